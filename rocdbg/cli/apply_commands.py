@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rocdbg.cli.options import Option, OptionGroup
-from rocdbg.cli.visible import visible
+from rocdbg.cli.command_options import Option, OptionGroup
+from rocdbg.cli.visible_text import visible
 from rocdbg.cli.writer import Capture
 from rocdbg.errors import Error
 

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.internal import home_directory
+from rocdbg.cli.command_registry import CommandError
+from rocdbg.cli.internal_errors import home_directory
 from rocdbg.cli.paths import expand
-from rocdbg.cli.registry import CommandError
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from rocdbg.cli.registry import CommandError
+from rocdbg.cli.command_registry import CommandError
 from rocdbg.cli.value_kinds import ValueKind, split_word
 
 if TYPE_CHECKING:

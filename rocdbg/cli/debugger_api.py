@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from rocdbg.cli.leaving import Quit
+from rocdbg.cli.leaving_commands import Quit
 from rocdbg.cli.printf import PrintfError
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Capture, Writer
-from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
+from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.session import Session
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.table import render
-from rocdbg.cli.visible import one_line
+from rocdbg.cli.text_columns import render
+from rocdbg.cli.visible_text import one_line
 from rocdbg.debugger import lane_mask, lane_ranges
-from rocdbg.debugger.reports.across import Sample, runs, spread
+from rocdbg.debugger.reports.across_lanes import Sample, runs, spread
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from rocdbg.debugger.errors import ControlFlow
+from rocdbg.debugger.base.errors import ControlFlow
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

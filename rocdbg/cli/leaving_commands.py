@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.errors import ControlFlow
+from rocdbg.debugger.base.errors import ControlFlow
 
 
 class Quit(ControlFlow):

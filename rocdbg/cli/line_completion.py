@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.registry import WORD, Category, Completes, Node
+from rocdbg.cli.command_registry import WORD, Category, Completes, Node
 from rocdbg.cli.signal_table import ACTIONS
 from rocdbg.cli.value_kinds import PLACEHOLDER
 from rocdbg.errors import Error

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from rocdbg.debugger.digits import decimal
+from rocdbg.debugger.base.digits import decimal
 from rocdbg.errors import Error
 
 ITEM = re.compile(r"(\d+)(?:-(\d+))?$")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.debugger.reports.rows import RegisterRow
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.reports.table_rows import RegisterRow
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 
 NAME_WIDTH = 15
@@ -18,7 +18,7 @@ def register_lines(rows: Sequence[RegisterRow]) -> list[str]:
     name_width = max([len(row.name) + 1 for row in rows] + [NAME_WIDTH])
     lines = []
     for row in rows:
-        if row.value.absence is None and ctypes.is_vector_like(row.value.type):
+        if row.value.absence is None and c_types.is_vector_like(row.value.type):
             lines += _vector(row, name_width)
         else:
             lines.append(f"{row.name:<{name_width}}{row.raw:<{RAW_WIDTH - 1}} {row.natural}".rstrip())
@@ -43,6 +43,6 @@ def _vector(row: RegisterRow, name_width: int) -> list[str]:
 
 
 def _hex(element: Value) -> str:
-    if ctypes.is_vector_like(element.type) or ctypes.is_float(element.type):
+    if c_types.is_vector_like(element.type) or c_types.is_float(element.type):
         return f"{int.from_bytes(element.contents(), 'little'):#x}"
     return f"{element.as_int() & ((1 << 8 * element.size) - 1):#x}"

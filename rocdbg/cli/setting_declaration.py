@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rocdbg.cli.registry import Category
+from rocdbg.cli.command_registry import Category
 from rocdbg.cli.value_kinds import ValueKind
 
 if TYPE_CHECKING:

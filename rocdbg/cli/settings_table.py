@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.options import Option, OptionGroup
+from rocdbg.cli.command_options import Option, OptionGroup
+from rocdbg.cli.command_registry import Category, CommandError, Completes
 from rocdbg.cli.paths import expand, search_folder
-from rocdbg.cli.registry import Category, CommandError, Completes
-from rocdbg.cli.setting import Place, Setting, of_engine, of_front_end, of_launch, of_print, of_program
+from rocdbg.cli.setting_declaration import Place, Setting, of_engine, of_front_end, of_launch, of_print, of_program
 from rocdbg.cli.value_kinds import (
     AUTO_BOOLEAN,
     BOOLEAN,
@@ -21,8 +21,8 @@ from rocdbg.cli.value_kinds import (
     Radix,
     String,
 )
-from rocdbg.debugger.running.launch import LDS_OUT_OF_RANGE
-from rocdbg.debugger.settings import PrintSettings
+from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.debugger.running.launch_control import LDS_OUT_OF_RANGE
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.paths import shown_name
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.patterns import Pattern
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.reports.places import SourceFile
+    from rocdbg.debugger.reports.place_queries import SourceFile
 
 
 def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:

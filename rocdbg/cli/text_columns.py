@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.cli.visible import one_line
+from rocdbg.cli.visible_text import one_line
 
 
 def render(

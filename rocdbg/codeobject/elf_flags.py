@@ -43,7 +43,7 @@ def code_object_version(os_abi: int, abi_version: int) -> int | None:
 def decode_flags(e_flags: int, version: int | None) -> Flags:
     """Read ``e_flags`` of a code object of ``version`` 3..6, or None (PAL, Mesa: laid out as V3).
 
-    Code object V2 keeps its target in notes, see `rocdbg.codeobject.notes`.  Raises
+    Code object V2 keeps its target in notes, see `rocdbg.codeobject.elf_notes`.  Raises
     `rocdbg.arch.targets.UnknownTargetError`.
     """
     target = target_by_mach(e_flags & EF_MACH)

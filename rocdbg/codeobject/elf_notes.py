@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from rocdbg.arch.target_id import Feature, TargetId
 from rocdbg.arch.targets import Target, target_by_name, target_by_version
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.elf import PT_NOTE, SHT_NOTE, Elf
-from rocdbg.codeobject.source import Source
 from rocdbg.text import decode_text
 
 NT_AMD_HSA_CODE_OBJECT_VERSION = 1

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.elf import SHN_ABS, SHN_AMDGPU_LDS, SHN_UNDEF
-from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.string_table import StringTable
 from rocdbg.errors import remembered
 

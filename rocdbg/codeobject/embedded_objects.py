@@ -14,9 +14,9 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.arch.target_id import TargetId
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.elf import EM_AMDGPU
-from rocdbg.codeobject.flags import OsAbi, code_object_version, decode_flags
-from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.elf_flags import OsAbi, code_object_version, decode_flags
 from rocdbg.errors import Error
 
 _MAGIC: Final = b"\x7fELF\x02\x01\x01" + bytes([OsAbi.AMDGPU_HSA])

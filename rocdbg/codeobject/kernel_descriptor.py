@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.arch.targets import Generation, ScratchKind, Target
-from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.bounded_reader import Source
 
 DESCRIPTOR_SIZE = 64
 V2_DESCRIPTOR_SIZE = 256

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from rocdbg.arch.targets import Generation, ScratchKind, Target
-from rocdbg.codeobject.descriptor import DESCRIPTOR_SIZE
+from rocdbg.codeobject.kernel_descriptor import DESCRIPTOR_SIZE
 
 _LAYOUT = struct.Struct("<III4s8x20sIIIHH4s")
 _SGPRS_FOR_SCRATCH = 4

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from rocdbg.codeobject.elf import PF_R, PF_W, PF_X
+from rocdbg.codeobject.elf_symbols import SymbolTable
 from rocdbg.codeobject.errors import CodeObjectError
-from rocdbg.codeobject.layout import Layout, LdsVariable
+from rocdbg.codeobject.load_layout import Layout, LdsVariable
 from rocdbg.codeobject.relocation import Resolver, relocate
-from rocdbg.codeobject.symbols import SymbolTable
 
 if TYPE_CHECKING:
     from rocdbg.codeobject.code_object import CodeObject

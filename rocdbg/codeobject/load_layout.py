@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.elf import (
     PF_R,
     PF_W,
@@ -20,9 +21,8 @@ from rocdbg.codeobject.elf import (
     SHN_COMMON,
     SHT_NOBITS,
 )
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolTable
 from rocdbg.codeobject.relocation import got_symbols
-from rocdbg.codeobject.source import Source
-from rocdbg.codeobject.symbols import Symbol, SymbolTable
 
 if TYPE_CHECKING:
     from rocdbg.codeobject.code_object import CodeObject

@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import is_target
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate, inflate_some
 from rocdbg.codeobject.errors import CodeObjectError
-from rocdbg.codeobject.source import Source
 from rocdbg.errors import Error
 from rocdbg.text import decode_text
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from rocdbg.debugger.frames.registers import special_names
-from rocdbg.debugger.reports.symbols import CODE, SYMBOLS
+from rocdbg.debugger.frames.frame_registers import special_names
+from rocdbg.debugger.reports.symbol_queries import CODE, SYMBOLS
 from rocdbg.dwarf.info.all_names import NameKind
 from rocdbg.dwarf.info.types import ClassType, PointerType, Type, VectorType
 from rocdbg.errors import Error

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct, field
 
-from rocdbg.debugger.errors import ControlFlow, PluginError
-from rocdbg.debugger.expr.convenience import EvaluationHost, Function
+from rocdbg.debugger.base.errors import ControlFlow, PluginError
+from rocdbg.debugger.expr.names.convenience_variables import EvaluationHost, Function
 from rocdbg.debugger.plugin_session import PluginSession
 from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values.pretty import Pretty, PrettyPrinter
+from rocdbg.debugger.values.pretty_printed import Pretty, PrettyPrinter
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 

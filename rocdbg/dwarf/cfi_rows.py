@@ -8,12 +8,7 @@ from msgspec import Struct
 
 from rocdbg.dwarf.architecture import Architecture, DefaultRule
 from rocdbg.dwarf.caller_registers import default_location
-from rocdbg.dwarf.context import Context
-from rocdbg.dwarf.errors import EvaluationError, IllFormed, LimitExceeded
-from rocdbg.dwarf.evaluator import based_location, evaluate_restricted
-from rocdbg.dwarf.location import LocationDescription, implicit_location, undefined_location
-from rocdbg.dwarf.machine_locations import value_location
-from rocdbg.dwarf.rules import (
+from rocdbg.dwarf.cfi_rules import (
     CfaExpression,
     CfaRule,
     ExpressionRule,
@@ -24,7 +19,12 @@ from rocdbg.dwarf.rules import (
     UndefinedRule,
     ValOffsetRule,
 )
-from rocdbg.dwarf.values import ImplicitPointerValue, Value
+from rocdbg.dwarf.context import Context
+from rocdbg.dwarf.errors import EvaluationError, IllFormed, LimitExceeded
+from rocdbg.dwarf.evaluator import based_location, evaluate_restricted
+from rocdbg.dwarf.location import LocationDescription, implicit_location, undefined_location
+from rocdbg.dwarf.machine_locations import value_location
+from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
 
 __all__ = ["FORBIDDEN", "Row"]
 

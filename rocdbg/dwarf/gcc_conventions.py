@@ -15,12 +15,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from rocdbg.dwarf.architecture import architecture_by_name
+from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import CfaExpression, ExpressionRule, Rule
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DecodeError
 from rocdbg.dwarf.normalisation import based_register
-from rocdbg.dwarf.rows import Row
-from rocdbg.dwarf.rules import CfaExpression, ExpressionRule, Rule
 
 __all__ = ["gcc_row", "location"]
 

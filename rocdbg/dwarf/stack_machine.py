@@ -25,7 +25,7 @@ from rocdbg.dwarf.location import (
 )
 from rocdbg.dwarf.operations import Operand
 from rocdbg.dwarf.storage import MemoryStorage
-from rocdbg.dwarf.values import BaseType, ConstValue, ImplicitPointerValue, Value
+from rocdbg.dwarf.typed_values import BaseType, ConstValue, ImplicitPointerValue, Value
 
 __all__ = ["Budget", "Entry", "Incomplete", "Kind", "Machine", "Program", "handles"]
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
-from rocdbg.dwarf.floats import WIDE_SIZES, wide_binary, wide_from_bits, wide_from_number
+from rocdbg.dwarf.wide_floats import WIDE_SIZES, wide_binary, wide_from_bits, wide_from_number
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -15,16 +15,16 @@ from typing import Final
 
 from rocdbg.arch.target_id import TargetId
 from rocdbg.host.agents import MEMORY_SIZE
-from rocdbg.host.device import Device, ProgramCode
 from rocdbg.host.errors import RequestError
 from rocdbg.host.gpu_side import GpuSide
 from rocdbg.host.mappings import Mappings
+from rocdbg.host.process_gpu import Device, ProgramCode
 from rocdbg.host.protocol import REPLY, REQUEST, Event, Pool, Status
 from rocdbg.host.queues import ProgramQueue
 from rocdbg.host.shared_memory import SharedMemory
+from rocdbg.sim.core.layout import PageFlags
+from rocdbg.sim.core.memory import Allocation
 from rocdbg.sim.device.queue_runner import QueueRunner
-from rocdbg.sim.layout import PageFlags
-from rocdbg.sim.memory import Allocation
 
 _MOST_PACKETS: Final = 1 << 17
 _NAMES: Final = {Pool.FINE: "host", Pool.KERNARG: "kernarg", Pool.COARSE: "host", Pool.DEVICE: "device"}

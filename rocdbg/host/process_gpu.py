@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from rocdbg.arch.target_id import TargetId
 from rocdbg.codeobject.code_object import CodeObject
+from rocdbg.codeobject.code_object_uri import FileUri, MemoryUri, parse_uri
+from rocdbg.codeobject.elf_symbols import SymbolType
 from rocdbg.codeobject.kernels import Kernel
-from rocdbg.codeobject.symbols import SymbolType
-from rocdbg.codeobject.uri import FileUri, MemoryUri, parse_uri
 from rocdbg.errors import Error
 from rocdbg.host.agents import RESIDENT_WAVES
 from rocdbg.host.protocol import SYMBOL_RECORD, SymbolFlags

@@ -16,15 +16,23 @@ from rocdbg.arch.targets import Target
 from rocdbg.host.errors import RequestError
 from rocdbg.host.protocol import IMAGE, Status
 from rocdbg.launch.image_formats import FormatName, every_format
-from rocdbg.sim.buffer_formats import NumberFormat
-from rocdbg.sim.images.buffers import buffer_words
+from rocdbg.sim.data.buffer_formats import NumberFormat
+from rocdbg.sim.images.buffer_images import buffer_words
 from rocdbg.sim.images.chips import Chip, chip_of, has_images
-from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import Rules
-from rocdbg.sim.images.formats import code_of, formats_of
-from rocdbg.sim.images.layout import ImageLayout
+from rocdbg.sim.images.image_descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.made_image import made_image
-from rocdbg.sim.images.sampler import LINEAR, MIP_LINEAR, MIP_NONE, MIP_POINT, POINT, Clamp, SamplerDescriptor
+from rocdbg.sim.images.sampler_descriptor import (
+    LINEAR,
+    MIP_LINEAR,
+    MIP_NONE,
+    MIP_POINT,
+    POINT,
+    Clamp,
+    SamplerDescriptor,
+)
+from rocdbg.sim.images.texel_formats import code_of, formats_of
+from rocdbg.sim.images.texel_layout import ImageLayout
 
 ALIGNMENT: Final = 256
 """Bytes to a multiple of which images begin."""

@@ -4,17 +4,17 @@ A layout names the fields of one encoding; what each opcode makes of them (opera
 which modifiers exist) is in the generated tables. Both the generator and the decoder read these layouts.
 
 Fields of different operands may share bits (the AGPR bit of gfx90a memory instructions, the lsb of
-VOPD's vdsty). GFX6 to GFX8 are in `rocdbg.isa.formats_gfx6`.
+VOPD's vdsty). GFX6 to GFX8 are in `rocdbg.isa.encoding_layouts_gfx6`.
 
 The other kinds of instructions have files of their own: `formats_vector`, `formats_memory`, `formats_image`.
 """
 
 from __future__ import annotations
 
-from rocdbg.isa.formats_image import exports, images
-from rocdbg.isa.formats_memory import buffers, flat_memory, local_memory, scalar_memory
-from rocdbg.isa.formats_vector import long_vector, short_vector
-from rocdbg.isa.layout import GFX12, Bits, Layout, Selector, at, extract, extractor, insert, prefixed, width
+from rocdbg.isa.bit_layout import GFX12, Bits, Layout, Selector, at, extract, extractor, insert, prefixed, width
+from rocdbg.isa.encoding_layouts_image import exports, images
+from rocdbg.isa.encoding_layouts_memory import buffers, flat_memory, local_memory, scalar_memory
+from rocdbg.isa.encoding_layouts_vector import long_vector, short_vector
 
 _SDST = at((16, 7))
 
@@ -43,7 +43,7 @@ def _scalar() -> list[Layout]:
 def layouts(family: str) -> list[Layout]:
     """The layouts of one family, in the order in which they are tried."""
     if family in ("gfx6", "gfx7", "gfx8"):
-        from rocdbg.isa.formats_gfx6 import layouts_before_gfx9  # few sessions need them
+        from rocdbg.isa.encoding_layouts_gfx6 import layouts_before_gfx9  # few sessions need them
 
         return layouts_before_gfx9(family)
     return [

@@ -1,11 +1,11 @@
-"""Bit layouts of the encodings of GFX6, GFX7 and GFX8 (see `rocdbg.isa.formats` for those after).
+"""Bit layouts of the encodings of GFX6, GFX7 and GFX8 (see `rocdbg.isa.encoding_layouts` for those after).
 
 GFX8 moved the fields of VOP3, VINTRP, EXP, DS and of scalar loads to where GFX9 has them, and came with SDWA and DPP.
 """
 
 from __future__ import annotations
 
-from rocdbg.isa.layout import Bits, Layout, Selector
+from rocdbg.isa.bit_layout import Bits, Layout, Selector
 
 _SRC = ((0, 9),)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.isa.layout import GFX12, Layout, Selector, at, prefixed
+from rocdbg.isa.bit_layout import GFX12, Layout, Selector, at, prefixed
 
 
 def scalar_memory(family: str) -> Layout:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.isa.layout import GFX12, Bits, Layout, at, prefixed
+from rocdbg.isa.bit_layout import GFX12, Bits, Layout, at, prefixed
 
 _DPP16 = {
     "dpp_ctrl": (8, 9),

@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from rocdbg.isa.formats import GFX12, Layout, extract
+from rocdbg.isa.encoding_layouts import GFX12, Layout, extract
+from rocdbg.isa.encoding_table import ItemTag, Table, base_name
 from rocdbg.isa.instruction import Operand
-from rocdbg.isa.items import Item, OperandItem, Reading, items_of
-from rocdbg.isa.table import ItemTag, Table, base_name
+from rocdbg.isa.row_items import Item, OperandItem, Reading, items_of
 
 _HALF = re.compile(r"(?<=\d)\.[lh]\b")
 _NOT_MODIFIERS = frozenset({"saddr_off", "return", "sve", "imm", "soffset_en", "soffset_off"})

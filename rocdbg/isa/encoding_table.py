@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from rocdbg.isa.formats import Bits
+from rocdbg.isa.encoding_layouts import Bits
 
 Texts = tuple[str | None, ...]
 

@@ -13,12 +13,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rocdbg.isa.constants import constant_bits, constant_type, inline_code, literal_value
-from rocdbg.isa.formats import GFX12, Layout, extractor, width
+from rocdbg.isa.encoding_layouts import GFX12, Layout, extractor, width
+from rocdbg.isa.encoding_table import WHOLE_REGISTERS, ItemTag, Table, parse_bits
 from rocdbg.isa.immediates import EXCEPTION_MASKS, LITERAL_STYLES, STYLES, hwreg, wide_constant, wide_literal
+from rocdbg.isa.inline_constants import constant_bits, constant_type, inline_code, literal_value
 from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.isa.operand_text import register_operand, with_modifiers
-from rocdbg.isa.table import WHOLE_REGISTERS, ItemTag, Table, parse_bits
 
 _SHORT_INTEGERS = re.compile(r"^v_(?!cmp|bitop3).*_[iub]16$")  # v_bitop3's bits are its truth table
 _VALUE = re.compile(r"^([a-z_0-9]+):(.*)$")

@@ -22,15 +22,15 @@ from rocdbg.arch.targets import Target
 from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
 from rocdbg.launch.errors import LaunchError, shown
 from rocdbg.launch.image_formats import FormatName, format_of_array, parse_format
-from rocdbg.launch.values import swapped
-from rocdbg.sim.images.buffers import buffer_words
+from rocdbg.launch.value_arguments import swapped
+from rocdbg.sim.images.buffer_images import buffer_words
 from rocdbg.sim.images.chips import Chip, chip_of, has_images
-from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import Rules
-from rocdbg.sim.images.formats import code_of
-from rocdbg.sim.images.layout import ImageLayout, Level
+from rocdbg.sim.images.image_descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.made_image import made_image
-from rocdbg.sim.images.sampler import LINEAR, MIP_LINEAR, MIP_POINT, Border, Clamp, SamplerDescriptor
+from rocdbg.sim.images.sampler_descriptor import LINEAR, MIP_LINEAR, MIP_POINT, Border, Clamp, SamplerDescriptor
+from rocdbg.sim.images.texel_formats import code_of
+from rocdbg.sim.images.texel_layout import ImageLayout, Level
 from rocdbg.sim.images.tiles import TILINGS, tiling_named
 
 KINDS = {

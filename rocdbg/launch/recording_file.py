@@ -25,10 +25,10 @@ from rocdbg.codeobject.compression import MAX_UNCOMPRESSED
 from rocdbg.errors import Error
 from rocdbg.launch.binding import MAX_BUFFERS_SIZE, Buffer, Local
 from rocdbg.launch.elements import ArrayType
-from rocdbg.launch.images import ImageSpec, SamplerSpec
+from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
 from rocdbg.regular_file import read_regular
+from rocdbg.sim.core.wave import Dim3
 from rocdbg.sim.device.journal import Entry
-from rocdbg.sim.wave import Dim3
 
 MAGIC = b"rocdbg recording"
 VERSION = 1

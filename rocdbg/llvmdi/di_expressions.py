@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.llvmdi.constants import settled
+from rocdbg.llvmdi.di_operations import OPERATIONS, SPELLINGS, OperationInfo
 from rocdbg.llvmdi.errors import NotWellFormed
+from rocdbg.llvmdi.llvm_constants import settled
+from rocdbg.llvmdi.llvm_types import Type
 from rocdbg.llvmdi.module import Module, Node, Operand, RawOperation
-from rocdbg.llvmdi.operations import OPERATIONS, SPELLINGS, OperationInfo
-from rocdbg.llvmdi.types import Type
 
 __all__ = ["Expression", "Inputs", "Operation", "Tree", "is_diop", "parse_expression"]
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import struct
 
-from rocdbg.llvmdi.cursor import Cursor, unquoted
 from rocdbg.llvmdi.datalayout import DataLayout
 from rocdbg.llvmdi.errors import NotWellFormed
-from rocdbg.llvmdi.lexer import Kind, Token
-from rocdbg.llvmdi.module import Operand
-from rocdbg.llvmdi.types import (
+from rocdbg.llvmdi.llvm_lexer import Kind, Token
+from rocdbg.llvmdi.llvm_types import (
     FLOAT_BITS,
     ArrayType,
     FloatType,
@@ -21,6 +19,8 @@ from rocdbg.llvmdi.types import (
     VectorType,
     parse_type,
 )
+from rocdbg.llvmdi.module import Operand
+from rocdbg.llvmdi.token_cursor import Cursor, unquoted
 
 __all__ = ["parse_operand", "parse_value", "settled"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.llvmdi.cursor import Cursor
-from rocdbg.llvmdi.lexer import Kind
+from rocdbg.llvmdi.llvm_lexer import Kind
+from rocdbg.llvmdi.token_cursor import Cursor
 
 __all__ = [
     "ArrayType",

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from rocdbg.llvmdi.control_flow import ControlFlow
+from rocdbg.llvmdi.di_expressions import Expression, Inputs, Tree, parse_expression
 from rocdbg.llvmdi.errors import NotWellFormed
-from rocdbg.llvmdi.expressions import Expression, Inputs, Tree, parse_expression
+from rocdbg.llvmdi.function_flow import ControlFlow
 from rocdbg.llvmdi.module import Function, GlobalVariable, Module, Node, Operand, Words
 from rocdbg.llvmdi.reader import subprogram
 from rocdbg.llvmdi.records import global_segment, record_segments

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocdbg.dwarf.context import LocationList
-from rocdbg.dwarf.format import format_expression
-from rocdbg.dwarf.values import BaseType
+from rocdbg.dwarf.expression_text import format_expression
+from rocdbg.dwarf.typed_values import BaseType
 from rocdbg.llvmdi.canonical import canonical_expression
-from rocdbg.llvmdi.debug_info import DebugInfo
 from rocdbg.llvmdi.errors import LlvmDiError
 from rocdbg.llvmdi.lowering import Entry, Lowered
 from rocdbg.llvmdi.module import Node
+from rocdbg.llvmdi.module_debug_info import DebugInfo
 from rocdbg.llvmdi.segments import CODES, Segment
 
 __all__ = ["lowered_lines", "object_lines", "object_title", "segment_title"]

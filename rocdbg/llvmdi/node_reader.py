@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.llvmdi.constants import parse_operand, parse_value
-from rocdbg.llvmdi.cursor import Cursor, unquoted
 from rocdbg.llvmdi.dwarf_expressions import DWARF_NAMES, ENCODINGS, NUMBERED, OPERANDS
-from rocdbg.llvmdi.lexer import Kind
+from rocdbg.llvmdi.llvm_constants import parse_operand, parse_value
+from rocdbg.llvmdi.llvm_lexer import Kind
+from rocdbg.llvmdi.llvm_types import Type, is_type_start, parse_type
 from rocdbg.llvmdi.module import Field, Node, Operand, RawOperation, Ref, Text, Words
 from rocdbg.llvmdi.node_kinds import DOCUMENT, KINDS, wrong_value
-from rocdbg.llvmdi.types import Type, is_type_start, parse_type
+from rocdbg.llvmdi.token_cursor import Cursor, unquoted
 
 __all__ = ["EXPRESSIONS", "MetadataReader"]
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from rocdbg.dwarf import composite, values
+from rocdbg.dwarf import composite
+from rocdbg.dwarf import typed_values as values
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.encoding import assemble
@@ -19,16 +20,16 @@ from rocdbg.dwarf.evaluator import evaluate_location
 from rocdbg.dwarf.location import LocationDescription, Place, implicit_location, undefined_location
 from rocdbg.dwarf.simple_context import SimpleContext
 from rocdbg.dwarf.storage import Storage, StorageKind
-from rocdbg.dwarf.values import Value
+from rocdbg.dwarf.typed_values import Value
 from rocdbg.errors import Error
-from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.di_expressions import Operation, Tree
 from rocdbg.llvmdi.errors import EvaluationError, LlvmDiError, NotWellFormed, Position
-from rocdbg.llvmdi.expressions import Operation, Tree
+from rocdbg.llvmdi.llvm_types import PointerType, VectorType
 from rocdbg.llvmdi.module import Function, Node, Operand
+from rocdbg.llvmdi.module_debug_info import DebugInfo
 from rocdbg.llvmdi.segments import CODES, Segment
 from rocdbg.llvmdi.storages import EntityStorage, EntityValue, ImplicitAddressStorage, implicit_address
-from rocdbg.llvmdi.targets import architecture_name, base_type, dwarf_space
-from rocdbg.llvmdi.types import PointerType, VectorType
+from rocdbg.llvmdi.target_types import architecture_name, base_type, dwarf_space
 
 __all__ = ["Evaluator", "State"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rocdbg.dwarf.values import BaseType
+from rocdbg.dwarf.typed_values import BaseType
 from rocdbg.llvmdi.datalayout import DataLayout
 from rocdbg.llvmdi.errors import EvaluationError
-from rocdbg.llvmdi.types import FloatType, IntType, PointerType, Type, VectorType
+from rocdbg.llvmdi.llvm_types import FloatType, IntType, PointerType, Type, VectorType
 
 __all__ = ["architecture_name", "base_type", "bits_type", "dwarf_space"]
 

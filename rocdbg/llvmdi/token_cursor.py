@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.llvmdi.errors import Position, ReadError
-from rocdbg.llvmdi.lexer import Kind, Source, Token
+from rocdbg.llvmdi.llvm_lexer import Kind, Source, Token
 
 __all__ = ["MAX_DEPTH", "Cursor", "unquoted"]
 

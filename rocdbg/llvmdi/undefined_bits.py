@@ -5,7 +5,7 @@ What depends on places or on values is an error of the evaluation, where it is o
 
 from __future__ import annotations
 
-from rocdbg.llvmdi.expressions import Inputs, Tree
+from rocdbg.llvmdi.di_expressions import Inputs, Tree
 from rocdbg.llvmdi.module import Operand
 
 __all__ = ["unreadable"]

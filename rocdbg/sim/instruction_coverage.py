@@ -9,7 +9,7 @@ from enum import Enum
 from msgspec import Struct
 
 from rocdbg.arch.targets import Target, target_by_name
-from rocdbg.isa.table import base_name, load
+from rocdbg.isa.encoding_table import base_name, load
 from rocdbg.sim.semantics.registry import lookup
 
 

@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments
+from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Node, Registry, Repeat
 from rocdbg.cli.gdb_commands import GDB_COMMANDS, HELP_TOPICS, OTHER_NAMES, reason_against
 from rocdbg.cli.gdb_summaries import SUMMARIES
-from rocdbg.cli.registry import Category, CommandError, CommandSpec, Node, Registry, Repeat
-from rocdbg.debugger.errors import NotRunningError
+from rocdbg.debugger.base.errors import NotRunningError
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Registry, Repeat, command
 from rocdbg.cli.kinds import text_of, words_of
 from rocdbg.cli.prefixes import list_subcommands
-from rocdbg.cli.registry import Category, CommandError, CommandSpec, Registry, Repeat, command
-from rocdbg.debugger.digits import decimal
+from rocdbg.debugger.base.digits import decimal
 
 if TYPE_CHECKING:
     from rocdbg.cli.screen.pane import Pane
@@ -46,7 +46,7 @@ def set_enabled(shell: Shell, on: bool) -> None:
     if on:
         if not shell.interactive:
             raise CommandError(NOT_A_TERMINAL)
-        from rocdbg.cli.streams import is_dumb
+        from rocdbg.cli.standard_streams import is_dumb
 
         if is_dumb():
             raise CommandError("Cannot enable the TUI: terminal doesn't support cursor addressing")
@@ -158,7 +158,7 @@ def tui_new_layout(shell: Shell, words: list[str]) -> None:
     { [-horizontal] NAME WEIGHT ... } in the place of a window is a frame of its own, with -horizontal its windows
     stand side by side. A weight is the share of the room that a window gets.
     """
-    from rocdbg.cli.screen.layout import parse_layout
+    from rocdbg.cli.screen.window_layout import parse_layout
 
     if words[0] == "-horizontal" and len(words) > 1:  # GDB's usage line has it here
         words = [words[1], words[0], *words[2:]]

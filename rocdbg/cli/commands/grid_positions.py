@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.command_options import Option
+from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.commands.lanes import need_threads, show_focus
-from rocdbg.cli.options import Option
-from rocdbg.cli.registry import Category, CommandError, Repeat, command
-from rocdbg.cli.table import render
-from rocdbg.debugger.errors import FocusError
-from rocdbg.debugger.target.ids import bracketed, position
+from rocdbg.cli.text_columns import render
+from rocdbg.debugger.base.errors import FocusError
+from rocdbg.debugger.target.rocgdb_ids import bracketed, position
 from rocdbg.debugger.target.state import Triple
 
 if TYPE_CHECKING:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.across import Places, write_samples
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.breakpoint_numbers import numbers_at
+from rocdbg.cli.command_options import Option, Unknown
+from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.displays import is_within
+from rocdbg.cli.folded_values import Places, write_samples
 from rocdbg.cli.kinds import COUNTED_FORMAT, EXPRESSION, OUTPUT_FORMAT, PRINT_FORMAT, SLASH, text_of
-from rocdbg.cli.options import Option, Unknown
 from rocdbg.cli.printf import printf_pieces
-from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.settings_declarations import PRINT_OPTIONS
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.settings import PrintSettings
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.format import DESCRIPTORS, PLAIN, Format
+from rocdbg.cli.settings_table import PRINT_OPTIONS
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.format_letters import DESCRIPTORS, PLAIN, Format
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+    from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 
 DATA = Category.DATA
 
@@ -94,7 +94,7 @@ def _print(shell: Shell, settings: PrintSettings, fmt: Format | None, expression
     value = session.data.evaluate(expression) if expression else session.history.latest()
     for warning in session.warnings.take():
         shell.warn(warning)
-    if void or not ctypes.is_void(value.type):
+    if void or not c_types.is_void(value.type):
         _show(shell, settings, fmt, value)
 
 
@@ -130,7 +130,7 @@ def call(shell: Shell, all: bool, settings: PrintSettings, fmt: Format | None, e
     if all and expression:
         fmt = shell.session.examiner.continued(fmt) if fmt is not None else None
         value = shell.session.running.value_of_lanes(expression)
-        if not ctypes.is_void(value.type):
+        if not c_types.is_void(value.type):
             _show(shell, settings, fmt, value)
         return
     _print(shell, settings, fmt, expression, void=False)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.commands.running import TIMES, finish_run
 from rocdbg.cli.kinds import EXPRESSION, FILE, INTEGER
 from rocdbg.cli.paths import expand
 from rocdbg.cli.present import frame_parts, lanes_phrase, show_frame
-from rocdbg.cli.registry import Category, CommandError, Repeat, command
-from rocdbg.cli.table import render
-from rocdbg.debugger.errors import DebuggerError
+from rocdbg.cli.text_columns import render
+from rocdbg.debugger.base.errors import DebuggerError
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.running.time_control import TimeControl
+    from rocdbg.debugger.time.time_control import TimeControl
 
 RUNNING = Category.RUNNING
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
-from rocdbg.cli.commands.data import assign
+from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Completes, Registry, command
+from rocdbg.cli.commands.print_and_set import assign
 from rocdbg.cli.kinds import EXPRESSION, TEXT, WORD, text_of, words_of
 from rocdbg.cli.paths import search_folder
-from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, command
-from rocdbg.cli.setting import Setting
-from rocdbg.cli.settings_declarations import SETTINGS, directories_line
+from rocdbg.cli.setting_declaration import Setting
+from rocdbg.cli.settings_table import SETTINGS, directories_line
 from rocdbg.cli.value_kinds import String
 
 if TYPE_CHECKING:

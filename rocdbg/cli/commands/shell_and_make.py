@@ -8,8 +8,8 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.kinds import text_of
-from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.value_kinds import split_word
 from rocdbg.cli.writer import Capture
 from rocdbg.errors import Error

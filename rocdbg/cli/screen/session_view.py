@@ -6,14 +6,14 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rocdbg.debugger.frames.registers import special_names
-from rocdbg.debugger.reports.places import SourcePlace
-from rocdbg.debugger.reports.standing import WaveStanding, lanes_by_line, standing
+from rocdbg.debugger.frames.frame_registers import special_names
+from rocdbg.debugger.reports.lane_positions_report import WaveStanding, lanes_by_line, standing
+from rocdbg.debugger.reports.place_queries import SourcePlace
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.focus import Focus
+    from rocdbg.debugger.base.focus import Focus
     from rocdbg.debugger.frames.frames import Frame
     from rocdbg.debugger.target.state import WaveInfo
 

@@ -13,18 +13,18 @@ from tempfile import NamedTemporaryFile
 
 from msgspec import Struct
 
-from rocdbg.arch.registers import PC
+from rocdbg.arch.dwarf_registers import PC
 from rocdbg.codeobject import CodeObject, open_file
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.rewriting import with_sections
-from rocdbg.debugger.frames.annotation import Annotation
+from rocdbg.codeobject.elf_rewriting import with_sections
+from rocdbg.debugger.annotate.recovered_entries import Annotation
 from rocdbg.debugger.frames.machine_code import MachineCode
-from rocdbg.debugger.frames.unwind import Unwinder
+from rocdbg.debugger.frames.unwind_rules import Unwinder
 from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.cfi_rows import Row
 from rocdbg.dwarf.info import DebugInfo
-from rocdbg.dwarf.rewriting.entries import rewrite_entries
-from rocdbg.dwarf.rewriting.frames import debug_frame
-from rocdbg.dwarf.rows import Row
+from rocdbg.dwarf.rewriting.entry_writer import rewrite_entries
+from rocdbg.dwarf.rewriting.frame_writer import debug_frame
 from rocdbg.errors import Error
 from rocdbg.launch.debug_files import DebugFiles
 

@@ -1,4 +1,4 @@
-"""What is known of a program beyond its debug information, as debug information: see `rocdbg.debugger.annotation`."""
+"""What is known of a program beyond its debug information, as debug information (see `annotated_file`)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from msgspec import Struct
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress
-from rocdbg.arch.registers import EXEC_32, EXEC_64, PC
-from rocdbg.codeobject.symbols import SymbolType
-from rocdbg.debugger.frames.clean_locations import LdsPlaces, clean_location
-from rocdbg.debugger.frames.context import PRIVATE_BASE
+from rocdbg.arch.dwarf_registers import EXEC_32, EXEC_64, PC
+from rocdbg.codeobject.elf_symbols import SymbolType
+from rocdbg.debugger.annotate.clean_locations import LdsPlaces, clean_location
+from rocdbg.debugger.frames.frame_context import PRIVATE_BASE
 from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.cfi_rows import Row
 from rocdbg.dwarf.context import LocationListEntry
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.info import Function
-from rocdbg.dwarf.info.attributes import Constant, Exprloc
+from rocdbg.dwarf.info.attribute_values import Constant, Exprloc
 from rocdbg.dwarf.info.constants import At, Tag, UnitType
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.unit import Unit
-from rocdbg.dwarf.rewriting.entries import NewValue
-from rocdbg.dwarf.rewriting.location_lists import LONGEST_OF_PAIRS
-from rocdbg.dwarf.rows import Row
+from rocdbg.dwarf.rewriting.entry_writer import NewValue
+from rocdbg.dwarf.rewriting.location_list_writer import LONGEST_OF_PAIRS
 
 AUGMENTATION = "[amdgpu:v0.0]"
 """DW_AT_LLVM_augmentation of a unit that uses the extensions."""

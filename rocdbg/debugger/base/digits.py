@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.base.errors import ExpressionError
 
 MAX_DIGITS = 4000
 """More digits than any radix needs for 64 bits, and less than Python refuses."""

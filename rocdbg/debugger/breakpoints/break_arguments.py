@@ -6,9 +6,9 @@ import re
 
 from msgspec import Struct
 
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import BreakpointError
-from rocdbg.debugger.expr.brackets import outside
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import BreakpointError
+from rocdbg.debugger.expr.parsing.brackets import outside
 
 _WORD = re.compile(r"(?:^|(?<=\s))(if|thread|task|lane|-force-condition)(?=\s|\()")
 _ID = re.compile(r"(\d+)(?::(\d+))?(?!\S)")

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct, field
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import BreakpointError
-from rocdbg.debugger.program.locspec import Location
+from rocdbg.debugger.base.errors import BreakpointError
+from rocdbg.debugger.breakpoints.number_lists import parse_numbers
+from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.running.number_lists import parse_numbers
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 

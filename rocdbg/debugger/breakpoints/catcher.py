@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from rocdbg import isa
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.errors import BreakpointError
+from rocdbg.debugger.base.errors import BreakpointError
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, BreakpointTable, Disposition, Hit
+from rocdbg.debugger.breakpoints.catchpoints import BEGIN, END, Catchpoint, Event
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.program.instruction_places import instruction_places
-from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable, Disposition, Hit
-from rocdbg.debugger.running.catchpoints import BEGIN, END, Catchpoint, Event
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.debugger.target.state import DispatchInfo, LoadedCodeObject, Target, WaveInfo
-from rocdbg.sim.builder import Op
-from rocdbg.sim.lane_expressions import Field, Node, apply, both, constant
+from rocdbg.sim.core.builder import Op
+from rocdbg.sim.core.lane_expressions import Field, Node, apply, both, constant
 
 _ENDS = frozenset({"s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done"})
 _MESSAGES = frozenset({"s_sendmsg", "s_sendmsghalt", "s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64"})

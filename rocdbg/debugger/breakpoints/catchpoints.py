@@ -8,9 +8,9 @@ from enum import Enum
 from msgspec import field
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.patterns import compile_pattern
-from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint
-from rocdbg.sim.lane_expressions import Node
+from rocdbg.debugger.base.patterns import compile_pattern
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Breakpoint
+from rocdbg.sim.core.lane_expressions import Node
 
 
 class Event(Enum):

@@ -14,26 +14,26 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-from rocdbg.debugger.focus import Focus
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointTable, Hit
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
+from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf, Passed
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
+from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointTable, Hit
-from rocdbg.debugger.running.catchpoints import Catchpoint
-from rocdbg.debugger.running.dynamic_printf import Columns, DynamicPrintf, Passed
-from rocdbg.debugger.running.tracepoints import Action, Tracepoint
-from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.target.state import Target
 from rocdbg.errors import Error
-from rocdbg.sim.builder import Op
-from rocdbg.sim.checks import RECORD_HEAD, Check, Condition, Counter, Log
-from rocdbg.sim.lane_expressions import Choose, Field, Node, apply, both, constant, unsigned
+from rocdbg.sim.core.builder import Op
+from rocdbg.sim.core.checks import RECORD_HEAD, Check, Condition, Counter, Log
+from rocdbg.sim.core.lane_expressions import Choose, Field, Node, apply, both, constant, unsigned
 
 if TYPE_CHECKING:  # the compiler of conditions is loaded where a wave comes to the first
-    from rocdbg.debugger.expr.lane_compiler import Compiled, CompiledValues
-    from rocdbg.debugger.running.trace_layout import Layout
-    from rocdbg.debugger.running.tracing import Tracing
+    from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
+    from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Layout
+    from rocdbg.debugger.expr.lanes.lane_compiler import Compiled, CompiledValues
 
 
 class Place(Struct):
@@ -89,7 +89,7 @@ class NativeConditions:
         if not lanes:
             return
         if place is None:
-            from rocdbg.debugger.frames.lanes_there import lanes_there
+            from rocdbg.debugger.frames.active_lanes_compiled import lanes_there
 
             place = self._places[pc] = Place(self._tried(lambda: lanes_there(self._inferior, thread)))
         environment = self._data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
@@ -102,8 +102,8 @@ class NativeConditions:
 
     @staticmethod
     def _values(texts: tuple[str, ...], environment: ProgramEnvironment) -> CompiledValues | None:
-        from rocdbg.debugger.expr.lane_compiler import compile_values
-        from rocdbg.debugger.frames.lane_places import Untranslatable
+        from rocdbg.debugger.expr.lanes.lane_compiler import compile_values
+        from rocdbg.debugger.frames.compiled_places import Untranslatable
 
         try:
             compiled = compile_values(texts, environment)
@@ -113,7 +113,7 @@ class NativeConditions:
 
     @staticmethod
     def _tried(make: Callable[[], Node]) -> Node | None:
-        from rocdbg.debugger.frames.lane_places import Untranslatable
+        from rocdbg.debugger.frames.compiled_places import Untranslatable
 
         try:
             return make()
@@ -122,8 +122,8 @@ class NativeConditions:
 
     @staticmethod
     def _compiled(text: str, environment: ProgramEnvironment) -> Compiled | str:
-        from rocdbg.debugger.expr.lane_compiler import compile_condition
-        from rocdbg.debugger.frames.lane_places import Untranslatable
+        from rocdbg.debugger.expr.lanes.lane_compiler import compile_condition
+        from rocdbg.debugger.frames.compiled_places import Untranslatable
 
         try:
             return compile_condition(text, environment)
@@ -267,7 +267,7 @@ class NativeConditions:
             return None
         if not compiled.parameters:
             return compiled.node, ()
-        from rocdbg.debugger.expr.lane_parameters import current
+        from rocdbg.debugger.expr.lanes.lane_parameters import current
 
         cells = current(compiled.parameters, self._data.environment_of(None))
         if cells is None:  # of another type than before: what holds now is compiled at the next arrival

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.debugger.errors import NoSymbolError
-from rocdbg.debugger.expr.builtin_variables import BUILTINS
+from rocdbg.debugger.base.errors import NoSymbolError
 from rocdbg.debugger.expr.class_members import pointed_has
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-from rocdbg.debugger.expr.template_arguments import arguments_of
-from rocdbg.debugger.expr.trees import names_in, parse_in
-from rocdbg.debugger.program.locspec import Location
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
+from rocdbg.debugger.expr.names.builtin_variables import BUILTINS
+from rocdbg.debugger.expr.names.template_arguments import arguments_of
+from rocdbg.debugger.expr.parsing.kept_trees import names_in, parse_in
+from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.errors import Error
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.running.breakpoints import Breakpoint, Hit
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, Hit
 from rocdbg.debugger.values.numpy_types import dtype_of
 from rocdbg.dwarf.info.types import Type
 from rocdbg.errors import Error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import BreakpointError
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import BreakpointError
 
 MAX_NUMBERS = 1 << 20
 """Numbers that one command names."""

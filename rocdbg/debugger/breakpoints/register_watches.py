@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from functools import reduce
 
-from rocdbg.arch.registers import RegisterClass, dwarf_register
+from rocdbg.arch.dwarf_registers import RegisterClass, dwarf_register
+from rocdbg.debugger.breakpoints.watchpoints import RegisterDword, Watchpoint
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.register_uses import Named, RegisterUses
-from rocdbg.debugger.running.watchpoints import RegisterDword, Watchpoint
 from rocdbg.isa.instruction import OperandKind
-from rocdbg.sim.builder import I64, Op
-from rocdbg.sim.checks import Check, Condition, Counter
-from rocdbg.sim.lane_expressions import Cell, Node, Scalar, Vector, apply, constant, unsigned
-from rocdbg.sim.layout import EXEC_LO, MAX_CHECK_ENTRIES, VCC_LO
+from rocdbg.sim.core.builder import I64, Op
+from rocdbg.sim.core.checks import Check, Condition, Counter
+from rocdbg.sim.core.lane_expressions import Cell, Node, Scalar, Vector, apply, constant, unsigned
+from rocdbg.sim.core.layout import EXEC_LO, MAX_CHECK_ENTRIES, VCC_LO
 
 _MOST_DWORDS = 512
 """Of registers in one watched expression; more are not worth it."""

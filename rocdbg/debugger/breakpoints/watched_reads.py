@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.arch.registers import FRAME_REGISTERS
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.frames.access import ThreadAccess
-from rocdbg.debugger.running.watchpoints import RegisterDword
+from rocdbg.arch.dwarf_registers import FRAME_REGISTERS
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.breakpoints.watchpoints import RegisterDword
+from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.target.runnable import WatchedMemory
-from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values.value_storage import Memory
 
 
 class RecordedMemory(Struct):

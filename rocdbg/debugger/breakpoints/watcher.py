@@ -12,30 +12,30 @@ from msgspec.structs import replace
 from rocdbg import isa
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.address_spaces import AddressSpace, address_space
-from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolError
-from rocdbg.debugger.expr.access import address_of, follow
-from rocdbg.debugger.expr.constants import is_constant_text
-from rocdbg.debugger.expr.data import Data
+from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointTable
+from rocdbg.debugger.breakpoints.register_watches import RegisterWatches
+from rocdbg.debugger.breakpoints.watched_reads import RecordedMemory, RecordedReads
+from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-from rocdbg.debugger.expr.trees import names_in
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.expr.parsing.constant_expressions import is_constant_text
+from rocdbg.debugger.expr.parsing.kept_trees import names_in
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import address_of, follow
+from rocdbg.debugger.frames.frame_registers import RegisterFile
 from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.registers import RegisterFile
-from rocdbg.debugger.running.breakpoints import BreakpointTable
-from rocdbg.debugger.running.register_watches import RegisterWatches
-from rocdbg.debugger.running.watched_reads import RecordedMemory, RecordedReads
-from rocdbg.debugger.running.watchpoints import Trigger, Watchpoint
 from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import Absence, AbsentError
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Absence, AbsentError
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.info import Loclist
 from rocdbg.errors import Error
-from rocdbg.sim.checks import Check, Condition, Counter
-from rocdbg.sim.lane_expressions import constant
+from rocdbg.sim.core.checks import Check, Condition, Counter
+from rocdbg.sim.core.lane_expressions import constant
 
 MAX_WATCHED = 1 << 16
 """Bytes of the largest value that is watched."""
@@ -127,7 +127,7 @@ class Watcher:
         environment = self._data.environment(first)
         value = follow(Evaluator(environment).text(made.expression), environment)
         place, read = value.address, (made.memory[0].space, made.memory[0].address)
-        is_whole = value.bit_size is None and not ctypes.is_void(value.type)
+        is_whole = value.bit_size is None and not c_types.is_void(value.type)
         return is_whole and place is not None and (place.space, place.value) == read
 
     def _needs_frame(self, text: str) -> bool:
@@ -259,7 +259,7 @@ class Watcher:
                 value = follow(Evaluator(environment).text(watchpoint.expression), environment)
                 if value.size > MAX_WATCHED:
                     raise ExpressionError("Cannot watch a value of this size.")
-                return value if ctypes.is_void(value.type) else Value(value.type, data=value.contents())
+                return value if c_types.is_void(value.type) else Value(value.type, data=value.contents())
             except (NoSymbolError, ExpressionError, NoRegistersError):
                 raise
             except AbsentError as error:

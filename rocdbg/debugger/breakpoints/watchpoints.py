@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from rocdbg.debugger.running.breakpoints import Breakpoint
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
 from rocdbg.debugger.target.runnable import WatchedMemory
 from rocdbg.debugger.values.value import Value
 

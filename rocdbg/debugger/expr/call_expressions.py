@@ -9,15 +9,15 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import ExpressionError, MemoryAccessError, NoSymbolError, NotRunningError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.access import address_of, completed, decay, follow, pointee
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.functions import Callee, best, is_const
+from rocdbg.debugger.base.errors import ExpressionError, MemoryAccessError, NoSymbolError, NotRunningError
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.member_pointers import as_class
-from rocdbg.debugger.expr.program_names import ProgramNames
+from rocdbg.debugger.expr.names.program_names import ProgramNames
+from rocdbg.debugger.expr.overload_resolution import Callee, best, is_const
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.value_access import address_of, completed, decay, follow, pointee
 from rocdbg.debugger.program.program import MAX_ADDRESS, Program
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.names import split_qualified
@@ -40,15 +40,15 @@ _MOST_CLASSES = 256
 class Operands(Protocol):
     """Evaluates parts of an expression."""
 
-    def value(self, node: ast.Expression) -> Value:
+    def value(self, node: syntax.Expression) -> Value:
         """The value of a tree."""
 
-    def lvalue(self, node: ast.Expression) -> Value:
+    def lvalue(self, node: syntax.Expression) -> Value:
         """The value with references followed."""
 
 
 def call(
-    node: ast.Expression, operands: Operands, arguments: Sequence[Value], environment: Environment, only_type: bool
+    node: syntax.Expression, operands: Operands, arguments: Sequence[Value], environment: Environment, only_type: bool
 ) -> Value:
     """What a call gives; only its type means something where only that is wanted. Raises `rocdbg.Error`."""
     try:
@@ -64,7 +64,7 @@ def run(callee: Callee, arguments: list[Value], environment: Environment, only_t
     """What a function gives, as `call`."""
     if only_type:
         type_ = callee.return_type
-        return Value.of_int(type_, 0) if ctypes.is_scalar(type_) else Value(type_, data=bytes(type_.size or 0))
+        return Value.of_int(type_, 0) if c_types.is_scalar(type_) else Value(type_, data=bytes(type_.size or 0))
     if environment.caller is None:
         raise NotRunningError(_NO_PROCESS)
     value = environment.caller.call(callee, arguments, environment)
@@ -72,7 +72,7 @@ def run(callee: Callee, arguments: list[Value], environment: Environment, only_t
 
 
 def call_target(
-    node: ast.Expression, operands: Operands, arguments: Sequence[Value], environment: Environment,
+    node: syntax.Expression, operands: Operands, arguments: Sequence[Value], environment: Environment,
     only_type: bool = False,
 ) -> tuple[Callee, list[Value]]:
     """What a call means: the function, and its arguments with the object of a method; ``only_type``: is not to be run.
@@ -80,7 +80,7 @@ def call_target(
     Raises `ExpressionError` or `NoSymbolError` when there is no such function or none takes the arguments.
     """
     given = [follow(value, environment) for value in arguments]
-    if isinstance(node, ast.Name) and (node.global_ or environment.local(node.name) is None):
+    if isinstance(node, syntax.Name) and (node.global_ or environment.local(node.name) is None):
         # a class's scope is inside of that of its namespace
         method = None if node.global_ else _method_of_this(node.name, given, environment)
         if method is not None:
@@ -92,18 +92,18 @@ def call_target(
             raise ExpressionError(f"Cannot resolve method {node.name} to any overloaded instance")
         if functions:
             return _chosen(node.name, functions, given, environment), given
-    if isinstance(node, ast.Member):
+    if isinstance(node, syntax.Member):
         found = _method_call(node, operands, given, environment)
         if found is not None:
             return found
-    if isinstance(node, ast.Binary) and node.operator in (".*", "->*"):
+    if isinstance(node, syntax.Binary) and node.operator in (".*", "->*"):
         found = _pointed_method(node, operands, given, environment)
         if found is not None:
             return found
     return _behind(operands.lvalue(node), environment, only_type), given
 
 
-def _may_be_elsewhere(node: ast.Name) -> bool:
+def _may_be_elsewhere(node: syntax.Name) -> bool:
     """Whether a function of the name is looked for where its arguments' classes are: as in GDB no operator by name."""
     return not node.global_ and "::" not in node.name and not re.match(r"operator\W", node.name)
 
@@ -118,7 +118,7 @@ def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
     if only_type and not isinstance(value.bare, FunctionType):
         raise ExpressionError('Expression of type other than "Function returning ..." used as function')
     # numbers are functions that the debug information does not know
-    known = isinstance(type_, FunctionType) or ctypes.is_number(type_ or stripped)
+    known = isinstance(type_, FunctionType) or c_types.is_number(type_ or stripped)
     if not known:
         raise ExpressionError("Invalid data type for function to be called.")
     address = LoadedAddress(pointer.as_int())
@@ -171,7 +171,7 @@ def _method_of_this(
 
 
 def _method_call(
-    node: ast.Member, operands: Operands, arguments: list[Value], environment: Environment
+    node: syntax.Member, operands: Operands, arguments: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
     """``object.name(...)``; ``None`` when that is a data member, which may be a function pointer."""
     object_ = operands.lvalue(node.base)
@@ -285,7 +285,7 @@ def _overrider(method: Method, object_: Value, callee: Callee, environment: Envi
 
 
 def _pointed_method(
-    node: ast.Binary, operands: Operands, arguments: list[Value], environment: Environment
+    node: syntax.Binary, operands: Operands, arguments: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
     """``(object.*pointer)(...)`` with a pointer to a member function; ``None`` for one to data.
 
@@ -382,7 +382,7 @@ def _in_namespaces(name: str, operands: Sequence[Value], environment: Environmen
     if program is None or not program.has_debug_info or not environment.is_cplusplus:
         return []
     for operand in operands:
-        class_ = ctypes.referred(operand.type).bare
+        class_ = c_types.referred(operand.type).bare
         if isinstance(class_, PointerType):
             class_ = class_.target.bare
         scope = class_.qualified_name if isinstance(class_, ClassType | EnumType) else None

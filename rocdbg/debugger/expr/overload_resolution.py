@@ -8,10 +8,10 @@ from typing import Protocol
 from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.types import (
@@ -132,7 +132,7 @@ def _rank(wanted: Type, value: Value) -> float:
     if isinstance(type_, PointerType):
         return _rank_pointer(type_, value)
     if isinstance(have, PointerType | ArrayType | FunctionType):
-        return _CONVERSION + 1 if ctypes.is_bool(type_) else _IMPOSSIBLE
+        return _CONVERSION + 1 if c_types.is_bool(type_) else _IMPOSSIBLE
     return _rank_number(type_, have)
 
 
@@ -146,15 +146,16 @@ def is_const(type_: Type) -> bool:
 def _rank_number(wanted: Type, have: Type) -> int:
     if isinstance(wanted, EnumType) or (isinstance(have, EnumType) and have.scoped):
         return _IMPOSSIBLE
-    if not ctypes.is_scalar(wanted) or not ctypes.is_scalar(have):
+    if not c_types.is_scalar(wanted) or not c_types.is_scalar(have):
         return _IMPOSSIBLE
-    if ctypes.is_float(wanted) != ctypes.is_float(have):
+    if c_types.is_float(wanted) != c_types.is_float(have):
         return _CONVERSION
-    if ctypes.size_of(wanted) == ctypes.size_of(have) and ctypes.is_signed(wanted) == ctypes.is_signed(have):
-        return _EXACT if not ctypes.is_bool(wanted) and not isinstance(have, EnumType) else _CONVERSION
-    promoted = ctypes.DOUBLE if ctypes.is_float(have) else ctypes.promote(have)
-    same = ctypes.size_of(promoted) == ctypes.size_of(wanted) and ctypes.is_signed(promoted) == ctypes.is_signed(wanted)
-    return _PROMOTION if same and ctypes.size_of(have) < ctypes.size_of(wanted) else _CONVERSION
+    if c_types.size_of(wanted) == c_types.size_of(have) and c_types.is_signed(wanted) == c_types.is_signed(have):
+        return _EXACT if not c_types.is_bool(wanted) and not isinstance(have, EnumType) else _CONVERSION
+    promoted = c_types.DOUBLE if c_types.is_float(have) else c_types.promote(have)
+    same_size = c_types.size_of(promoted) == c_types.size_of(wanted)
+    same = same_size and c_types.is_signed(promoted) == c_types.is_signed(wanted)
+    return _PROMOTION if same and c_types.size_of(have) < c_types.size_of(wanted) else _CONVERSION
 
 
 def _rank_pointer(wanted: PointerType, value: Value) -> float:
@@ -166,7 +167,7 @@ def _rank_pointer(wanted: PointerType, value: Value) -> float:
     elif isinstance(have, PointerType):
         target = have.target
     else:
-        null = ctypes.is_integral(have) and value.storage is None and value.as_int() == 0
+        null = c_types.is_integral(have) and value.storage is None and value.as_int() == 0
         return _CONVERSION if null else _IMPOSSIBLE
     if wanted.target.bare == target.bare or _same_function(wanted.target.bare, target.bare):
         return _EXACT

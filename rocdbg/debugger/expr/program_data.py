@@ -8,34 +8,34 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.access import decay, follow
-from rocdbg.debugger.expr.convenience import Convenience
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.base.settings import PrintSettings, Settings
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type, value_tree
-from rocdbg.debugger.expr.functions import FunctionCaller
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
+from rocdbg.debugger.expr.overload_resolution import FunctionCaller
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.parsing.kept_trees import names_in, nesting_limited, parse_in
 from rocdbg.debugger.expr.runtime_types import whole
-from rocdbg.debugger.expr.strings import StringReader
-from rocdbg.debugger.expr.trees import names_in, nesting_limited, parse_in
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.expr.string_contents import StringReader
+from rocdbg.debugger.expr.value_access import decay, follow
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior, outwards
 from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
-from rocdbg.debugger.frames.recovered import Recovery
+from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.program.source import SourceFiles
-from rocdbg.debugger.settings import PrintSettings, Settings
+from rocdbg.debugger.program.source_files import SourceFiles
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values.format import PLAIN, Format
-from rocdbg.debugger.values.formatting import Formatter
-from rocdbg.debugger.values.history import ValueHistory
-from rocdbg.debugger.values.pretty import PrettyPrinter
-from rocdbg.debugger.values.storage import FaultyStorage, MemoryStorage
+from rocdbg.debugger.values.format_letters import PLAIN, Format
+from rocdbg.debugger.values.pretty_printed import PrettyPrinter
 from rocdbg.debugger.values.value import MAX_VALUE_SIZE, Value
+from rocdbg.debugger.values.value_history import ValueHistory
+from rocdbg.debugger.values.value_storage import FaultyStorage, MemoryStorage
+from rocdbg.debugger.values.value_text import Formatter
 from rocdbg.dwarf.info import Type, Variable
-from rocdbg.dwarf.info.macros import Macro
+from rocdbg.dwarf.info.macro_sections import Macro
 from rocdbg.dwarf.info.types import ClassType
 from rocdbg.errors import Error
 
@@ -193,9 +193,9 @@ class Data:
     def has_effect(self, text: str) -> bool:
         """Whether an expression is an assignment of some kind; no side effects."""
         tree = value_tree(text, self.environment())
-        if isinstance(tree, ast.Unary | ast.Binary):
+        if isinstance(tree, syntax.Unary | syntax.Binary):
             return tree.operator in ("++", "--", ",")
-        return isinstance(tree, ast.Assign | ast.Postfix)
+        return isinstance(tree, syntax.Assign | syntax.Postfix)
 
     def truth(self, text: str) -> bool:
         """Whether an expression is non-zero (``if``, ``while`` of scripts)."""
@@ -254,7 +254,7 @@ class Data:
             return None
         try:
             environment = self.environment()
-            if not isinstance(parse_in(text, environment), ast.Name | ast.Dollar):
+            if not isinstance(parse_in(text, environment), syntax.Name | syntax.Dollar):
                 return None
             found = whole(evaluate(text, environment), environment)
         except Error:
@@ -285,7 +285,7 @@ class Data:
 
     def _described(self, environment: ProgramEnvironment, name: str, space: int, address: int) -> str | None:
         """An object that the language hides, in words."""
-        from rocdbg.debugger.values.descriptor_text import opaque_text  # late: few programs have images
+        from rocdbg.debugger.values.image_object_text import opaque_text  # late: few programs have images
 
         program, memory = self._inferior.program, environment.memory
         if program is None or memory is None:

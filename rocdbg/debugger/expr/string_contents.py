@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.access import decay, follow
-from rocdbg.debugger.expr.convenience import MAX_STRING
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.names.convenience_variables import MAX_STRING
+from rocdbg.debugger.expr.value_access import decay, follow
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, PointerType, Type, VectorType
 
@@ -35,10 +35,10 @@ class StringReader(Struct, frozen=True):
         Raises `ExpressionError` for other values.
         """
         value = follow(value, self.environment)
-        is_text = not isinstance(value.bare, ArrayType) or ctypes.is_char(value.bare.element)
+        is_text = not isinstance(value.bare, ArrayType) or c_types.is_char(value.bare.element)
         if isinstance(value.bare, ArrayType | VectorType) and is_text:
             return value.contents().split(b"\0")[0]
-        if not isinstance(value.bare, PointerType) or not ctypes.is_char(value.bare.target):
+        if not isinstance(value.bare, PointerType) or not c_types.is_char(value.bare.target):
             raise ExpressionError(f"Trying to read string with inappropriate type `{value.bare}'.")
         space = value.bare.address_class or 0
         address = value.as_int()
@@ -56,7 +56,7 @@ class StringReader(Struct, frozen=True):
         Raises `ExpressionError` where there are fewer.
         """
         value = decay(follow(value, self.environment))
-        if ctypes.is_integral(value.type):
+        if c_types.is_integral(value.type):
             return self.environment.memory.read(0, value.as_int(), size)
         if isinstance(value.bare, PointerType):
             return self.environment.memory.read(value.bare.address_class or 0, value.as_int(), size)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr import ast
+from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.class_casts import base_part
 from rocdbg.debugger.expr.class_members import find_member, find_method
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.operators import advance
+from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.runtime_types import whole_pointer
 from rocdbg.debugger.expr.swizzle import swizzle
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.locations import LocationStorage
-from rocdbg.debugger.values.storage import Address, ConvenienceStorage, MemoryStorage
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.located_values import LocationStorage
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Address, ConvenienceStorage, MemoryStorage
 from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
@@ -46,10 +46,10 @@ def decay(value: Value) -> Value:
         address = value.address
         if address is None:
             return value
-        return Value.of_int(ctypes.pointer_to(stripped.element, address.space), address.value)
+        return Value.of_int(c_types.pointer_to(stripped.element, address.space), address.value)
     if isinstance(stripped, FunctionType):
         address = value.address
-        return Value.of_int(ctypes.pointer_to(value.type), address.value if address else 0)
+        return Value.of_int(c_types.pointer_to(value.type), address.value if address else 0)
     return value
 
 
@@ -72,11 +72,11 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
     """
     stripped = pointer.bare
     if not isinstance(stripped, PointerType):
-        if ctypes.is_number(stripped):
+        if c_types.is_number(stripped):
             if only_type:
-                return Value.of_int(ctypes.INT, 0)
+                return Value.of_int(c_types.INT, 0)
             # "*0x1000": GDB reads a long there
-            return environment.at_address(ctypes.LONG, 0, pointer.as_int() & _ALL)
+            return environment.at_address(c_types.LONG, 0, pointer.as_int() & _ALL)
         if isinstance(stripped, MemberPointerType):
             raise ExpressionError("Attempt to dereference pointer to member without an object")
         if isinstance(stripped, ArrayType) and pointer.data is not None:
@@ -107,18 +107,18 @@ def address_of(value: Value, only_type: bool = False, name: str = "") -> Value:
     """
     address = value.address
     if address is not None:
-        return Value.of_int(ctypes.pointer_to(value.type, address.space), address.value)
+        return Value.of_int(c_types.pointer_to(value.type, address.space), address.value)
     if only_type and name and value.storage is None and value.data is not None:
         raise ExpressionError("Attempt to take address of register or constant.")
     if only_type:
-        return Value.of_int(ctypes.pointer_to(value.type), 0)
+        return Value.of_int(c_types.pointer_to(value.type), 0)
     storage = value.storage
     if value.bit_size is not None and storage is not None and storage.address is not None:
         # as GDB: of the unit of the type's size that the bit-field is in
         start = storage.address
-        size = ctypes.size_of(value.type)
+        size = c_types.size_of(value.type)
         unit = value.offset + value.bit_offset // 8 // size * size
-        return Value.of_int(ctypes.pointer_to(value.type, start.space), start.value + unit)
+        return Value.of_int(c_types.pointer_to(value.type, start.space), start.value + unit)
     is_member = "::" in name and value.absence is not None  # a static one, that is only declared
     register = (storage.register or "").removeprefix("register ") if storage is not None else ""
     if name and not is_member and register:
@@ -134,11 +134,11 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
     Elements beyond the end are only refused where the array is not in memory.
     """
     stripped = base.bare
-    if not isinstance(stripped, VectorType | ArrayType | PointerType) and not ctypes.is_pointer(index.type):
+    if not isinstance(stripped, VectorType | ArrayType | PointerType) and not c_types.is_pointer(index.type):
         raise _not_subscripted(stripped)
-    if not ctypes.is_scalar(index.type):
+    if not c_types.is_scalar(index.type):
         raise ExpressionError("Value can't be converted to integer.")
-    number = 0 if only_type else int(index.as_float()) if ctypes.is_float(index.type) else index.as_int()
+    number = 0 if only_type else int(index.as_float()) if c_types.is_float(index.type) else index.as_int()
     if isinstance(stripped, VectorType):
         if not 0 <= number < stripped.count and (base.storage is None or base.address is None):
             raise ExpressionError("no such vector element")
@@ -154,7 +154,7 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
         if number == 0:
             return pointee(base, environment, only_type)  # also of a pointer that has no value to be advanced
         return pointee(advance(base, number), environment, only_type)
-    if ctypes.is_integral(stripped) and isinstance(index.bare, PointerType):
+    if c_types.is_integral(stripped) and isinstance(index.bare, PointerType):
         return pointee(advance(index, base.as_int()), environment, only_type)
     raise _not_subscripted(stripped)
 
@@ -169,21 +169,21 @@ def _not_subscripted(type_: Type) -> ExpressionError:
 
 def repeated(first: Value, number: Value, only_type: bool = False) -> Value:
     """``first@number``: an array of what begins in memory with ``first``. Raises `ExpressionError`."""
-    if not ctypes.is_integral(number.type) or ctypes.is_bool(number.type):
+    if not c_types.is_integral(number.type) or c_types.is_bool(number.type):
         raise ExpressionError('Non-integral right operand for "@" operator.')
     count = number.as_int()
     if not -(1 << 31) <= count < 1 << 31:
         raise ExpressionError("Value out of range.")
     if only_type:
-        return Value(ctypes.array_of(first.type, count), data=b"")
+        return Value(c_types.array_of(first.type, count), data=b"")
     if first.address is None:
         raise ExpressionError("Only values in memory can be extended with '@'.")
     if count <= 0:
         raise ExpressionError(f"Invalid number {count} of repetitions.")
-    return Value(ctypes.array_of(first.type, count), first.storage, first.offset)
+    return Value(c_types.array_of(first.type, count), first.storage, first.offset)
 
 
-def member(base: Value, node: ast.Member, environment: Environment, only_type: bool = False) -> Value:
+def member(base: Value, node: syntax.Member, environment: Environment, only_type: bool = False) -> Value:
     """``base.name`` and ``base->name``: members, static members, methods, components of vectors.
 
     Raises `ExpressionError` for what is no structure, and where it has no such member.
@@ -267,7 +267,7 @@ def place_of(value: Value, environment: Environment) -> Address:
     followed = follow(value, environment)
     if isinstance(followed.bare, FunctionType) and followed.address is not None:
         return followed.address
-    if ctypes.is_void(followed.type):
+    if c_types.is_void(followed.type):
         raise ExpressionError("Value can't be converted to integer.")
     pointer = decay(placed(followed, environment))
-    return Address(ctypes.pointer_space(pointer.type), pointer.as_int() & _ALL)
+    return Address(c_types.pointer_space(pointer.type), pointer.as_int() & _ALL)

@@ -11,9 +11,8 @@ from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.registers import dwarf_register
-from rocdbg.debugger.frames.context import FrameContext
-from rocdbg.debugger.frames.lane_places import (
+from rocdbg.arch.dwarf_registers import dwarf_register
+from rocdbg.debugger.frames.compiled_places import (
     Bytes,
     InMemory,
     InRegister,
@@ -24,14 +23,15 @@ from rocdbg.debugger.frames.lane_places import (
     Untranslatable,
     plus,
 )
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.dwarf.context import Expression, ExpressionLike, LocationList
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.location import Place as DwarfPlace
 from rocdbg.dwarf.storage import RegisterStorage
-from rocdbg.dwarf.values import BaseType
-from rocdbg.sim.builder import I64, Op
-from rocdbg.sim.lane_expressions import (
+from rocdbg.dwarf.typed_values import BaseType
+from rocdbg.sim.core.builder import I64, Op
+from rocdbg.sim.core.lane_expressions import (
     Apply,
     LaneNumber,
     Node,

@@ -1,7 +1,7 @@
 """Where things are for any lane of any wave that comes to an instruction, as expressions that the simulator translates.
 
-The counterparts of DWARF's location descriptions, with expressions (`rocdbg.sim.lane_expressions`) for the numbers in
-them. What has none is `Untranslatable`: the evaluator has to be asked lane by lane.
+The counterparts of DWARF's location descriptions, with expressions (`rocdbg.sim.core.lane_expressions`) for the numbers
+in them. What has none is `Untranslatable`: the evaluator has to be asked lane by lane.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.registers import RegisterClass, dwarf_register
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I8, I16, I32, I64, Op, Type
-from rocdbg.sim.lane_expressions import (
+from rocdbg.arch.dwarf_registers import RegisterClass, dwarf_register
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I8, I16, I32, I64, Op, Type
+from rocdbg.sim.core.lane_expressions import (
     Field,
     LaneNumber,
     Load,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rocdbg.addresses import NOWHERE
-from rocdbg.debugger.frames.context import FrameContext, attribute_location
+from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES
 from rocdbg.dwarf.info import Die, Scope

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from rocdbg.addresses import LoadedAddress
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.constants import Tag
-from rocdbg.dwarf.info.entry_points import EntryPoint
+from rocdbg.dwarf.info.subprogram_entries import EntryPoint
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.frames.context import CallSites, FrameContext
+    from rocdbg.debugger.frames.frame_context import CallSites, FrameContext
 
 
 def entry_points_of(function: Function | None) -> list[EntryPoint]:

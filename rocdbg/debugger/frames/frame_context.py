@@ -9,21 +9,21 @@ from typing import Protocol
 
 from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
-from rocdbg.arch.registers import PC
-from rocdbg.debugger.frames import simt
-from rocdbg.debugger.frames.access import ThreadAccess
-from rocdbg.debugger.frames.entry_content import content_of
-from rocdbg.debugger.frames.entry_points import entered_through
-from rocdbg.debugger.frames.unwind import FoundRow
+from rocdbg.arch.dwarf_registers import PC
+from rocdbg.debugger.frames import lane_attributes
+from rocdbg.debugger.frames.entry_point_of_frame import entered_through
+from rocdbg.debugger.frames.referenced_entries import content_of
+from rocdbg.debugger.frames.unwind_rules import FoundRow
+from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import EvaluationError
 from rocdbg.dwarf.info import Die, Exprloc, Function, Loclist, Scope, Unit
+from rocdbg.dwarf.info.attribute_expressions import as_written
 from rocdbg.dwarf.info.constants import At
-from rocdbg.dwarf.info.entry_points import EntryPoint
-from rocdbg.dwarf.info.expressions import as_written
+from rocdbg.dwarf.info.subprogram_entries import EntryPoint
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
 from rocdbg.dwarf.storage import RegisterStorage
 from rocdbg.errors import Error
@@ -168,14 +168,14 @@ class FrameContext:
     @cached_property
     def lanes(self) -> int:
         """DW_AT_LLVM_lanes of the function; without it the lanes of the wave: its code is SIMT all the same."""
-        counts = (simt.lane_count(entry) for entry in lane_entries(self))
+        counts = (lane_attributes.lane_count(entry) for entry in lane_entries(self))
         return next((count for count in counts if count is not None), self.wave_size)
 
     @cached_property
     def iterations(self) -> int:
         """DW_AT_LLVM_iterations here, 1 without it: the iterations of a loop that run at once."""
         for entry in lane_entries(self):
-            value = simt.expression_of(entry, simt.ITERATIONS)
+            value = lane_attributes.expression_of(entry, lane_attributes.ITERATIONS)
             if value is not None:
                 context = copy(self.for_unit(entry.unit))
                 context.iterations = 1  # what the expression itself is evaluated with

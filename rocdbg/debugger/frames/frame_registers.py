@@ -8,14 +8,14 @@ from functools import lru_cache
 from msgspec import Struct
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.registers import UnknownRegisterError, dwarf_register, register_number
-from rocdbg.debugger.errors import RegisterAccessError
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.arch.dwarf_registers import UnknownRegisterError, dwarf_register, register_number
+from rocdbg.debugger.base.errors import RegisterAccessError
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.locations import LocationStorage
-from rocdbg.debugger.values.storage import Absence, AbsentError, CallbackStorage
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.located_values import LocationStorage
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Absence, AbsentError, CallbackStorage
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.info.types import ArrayType, Type, VectorType
 from rocdbg.dwarf.location import LocationDescription, Place
@@ -102,7 +102,7 @@ class RegisterFile(Struct, frozen=True):
         count = len(values)
         if count == 1:
             return values[0]
-        type_: Type = ctypes.UNSIGNED_LONG if count == 2 else ArrayType(ctypes.INT, count)
+        type_: Type = c_types.UNSIGNED_LONG if count == 2 else ArrayType(c_types.INT, count)
         if register.kind in (K.VGPR, K.AGPR):
             type_ = VectorType(type_, self.wave_size, 4 * count * self.wave_size)
         text = operands.register_text(register, self.target.architecture)
@@ -120,7 +120,7 @@ class RegisterFile(Struct, frozen=True):
         """``$v1.l``, ``$v1.h``: of each lane's dword 16 bits."""
         lanes = self.wave_size
         location = self.context.register_location(register_number(name, lanes))
-        type_ = VectorType(ctypes.SHORT, lanes, 2 * lanes)
+        type_ = VectorType(c_types.SHORT, lanes, 2 * lanes)
         if location.is_undefined:
             return Value.absent(type_, Absence.NOT_SAVED)
         parts = [(location.offset_by(32 * lane + 16 * half), 16) for lane in range(lanes)]
@@ -150,12 +150,12 @@ class RegisterFile(Struct, frozen=True):
         value = self._named(whole)
         if value is None:
             return None
-        return value.part(ctypes.INT, offset) if value.size > offset else self._undescribed(name)
+        return value.part(c_types.INT, offset) if value.size > offset else self._undescribed(name)
 
     @property
     def _code_pointer(self) -> Type:
         function = self.context.function
-        return ctypes.CXX_CODE_POINTER if function is not None and function.unit.is_cxx else ctypes.CODE_POINTER
+        return c_types.CXX_CODE_POINTER if function is not None and function.unit.is_cxx else c_types.CODE_POINTER
 
     def _special(self, name: str) -> Value | None:
         """A special register: also whether a mask is zero, where apertures are, nothing."""
@@ -164,16 +164,16 @@ class RegisterFile(Struct, frozen=True):
             return self._part(name)
         if name in _ZERO_FLAGS:
             mask = self._named(_ZERO_FLAGS[name])
-            return None if mask is None else Value.of_int(ctypes.INT, int(mask.as_int() == 0))
+            return None if mask is None else Value.of_int(c_types.INT, int(mask.as_int() == 0))
         if name in _ZEROS:
-            return Value.of_int(ctypes.INT, 0)
+            return Value.of_int(c_types.INT, 0)
         if (at := _SCRATCH_BASE.get(name)) is not None:
             whole = self._named("flat_scratch")
-            return None if whole is None else Value.of_int(ctypes.INT, whole.part(ctypes.INT, at).as_int())
+            return None if whole is None else Value.of_int(c_types.INT, whole.part(c_types.INT, at).as_int())
         if name in _APERTURES:
             space, low = _APERTURES[name]
             base = self.target.generic_address(space, 0)
-            return None if base is None else Value.of_int(ctypes.UNSIGNED_LONG, base | low)
+            return None if base is None else Value.of_int(c_types.UNSIGNED_LONG, base | low)
         return self._lds_direct() if name == "src_lds_direct" else self._named(name.removeprefix("src_"))
 
     def _lds_direct(self) -> Value | None:
@@ -184,7 +184,7 @@ class RegisterFile(Struct, frozen=True):
         kind = m0 >> 16 & 7
         size = {0: 1, 1: 2}.get(kind & 3, 4)
         data = self.target.read_memory(AddressSpace.LOCAL, m0 & 0xFFFF, size, self.thread)
-        return Value.of_int(ctypes.INT, int.from_bytes(data, "little", signed=bool(kind & 4) or size == 4))
+        return Value.of_int(c_types.INT, int.from_bytes(data, "little", signed=bool(kind & 4) or size == 4))
 
     def _caller_pc(self) -> Value:
         assert self.context.wave_pc is not None
@@ -193,8 +193,8 @@ class RegisterFile(Struct, frozen=True):
     @staticmethod
     def _type(name: str, size: int, lanes: int) -> Type:
         if name[0] in "va" and name[1:].isdecimal():
-            return VectorType(ctypes.INT, lanes, 4 * lanes)
-        return {4: ctypes.INT, 8: ctypes.UNSIGNED_LONG}.get(size, ctypes.unsigned_of(size))
+            return VectorType(c_types.INT, lanes, 4 * lanes)
+        return {4: c_types.INT, 8: c_types.UNSIGNED_LONG}.get(size, c_types.unsigned_of(size))
 
     def _undescribed(self, name: str) -> Value | None:
         """A register without a DWARF number."""
@@ -203,7 +203,7 @@ class RegisterFile(Struct, frozen=True):
         if number is None:
             return None
         if self.context.callee is not None:
-            return Value.absent(ctypes.INT, Absence.NOT_SAVED)
+            return Value.absent(c_types.INT, Absence.NOT_SAVED)
         size = 8 if name in _WIDE else 4
 
         def read(offset: int, count: int) -> bytes:
@@ -215,7 +215,7 @@ class RegisterFile(Struct, frozen=True):
             whole[offset : offset + len(data)] = data
             target.write_special(thread, name, int.from_bytes(whole, "little"))
 
-        type_ = ctypes.UNSIGNED_LONG if size == 8 else ctypes.INT
+        type_ = c_types.UNSIGNED_LONG if size == 8 else c_types.INT
         return Value(type_, CallbackStorage(name, read, write))
 
 

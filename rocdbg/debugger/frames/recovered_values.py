@@ -1,7 +1,7 @@
 """Values of variables beyond what their locations say: followed through the machine code (``analysis.value_flow``).
 
-Only variables that never change are followed (`rocdbg.debugger.program.constant_variables`): debug information does not
-tell where others got a new value that it has no location for.
+Only variables that never change are followed (`debugger.program.source_text.constant_variables`): debug information
+does not tell where others got a new value that it has no location for.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from rocdbg.analysis.passed_lines import PassedLines
 from rocdbg.analysis.prologue import PrologueRows
 from rocdbg.analysis.recomputation import Computations, computations
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR, Claim, ValueFlow
-from rocdbg.arch.registers import RegisterClass, UnknownRegisterError, dwarf_register, register_number
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register, register_number
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.kernel_arguments import entry_value
-from rocdbg.debugger.frames.routines import routine_of
-from rocdbg.debugger.program.constant_variables import Constants, ConstantVariables, is_const
-from rocdbg.debugger.program.initialisers import Initialiser, Initialisers
+from rocdbg.debugger.frames.routine_of_frame import routine_of
+from rocdbg.debugger.program.functions_with_code import Routine
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.routines import Routine
-from rocdbg.debugger.program.source import SourceFiles
-from rocdbg.debugger.program.source_expressions import Reader, evaluate
+from rocdbg.debugger.program.source_files import SourceFiles
+from rocdbg.debugger.program.source_text.constant_variables import Constants, ConstantVariables, is_const
+from rocdbg.debugger.program.source_text.initialisers import Initialiser, Initialisers
+from rocdbg.debugger.program.source_text.source_expressions import Reader, evaluate
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values.storage import AbsentError, Memory
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import AbsentError, Memory
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.info import Loclist, Variable

@@ -6,10 +6,10 @@ from rocdbg import dwarf
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.context import DieContent
 from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist
-from rocdbg.dwarf.info.attributes import AttributeValue, Block
+from rocdbg.dwarf.info.attribute_values import AttributeValue, Block
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.types import BaseType, Encoding, VectorType
-from rocdbg.dwarf.values import ConstValue
+from rocdbg.dwarf.typed_values import ConstValue
 
 
 def content_of(die: Die, program: Program, wave_size: int) -> DieContent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.program.routines import Routine
+from rocdbg.debugger.program.functions_with_code import Routine
 from rocdbg.dwarf.info import InlinedSubroutine
 
 

@@ -16,9 +16,9 @@ from rocdbg import dwarf
 from rocdbg.addresses import FileAddress
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.architecture import Architecture
+from rocdbg.dwarf.cfi_rules import Rule
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.location import LocationDescription
-from rocdbg.dwarf.rules import Rule
 
 
 class UnwindRow(Protocol):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rocdbg import dwarf
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Exprloc, Loclist, Variable
-from rocdbg.dwarf.info.expressions import AnyExpression
+from rocdbg.dwarf.info.attribute_expressions import AnyExpression
 from rocdbg.dwarf.location import LocationDescription
 
 

@@ -12,7 +12,7 @@ import re
 from msgspec import Struct
 
 from rocdbg import dwarf
-from rocdbg.debugger.program.opencl import KERNEL_BODY, is_kernel_body
+from rocdbg.debugger.program.opencl_kernels import KERNEL_BODY, is_kernel_body
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Exprloc, Function, Scope, Variable
 from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import Symbol
 from rocdbg.codeobject.demangle import stands_for
-from rocdbg.debugger.errors import LocationSpecError
-from rocdbg.debugger.program.linespec import FunctionSpec, LineSpec
-from rocdbg.debugger.program.opencl import is_kernel_wrapper
+from rocdbg.debugger.base.errors import LocationSpecError
+from rocdbg.debugger.program.location_syntax import FunctionSpec, LineSpec
+from rocdbg.debugger.program.opencl_kernels import is_kernel_wrapper
 from rocdbg.debugger.program.program import Program, same_function
 from rocdbg.dwarf.info import CodeLocation, Function, Scope, SourceFile
 from rocdbg.dwarf.info.scopes import Label

@@ -10,8 +10,8 @@ import re
 
 from msgspec import Struct
 
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import LocationSpecError
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import LocationSpecError
 
 
 class LocationSyntaxError(LocationSpecError):

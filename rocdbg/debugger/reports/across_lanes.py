@@ -8,19 +8,19 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.expr.access import decay, follow
-from rocdbg.debugger.expr.data import Data
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-from rocdbg.debugger.expr.trees import nesting_limited
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.expr.parsing.kept_trees import nesting_limited
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import decay, follow
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.reports.tables import first_lane
-from rocdbg.debugger.target.ids import position
+from rocdbg.debugger.reports.session_tables import first_lane
+from rocdbg.debugger.target.rocgdb_ids import position
 from rocdbg.debugger.target.state import Triple, WaveInfo
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
@@ -262,8 +262,8 @@ def _sample(
     if isinstance(value, Error):
         return Sample(number, label, f"<error: {value}>", None, active, value)
     with suppress(Error):
-        if ctypes.is_float(value.type):
+        if c_types.is_float(value.type):
             order = value.as_float()
-        elif ctypes.is_scalar(value.type) and not ctypes.is_bool(value.type):
+        elif c_types.is_scalar(value.type) and not c_types.is_bool(value.type):
             order = value.as_int()
     return Sample(number, label, _text(value, show, place), order, active)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import Struct
 
 from rocdbg.codeobject import CodeObject
-from rocdbg.codeobject.flags import OsAbi
+from rocdbg.codeobject.elf_flags import OsAbi
 from rocdbg.codeobject.metadata_reader import metadata_text
 from rocdbg.codeobject.metadata_text import metadata_lines
 from rocdbg.codeobject.relocation import iter_relocations

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.base.errors import DebuggerError
 
 IHEX_DATA, SREC_DATA = 16, 16
 """Bytes in a record."""

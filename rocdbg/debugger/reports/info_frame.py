@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from rocdbg.arch.lanes import lane_ranges
-from rocdbg.debugger.frames.context import FrameContext, attribute_location
+from rocdbg.arch.lane_sets import lane_ranges
+from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
 from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.reports.whereabouts import LANE_BITS, joined, leaf_words
+from rocdbg.debugger.reports.location_descriptions import LANE_BITS, joined, leaf_words
 from rocdbg.dwarf import evaluate_location
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.info.constants import At

@@ -7,8 +7,8 @@ from collections import Counter
 from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.focus import Focus
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from rocdbg.arch.lanes import lane_list, lane_ranges
+from rocdbg.arch.lane_sets import lane_list, lane_ranges
 from rocdbg.dwarf.location import LocationDescription, Place
 from rocdbg.dwarf.storage import (
     Fragment,

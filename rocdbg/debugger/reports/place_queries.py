@@ -10,15 +10,17 @@ from functools import partial
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError, NoRegistersError
-from rocdbg.debugger.expr.access import decay, follow
+from rocdbg.debugger.base.errors import DebuggerError, LocationSpecError, NoProgramError, NoRegistersError
+from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.class_members import this_has
-from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.expr.evaluator import evaluate
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import decay, follow
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.program.linespec import (
+from rocdbg.debugger.program.location_lookup import Defaults, Location, LocationResolver, of_best_line
+from rocdbg.debugger.program.location_syntax import (
     AddressSpec,
     FunctionSpec,
     LabelSpec,
@@ -27,15 +29,13 @@ from rocdbg.debugger.program.linespec import (
     parse_spec,
     whole_words,
 )
-from rocdbg.debugger.program.locspec import Defaults, Location, LocationResolver, of_best_line
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, function_bounds
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.list_position import ListPosition
 from rocdbg.debugger.reports.source_place import SourcePlace as SourcePlace
 from rocdbg.debugger.reports.source_place import begins, declarations
-from rocdbg.debugger.reports.symbols import Symbols
-from rocdbg.debugger.settings import Settings
+from rocdbg.debugger.reports.symbol_queries import Symbols
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info import SourceFile as SourceFile
 from rocdbg.errors import Error

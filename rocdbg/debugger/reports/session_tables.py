@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.debugger.errors import NoRegistersError, RegisterAccessError
-from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.errors import NoRegistersError, RegisterAccessError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.frames.frame_registers import special_names
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.registers import special_names
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.reports.rows import LaneRow, LaneState, LibraryRow, RegisterRow, ThreadRow
+from rocdbg.debugger.reports.table_rows import LaneRow, LaneState, LibraryRow, RegisterRow, ThreadRow
 from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, QueueInfo
-from rocdbg.debugger.values.format import Format
+from rocdbg.debugger.values.format_letters import Format
 
 
 def first_lane(mask: int) -> int:

@@ -9,16 +9,16 @@ from msgspec.structs import replace
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
-from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
-from rocdbg.debugger.expr.program_names import ProgramNames
-from rocdbg.debugger.expr.type_lookup import TypeLookup
+from rocdbg.debugger.base.errors import DebuggerError, NoProgramError, NoSymbolError
+from rocdbg.debugger.base.patterns import compile_pattern
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.expr.names.program_names import ProgramNames
+from rocdbg.debugger.expr.names.type_lookup import TypeLookup
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.patterns import compile_pattern
-from rocdbg.debugger.program.lds import place_variables
+from rocdbg.debugger.program.lds_layout import place_variables
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.location_words import static_words
 from rocdbg.debugger.reports.symbol_lists import SymbolRow, function_rows, function_text, type_rows, variable_rows
-from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import (
     Function,
     InlinedSubroutine,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.data import Data
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.reports.offsets import offset_lines
+from rocdbg.debugger.reports.struct_offsets import offset_lines
 from rocdbg.debugger.reports.virtual_tables import table_lines
-from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.values.vectors import is_opencl_type
+from rocdbg.debugger.values.vector_types import is_opencl_type
 from rocdbg.dwarf.info import Type, describe
 from rocdbg.dwarf.info.type_text import Shown
 from rocdbg.dwarf.info.types import ClassType, TypedefType

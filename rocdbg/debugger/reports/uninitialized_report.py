@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.reports.symbols import Symbols
-from rocdbg.debugger.running.launch import LaunchControl
+from rocdbg.debugger.reports.symbol_queries import Symbols
+from rocdbg.debugger.running.launch_control import LaunchControl
 
 
 class UninitializedRow(Struct, frozen=True):

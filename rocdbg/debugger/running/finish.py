@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
 from rocdbg.debugger.frames.returned_value import return_value
-from rocdbg.debugger.program.locspec import Location
-from rocdbg.debugger.running.calls import run_to
+from rocdbg.debugger.program.location_lookup import Location
+from rocdbg.debugger.running.calling.suspended_waves import end_call
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.settling import settle
+from rocdbg.debugger.running.step_calls import run_to
 from rocdbg.debugger.running.step_start import inline_offsets
 from rocdbg.debugger.running.stepping import Stepper
-from rocdbg.debugger.running.stops import StopEvent, StopReason
-from rocdbg.debugger.running.suspended import end_call
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function

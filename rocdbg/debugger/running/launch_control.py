@@ -9,21 +9,21 @@ from typing import Any
 from msgspec.structs import replace
 
 from rocdbg.codeobject import Kernel
-from rocdbg.debugger.errors import LaunchError, NoProgramError
+from rocdbg.debugger.base.errors import LaunchError, NoProgramError
+from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.own_memory import OwnMemory
-from rocdbg.debugger.target.recorded import RecordedTarget
+from rocdbg.debugger.target.debugger_memory import OwnMemory
+from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.debugger.target.state import LoadedCodeObject, Target
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import MemoryStorage
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.warnings import Warnings
+from rocdbg.debugger.values.value_storage import MemoryStorage
 from rocdbg.dwarf.info.types import Type
 from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind
 from rocdbg.launch.elements import ArrayType as BufferType
 from rocdbg.launch.errors import LaunchError as UnknownKernelError
-from rocdbg.launch.images import ImageSpec
+from rocdbg.launch.image_arguments import ImageSpec
 from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_names, parameter_types
@@ -32,14 +32,14 @@ from rocdbg.launch.spec import LaunchSpec
 from rocdbg.sim.device.journal import Journal
 from rocdbg.sim.device.machine import LdsOutOfRange, Machine, MachineOptions
 from rocdbg.sim.device.schedule import Schedule
-from rocdbg.sim.object_cache import take_warnings
+from rocdbg.sim.engine.object_cache import take_warnings
 from rocdbg.sim.services.output import Stream
 
 _ELEMENTS: dict[str, Type] = {
-    "i8": ctypes.SIGNED_CHAR, "i16": ctypes.SHORT, "i32": ctypes.INT, "i64": ctypes.LONG,
-    "u8": ctypes.UNSIGNED_CHAR, "u16": ctypes.UNSIGNED_SHORT, "u32": ctypes.UNSIGNED_INT,
-    "u64": ctypes.UNSIGNED_LONG, "f16": ctypes.HALF, "bf16": ctypes.BFLOAT16, "f32": ctypes.FLOAT,
-    "f64": ctypes.DOUBLE, "bytes": ctypes.UNSIGNED_CHAR,
+    "i8": c_types.SIGNED_CHAR, "i16": c_types.SHORT, "i32": c_types.INT, "i64": c_types.LONG,
+    "u8": c_types.UNSIGNED_CHAR, "u16": c_types.UNSIGNED_SHORT, "u32": c_types.UNSIGNED_INT,
+    "u64": c_types.UNSIGNED_LONG, "f16": c_types.HALF, "bf16": c_types.BFLOAT16, "f32": c_types.FLOAT,
+    "f64": c_types.DOUBLE, "bytes": c_types.UNSIGNED_CHAR,
 }
 
 
@@ -274,7 +274,7 @@ class LaunchControl:
                 if argument.init is not None:
                     data = argument.init.make(argument.buffer).tobytes()
                 return Value(_array(argument.buffer, argument.image), data=data)
-        return Value(ctypes.VOID)
+        return Value(c_types.VOID)
 
     @staticmethod
     def _bound_value(machine: Machine, bound: BoundBuffer) -> Value:
@@ -282,7 +282,7 @@ class LaunchControl:
         array, image = bound.buffer.array, bound.buffer.image
         if bound.layout is not None and array is not None:  # with padding it is no array
             return Value(_array(array, image), data=bound.contents.tobytes())
-        type_ = _array(array) if array is not None else ctypes.array_of(ctypes.UNSIGNED_CHAR, size)
+        type_ = _array(array) if array is not None else c_types.array_of(c_types.UNSIGNED_CHAR, size)
         return Value(type_, MemoryStorage(_MachineMemory(machine), 0, bound.allocation.address))
 
 
@@ -313,5 +313,5 @@ def _array(array: BufferType, image: ImageSpec | None = None) -> Type:
     """A buffer as an array; an image as one of layers of rows of texels."""
     element = _ELEMENTS[array.element]
     for count in reversed(image.dimensions if image is not None else (array.count,)):
-        element = ctypes.array_of(element, count)
+        element = c_types.array_of(element, count)
     return element

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.arch.lanes import lane_list
-from rocdbg.arch.registers import PC, dwarf_register, exec_number, vgpr_number
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.access import decay
+from rocdbg.arch.dwarf_registers import PC, dwarf_register, exec_number, vgpr_number
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.casting import aggregate_cast, cast
-from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import decay
 from rocdbg.debugger.frames.calling_convention import Parts, is_gccs, returned_parts
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.returned_value import returns_by_reference
+from rocdbg.debugger.running.calling.suspended_waves import end_call
 from rocdbg.debugger.running.runner import Runner, thread_of
-from rocdbg.debugger.running.suspended import end_call
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.types import ClassType, Type
@@ -63,7 +63,7 @@ class Return(Struct):
                     "Please use an explicit cast of the value to return."
                 )
             type_ = frame.function.return_type
-            stores = ctypes.is_void(type_) or _parts(frame.function) is not None
+            stores = c_types.is_void(type_) or _parts(frame.function) is not None
         return cls(runner, data, frame, focus, frame.function, text, stores)
 
     def carry_out(self) -> Focus:
@@ -135,7 +135,7 @@ class Return(Struct):
 
     def _values(self, mask: int) -> dict[int, list[bytes]]:
         """The words of the returned value by lane, as each lane evaluates it; none for those that cannot."""
-        if not self.text or self.function is None or ctypes.is_void(self.function.return_type):
+        if not self.text or self.function is None or c_types.is_void(self.function.return_type):
             self._evaluated(self.focus) if self.text else None
             return {}
         parts = _parts(self.function)

@@ -7,42 +7,42 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.arch.registers import PC
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.focus import Focus
+from rocdbg.arch.dwarf_registers import PC
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.base.warnings import Warnings
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointTable
+from rocdbg.debugger.breakpoints.catcher import Catcher
+from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
+from rocdbg.debugger.breakpoints.dynamic_printf import Print
+from rocdbg.debugger.breakpoints.watcher import Watcher
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
+from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.program.locspec import Location
-from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointTable
+from rocdbg.debugger.program.location_lookup import Location
+from rocdbg.debugger.running.calling.called_functions import FunctionCalls
+from rocdbg.debugger.running.calling.lane_calls import value_of_lanes
 from rocdbg.debugger.running.catch_events import loaded
-from rocdbg.debugger.running.catching import Catcher
 from rocdbg.debugger.running.driving import Driving
-from rocdbg.debugger.running.dynamic_printf import Print
-from rocdbg.debugger.running.function_calls import FunctionCalls
-from rocdbg.debugger.running.lane_calls import value_of_lanes
-from rocdbg.debugger.running.leaving import finish, run_to_location
-from rocdbg.debugger.running.native_conditions import NativeConditions
+from rocdbg.debugger.running.finish import finish, run_to_location
 from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.returning import Return
+from rocdbg.debugger.running.return_ import Return
 from rocdbg.debugger.running.run_state import Internal, RunState, aside
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.settling import settle, settled
-from rocdbg.debugger.running.skips import SkipList
+from rocdbg.debugger.running.skip_list import SkipList
 from rocdbg.debugger.running.stepping import Stepper
-from rocdbg.debugger.running.stops import Signal, StopEvent, StopReason
-from rocdbg.debugger.running.watching import Watcher
-from rocdbg.debugger.settings import Settings
+from rocdbg.debugger.running.stop_events import Signal, StopEvent, StopReason
 from rocdbg.debugger.target.launcher import Launcher
 from rocdbg.debugger.target.runnable import Progress, TargetStop
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.warnings import Warnings
+from rocdbg.debugger.values.value_history import ValueHistory
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.running.tracing import Tracing
+    from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
 
 
 def _was_set_where_it_stood(breakpoint_: Breakpoint) -> bool:
@@ -98,7 +98,7 @@ class RunControl(Driving):
     def _tracing(self) -> Tracing:
         """The trace experiment of the session."""
         if self._state.tracing is None:
-            from rocdbg.debugger.running.tracing import Tracing  # late: few sessions trace
+            from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing  # late: few sessions trace
 
             self._state.tracing = Tracing(self._inferior, self._data, self._breakpoints)
         return self._state.tracing

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from rocdbg.debugger.patterns import Pattern
+from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, SourceFile
 

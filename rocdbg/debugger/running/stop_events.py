@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from rocdbg.debugger.target.runnable import ExitInfo
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.focus import Focus
-    from rocdbg.debugger.running.watchpoints import Trigger
+    from rocdbg.debugger.base.focus import Focus
+    from rocdbg.debugger.breakpoints.watchpoints import Trigger
     from rocdbg.debugger.values.value import Value
     from rocdbg.dwarf.info.types import Type
 

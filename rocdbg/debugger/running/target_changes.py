@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
 from rocdbg.debugger.running.catch_events import code_change
-from rocdbg.debugger.running.catchpoints import Catchpoint
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 
 if TYPE_CHECKING:

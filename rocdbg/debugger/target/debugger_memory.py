@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.sim.memory import Allocation, AllocationError, AllocationKind, GlobalMemory
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.sim.core.memory import Allocation, AllocationError, AllocationKind, GlobalMemory
 
 BLOCK = 1 << 16
 """Bytes that are taken at once, at least."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.target.recording import Spans
-from rocdbg.sim.memory import AllocationKind
+from rocdbg.sim.core.memory import AllocationKind
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.target.simulated import SimTarget
+    from rocdbg.debugger.target.simulated_target import SimTarget
 
 
 class Home(Struct, frozen=True):

@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.codeobject.demangle import demangle
-from rocdbg.debugger.target import ids
+from rocdbg.debugger.target import rocgdb_ids
 from rocdbg.debugger.target.device_state import DeviceState
 from rocdbg.debugger.target.host_frames import HostFrame
-from rocdbg.debugger.target.ids import WaveId
 from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.rocgdb_ids import WaveId
 from rocdbg.debugger.target.runnable import (
     ExitInfo,
     ProcessEnd,
@@ -30,13 +30,13 @@ from rocdbg.debugger.target.runnable import (
     TargetStopKind,
 )
 from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, LoadedCodeObject, QueueInfo, WaveInfo
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import Stop, StopKind
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.queue_runner import PacketQueue, QueueRunner, QueueStop
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import Stop, StopKind
-from rocdbg.sim.wave import Wave
 
 RUNTIME_KERNELS: Final = re.compile(r"__amd_rocclr_|_init_array$|_fini_array$|amdgcn\.device\.(init|fini)$")
 """Names of kernels that runtimes launch for themselves."""
@@ -169,7 +169,7 @@ class ProcessTarget(DeviceState):
         return [
             AgentInfo(
                 number, f"simulated {machine.target.name}", machine.target.name, 1, machine.options.resident_waves,
-                "-", ids.agent_target_id(f"GPUID {number}"),
+                "-", rocgdb_ids.agent_target_id(f"GPUID {number}"),
             )
             for number, machine in enumerate(self.process.machines, 1)
         ]
@@ -186,7 +186,7 @@ class ProcessTarget(DeviceState):
             rows.append(
                 QueueInfo(
                     agent, number, kind, known.read_index, known.write_index, known.size * 64, known.ring,
-                    ids.queue_target_id(agent, number), known.error,
+                    rocgdb_ids.queue_target_id(agent, number), known.error,
                 )
             )
         return rows
@@ -219,7 +219,7 @@ class ProcessTarget(DeviceState):
             rows.append(
                 DispatchInfo(
                     agent, queue_number, number,
-                    ids.dispatch_target_id(agent, queue_number, number, plan.state.dispatch_id),
+                    rocgdb_ids.dispatch_target_id(agent, queue_number, number, plan.state.dispatch_id),
                     plan.grid, plan.workgroup, self._title(dispatch), packet.fence if packet is not None else "",
                     plan.state.lds_size, plan.state.lane_scratch_size, plan.descriptor_address,
                     plan.state.kernarg_address, packet.completion_signal if packet is not None else 0,

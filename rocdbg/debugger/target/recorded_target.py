@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.target.host_memory import host_contents, host_home
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.target.host_ranges import host_contents, host_home
 from rocdbg.debugger.target.recording import Spans, Write
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind, WatchedMemory
-from rocdbg.debugger.target.simulated import SimTarget
 from rocdbg.debugger.target.simulated_stops import on_host, target_stop
+from rocdbg.debugger.target.simulated_target import SimTarget
 from rocdbg.debugger.target.state import LoadedCodeObject
 from rocdbg.launch.binding import BoundLaunch
-from rocdbg.sim.checks import Check
+from rocdbg.sim.core.checks import Check
+from rocdbg.sim.core.run_options import Followed, RunOptions, Stops
+from rocdbg.sim.core.stops import Stop, StopKind
+from rocdbg.sim.core.watches import Access, WatchedBytes
 from rocdbg.sim.device.journal import Journal
 from rocdbg.sim.device.recorder import HistoryError, Recorder
-from rocdbg.sim.options import Followed, RunOptions, Stops
-from rocdbg.sim.stops import Stop, StopKind
-from rocdbg.sim.watches import Access, WatchedBytes
 
 Ask = Callable[[str], bool]
 _PASSED = frozenset((StopKind.BUDGET, StopKind.DONE, StopKind.WAVE_DONE))

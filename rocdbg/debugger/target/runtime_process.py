@@ -12,19 +12,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rocdbg.arch.target_id import TargetId
-from rocdbg.debugger.errors import LaunchError
-from rocdbg.debugger.target.process import HostOrigin, ProcessQueue
+from rocdbg.debugger.base.errors import LaunchError
+from rocdbg.debugger.target.process_target import HostOrigin, ProcessQueue
 from rocdbg.debugger.target.runnable import ProcessEnd
 from rocdbg.debugger.target.state import LoadedCodeObject
+from rocdbg.host.gpu_process import ProgramProcess
 from rocdbg.host.gpu_side import load_gpu_side
 from rocdbg.host.library import runtime_library
-from rocdbg.host.process import ProgramProcess
 from rocdbg.host.processor import PacketProcessor
 from rocdbg.host.queues import ProgramQueue
 from rocdbg.host.server import Server
+from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.queue_runner import PacketQueue, QueueStop
-from rocdbg.sim.memory import GlobalMemory
 
 if TYPE_CHECKING:
     from rocdbg.debugger.target.host_frames import HostModules

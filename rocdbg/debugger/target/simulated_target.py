@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
-from rocdbg.debugger.target import ids
+from rocdbg.debugger.target import rocgdb_ids
 from rocdbg.debugger.target.device_state import DeviceState
-from rocdbg.debugger.target.ids import WaveId
 from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.rocgdb_ids import WaveId
 from rocdbg.debugger.target.runnable import ExitInfo, ExpectResult, Progress, Resume, TargetStop
 from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, LoadedCodeObject, QueueInfo, WaveInfo
 from rocdbg.launch.binding import BoundLaunch
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.aql import QUEUE_SIZE
 from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.wave import Wave
 
 _AGENT = _QUEUE = 1
 
@@ -60,7 +60,7 @@ class SimTarget(DeviceState):
         return [
             AgentInfo(
                 _AGENT, f"simulated {target.name}", target.name, 1, self.machine.options.resident_waves,
-                "-", ids.agent_target_id("GPUID 1"),
+                "-", rocgdb_ids.agent_target_id("GPUID 1"),
             )
         ]
 
@@ -70,7 +70,7 @@ class SimTarget(DeviceState):
         return [
             QueueInfo(
                 _AGENT, _QUEUE, "HSA (Multi)", number - 1, number, QUEUE_SIZE, address,
-                ids.queue_target_id(_AGENT, _QUEUE),
+                rocgdb_ids.queue_target_id(_AGENT, _QUEUE),
             )
         ]
 
@@ -86,7 +86,7 @@ class SimTarget(DeviceState):
         return [
             DispatchInfo(
                 _AGENT, _QUEUE, plan.number,
-                ids.dispatch_target_id(_AGENT, _QUEUE, plan.number, plan.number - 1),
+                rocgdb_ids.dispatch_target_id(_AGENT, _QUEUE, plan.number, plan.number - 1),
                 plan.grid, plan.workgroup, self.kernel_title, "B|As|Rs",
                 plan.state.lds_size, plan.state.lane_scratch_size,
                 plan.descriptor_address, plan.state.kernarg_address, 0, self.dispatch.instructions,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.errors import MemoryAccessError
+from rocdbg.debugger.base.errors import MemoryAccessError
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.isa.decoder import DecodeError, decode

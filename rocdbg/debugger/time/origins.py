@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.running.past_writes import FoundWrite, PastWrites
-from rocdbg.debugger.running.value_parts import RegisterPart, of_lane, parts_of
-from rocdbg.debugger.running.value_sources import (
+from rocdbg.debugger.target.recording import HostAccess, Recording, Spans, Write
+from rocdbg.debugger.time.past_writes import FoundWrite, PastWrites
+from rocdbg.debugger.time.value_parts import RegisterPart, of_lane, parts_of
+from rocdbg.debugger.time.value_sources import (
     End,
     Loaded,
     Source,
@@ -18,15 +19,14 @@ from rocdbg.debugger.running.value_sources import (
     second_distance,
     source_of,
 )
-from rocdbg.debugger.running.wave_registers import VECTORS, WaveRegisters
-from rocdbg.debugger.running.written_registers import resolved
-from rocdbg.debugger.target.recording import HostAccess, Recording, Spans, Write
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.time.wave_registers import VECTORS, WaveRegisters
+from rocdbg.debugger.time.written_registers import resolved
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import Type
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.isa.operands import FILE_NAMES
-from rocdbg.isa.results import results
+from rocdbg.isa.result_operands import results
 
 MAX_STEPS = 200
 """Writes that are followed."""
@@ -83,13 +83,13 @@ class Origins(Struct):
     def find(self, value: Value, focus: Focus) -> Origin:
         """Where the value of an expression comes from. Raises `DebuggerError` for what cannot be followed."""
         value, size = of_lane(value, focus)
-        if size not in (1, 2, 4, 8) or not ctypes.is_scalar(value.type) or value.bit_size is not None:
+        if size not in (1, 2, 4, 8) or not c_types.is_scalar(value.type) or value.bit_size is not None:
             raise DebuggerError("Only numbers and pointers have an origin: name a part of the value.")
         target = self.inferior.need_target()
         if target.architecture.vgpr_file > 256:
             raise DebuggerError(f"Origins are not known on {target.architecture.name}: MODE numbers its registers.")
         # Of eight bytes one dword is followed: that which tells most of the value.
-        tracked = 1 if size == 8 and ctypes.is_float(value.type) else 0
+        tracked = 1 if size == 8 and c_types.is_float(value.type) else 0
         place = self._place(value, focus, 4 * tracked)
         known = value.contents()
         steps: list[OriginStep] = []
@@ -160,7 +160,7 @@ class Origins(Struct):
             assert result is not None
             lane = place.lane
             low = place.index - tracked
-            whole = result.index <= low and low + ctypes.size_of(type_) // 4 <= result.index + result.dwords
+            whole = result.index <= low and low + c_types.size_of(type_) // 4 <= result.index + result.dwords
             source = source_of(instruction, result, place.index - result.index, lane, state.wave_size, state)
             if isinstance(source, Source):
                 following = _Register(
@@ -173,7 +173,7 @@ class Origins(Struct):
                 following = self._loaded(instruction, source, access, lane, write.thread, type_, tracked)
         else:
             access = self.recording.access(write.position)
-            whole = access is not None and access.size >= ctypes.size_of(type_) and not is_two_addresses(instruction)
+            whole = access is not None and access.size >= c_types.size_of(type_) and not is_two_addresses(instruction)
             lane, following = self._stored(instruction, access, place, write.thread)
         self.recording.go_to(write.position + 1)
         value = self._value(place, type_, tracked, whole, known)
@@ -187,7 +187,7 @@ class Origins(Struct):
         """The memory of a loaded dword; the target stands behind the load."""
         if access is None:
             return End("a load")
-        size = ctypes.size_of(type_)
+        size = c_types.size_of(type_)
         first = 4 * source.dword + (second_distance(instruction) if source.second else 0)
         each = access.size if not is_two_addresses(instruction) else 8
         spans = access.spans(lane or 0, first, min(size, each, 4))
@@ -231,7 +231,7 @@ class Origins(Struct):
     def _value(self, place: _Place, type_: Type, tracked: int, whole: bool, known: bytes) -> Value:
         """What a place holds where the target stands; ``whole``: the rest of the value may have been written with it,
         and has if that is there."""
-        size = ctypes.size_of(type_)
+        size = c_types.size_of(type_)
         if isinstance(place, _Memory):
             part = self.recording.contents(place.spans)
             data = self.recording.contents(place.whole) if whole and place.whole else part
@@ -245,7 +245,7 @@ class Origins(Struct):
             data = b"".join(map(dword, range(first, first + max(1, size // 4)))) if whole else part
         if size <= 4 or data[:size] == known:
             return Value(type_, data=data[:size].ljust(size, b"\0"))
-        return Value(ctypes.UNSIGNED_INT, data=part)
+        return Value(c_types.UNSIGNED_INT, data=part)
 
     def _operands(
         self, write: Write, place: _Place, lane: int | None, type_: Type
@@ -254,7 +254,7 @@ class Origins(Struct):
         operations in one instruction: of that whose result the place is."""
         instruction = PastWrites(self.inferior, self.recording).instruction(write.pc)
         state, found = WaveRegisters(self.inferior, write.thread), dict[str, Value]()
-        shown = type_ if ctypes.size_of(type_) == 4 else ctypes.UNSIGNED_INT
+        shown = type_ if c_types.size_of(type_) == 4 else c_types.UNSIGNED_INT
         written = [operand.name for operand in results(instruction)] if instruction is not None else []
         half = ""
         if instruction is not None and instruction.encoding.startswith("VOPD") and isinstance(place, _Register):

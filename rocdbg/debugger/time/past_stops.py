@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
+from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 from rocdbg.debugger.frames.frames import physical_place
-from rocdbg.debugger.running.breakpoints import Breakpoint
 from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.running.watchpoints import Watchpoint
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind, WatchedMemory
 from rocdbg.debugger.values.value import Value
-from rocdbg.sim.checks import Check, Counter
+from rocdbg.sim.core.checks import Check, Counter
 
 _FIRST_PIECE = 2_000
 _GROWTH = 8

@@ -12,17 +12,17 @@ from collections.abc import Set
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import FrameKind
-from rocdbg.debugger.running.lane_past import PastInstruction, WavePast
-from rocdbg.debugger.running.past_stops import Arrival, PastStops, travelled
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import frame_changed, step_start
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.running.watch_events import undone
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
+from rocdbg.debugger.time.executed_instructions import PastInstruction, WavePast
+from rocdbg.debugger.time.past_stops import Arrival, PastStops, travelled
 
 
 class Backwards(Struct):

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 import rocdbg
 from rocdbg.codeobject import CodeObject
-from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.running.launch import LaunchControl
-from rocdbg.debugger.target.recorded import RecordedTarget
+from rocdbg.debugger.running.launch_control import LaunchControl
+from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.launch.binding import Buffer
-from rocdbg.launch.record_file import (
+from rocdbg.launch.recording_file import (
     RecordFileError,
     SavedCode,
     SavedRun,

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointTable
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.running.backwards import Backwards
-from rocdbg.debugger.running.breakpoints import BreakpointTable
-from rocdbg.debugger.running.control import RunControl
-from rocdbg.debugger.running.past_writes import FoundWrite, PastWrites
+from rocdbg.debugger.running.run_control import RunControl
 from rocdbg.debugger.running.run_state import Bookmark
-from rocdbg.debugger.running.stops import StopEvent
-from rocdbg.debugger.target.recorded import RecordedTarget
+from rocdbg.debugger.running.stop_events import StopEvent
+from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.time.past_writes import FoundWrite, PastWrites
+from rocdbg.debugger.time.reverse import Backwards
 from rocdbg.debugger.values.value import Value
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.running.origins import Origin
+    from rocdbg.debugger.time.origins import Origin
 
 
 class TimeControl:
@@ -206,7 +206,7 @@ class TimeControl:
 
     def find_origin(self, value: Value) -> Origin:
         """``origin``: the writes that an expression's value has come through. The program stays where it is."""
-        from rocdbg.debugger.running.origins import Origins  # late: few sessions ask
+        from rocdbg.debugger.time.origins import Origins  # late: few sessions ask
 
         recording = self.need()
         self.revive()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.running.time_control import TimeControl
-from rocdbg.debugger.running.trace_buffer import TraceFrame
-from rocdbg.debugger.running.tracing import Tracing
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.tracepoints.trace_buffer import TraceFrame
+from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
+from rocdbg.debugger.time.time_control import TimeControl
 
 
 def look_at(tracing: Tracing, control: TimeControl, frame: TraceFrame | None, focus: Focus) -> bool:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rocdbg.arch.registers import RegisterClass, dwarf_register
+from rocdbg.arch.dwarf_registers import RegisterClass, dwarf_register
 from rocdbg.arch.targets import Target
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.locations import LocationStorage
-from rocdbg.debugger.values.storage import AbsentError, CallbackStorage
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.located_values import LocationStorage
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import AbsentError, CallbackStorage
 from rocdbg.dwarf.info.types import VectorType
 from rocdbg.dwarf.storage import Fragment, MemoryStorage, RegisterStorage
 from rocdbg.isa.instruction import OperandKind
@@ -80,7 +80,7 @@ def of_lane(value: Value, focus: Focus) -> tuple[Value, int]:
     """The focused lane's element of vector registers."""
     bare = value.type.bare
     if isinstance(bare, VectorType) and focus.lane is not None and _is_file(value):
-        value = value.part(bare.element, ctypes.size_of(bare.element) * focus.lane)
+        value = value.part(bare.element, c_types.size_of(bare.element) * focus.lane)
     return value, value.size
 
 
@@ -107,7 +107,7 @@ def _found(value: Value, size: int, focus: Focus, target: Target) -> Iterator[Pa
     elif isinstance(storage, CallbackStorage) and storage.columns:
         for offset in range(0, size, 4):
             dword = (value.offset + offset) // 4
-            column = storage.columns[dword % len(storage.columns)].part(ctypes.INT, dword // len(storage.columns) * 4)
+            column = storage.columns[dword % len(storage.columns)].part(c_types.INT, dword // len(storage.columns) * 4)
             for part in _found(column, 4, focus, target):
                 yield replace(part, offset=offset + part.offset)
     elif isinstance(storage, CallbackStorage):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.arch.registers import register_number
+from rocdbg.arch.dwarf_registers import register_number
 from rocdbg.arch.targets import Generation
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.isa.instruction import Operand, OperandKind

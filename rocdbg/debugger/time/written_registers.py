@@ -10,10 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.arch.targets import Generation, Target
-from rocdbg.debugger.running.wave_registers import WaveRegisters
+from rocdbg.debugger.time.wave_registers import WaveRegisters
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.isa.results import results
-from rocdbg.sim.layout import GPR_IDX_EN
+from rocdbg.isa.result_operands import results
+from rocdbg.sim.core.layout import GPR_IDX_EN
 from rocdbg.sim.semantics.access import INDEX_BIT
 from rocdbg.sim.semantics.lanes_dpp import dpp8_sources, dpp_sources, mask_lanes
 from rocdbg.sim.semantics.registry import Kind, lookup

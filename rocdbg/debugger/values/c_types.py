@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.dwarf.info.types import (
     VOID as VOID,
 )

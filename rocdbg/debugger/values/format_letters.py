@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import ExpressionError
 
 SIZE_LETTERS = {"b": 1, "h": 2, "w": 4, "g": 8}
 DESCRIPTORS = "kd"

@@ -7,13 +7,13 @@ import re
 import numpy as np
 
 from rocdbg.arch.targets import Target
-from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values.value_storage import Memory
 from rocdbg.errors import Error
-from rocdbg.sim.images.buffers import buffer_text
+from rocdbg.sim.images.buffer_images import buffer_text
 from rocdbg.sim.images.chips import chip_of, has_images
-from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS
-from rocdbg.sim.images.sampler import SamplerDescriptor
+from rocdbg.sim.images.image_descriptor import ImageDescriptor, ImageType
+from rocdbg.sim.images.sampler_descriptor import SamplerDescriptor
 
 _IMAGE = re.compile(r"opencl_image[123]d(_array)?(_depth)?_(ro|wo|rw)_t")
 _BUFFER = re.compile(r"opencl_image1d_buffer_(ro|wo|rw)_t")

@@ -7,7 +7,7 @@ from msgspec import Struct
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.codeobject.elf import SHF_ALLOC
-from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
+from rocdbg.debugger.base.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg import dwarf
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.values.storage import Absence, AbsentError, Address, Memory, MemoryStorage
+from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Absence, AbsentError, Address, Memory, MemoryStorage
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import UndefinedValue

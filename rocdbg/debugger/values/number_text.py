@@ -7,8 +7,8 @@ import re
 from functools import lru_cache
 from itertools import groupby
 
-from rocdbg.debugger.settings import PrintSettings
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import decode_float
 from rocdbg.dwarf.info.types import Type
 
@@ -54,7 +54,7 @@ def format_float(type_: Type, data: bytes) -> str:
     size = len(data)
     bits = int.from_bytes(data, "little")
     number = decode_float(type_, data)  # raises for other sizes than these
-    fraction_bits = {2: 7 if ctypes.is_bfloat(type_) else 10, 4: 23, 8: 52}[size]
+    fraction_bits = {2: 7 if c_types.is_bfloat(type_) else 10, 4: 23, 8: 52}[size]
     if math.isnan(number):
         sign = "-" if bits >> (8 * size - 1) else ""
         return f"{sign}nan({bits & ((1 << fraction_bits) - 1):#x})"
@@ -66,8 +66,8 @@ def format_float(type_: Type, data: bytes) -> str:
 
 def format_char(number: int, type_: Type) -> str:
     """``97 'a'``; wide characters with their prefix: ``97 L'a'``."""
-    prefix = ctypes.text_prefix(type_) or ""
-    code = number & ((1 << 8 * ctypes.size_of(type_)) - 1)
+    prefix = c_types.text_prefix(type_) or ""
+    code = number & ((1 << 8 * c_types.size_of(type_)) - 1)
     return f"{number} {prefix}'{escape(code, chr(39), bool(prefix))}'"
 
 
@@ -89,11 +89,11 @@ def format_string(data: bytes, element: Type, settings: PrintSettings, truncated
 
     ``truncated`` is for arrays: their final null is not shown.
     """
-    size = ctypes.size_of(element)
+    size = c_types.size_of(element)
     codes: list[int] = list(data)
     if size != 1:
         codes = [int.from_bytes(data[i : i + size], "little") for i in range(0, len(data) - size + 1, size)]
-    prefix = ctypes.text_prefix(element) or ""
+    prefix = c_types.text_prefix(element) or ""
     limit = settings.elements
     cut = False
     if settings.null_stop and truncated:

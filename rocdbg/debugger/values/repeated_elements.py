@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.values.storage import AbsentError
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import AbsentError
 
 _LONGEST_RUN = 10_000
 """Elements of an array that is there in part only which are compared with the one before."""

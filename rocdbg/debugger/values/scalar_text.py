@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 
 from rocdbg.arch.address_spaces import AddressSpace, address_space
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.format import SIZE_LETTERS, undefined_format
-from rocdbg.debugger.values.numbers import format_binary, format_char, format_float, format_integer
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.format_letters import SIZE_LETTERS, undefined_format
+from rocdbg.debugger.values.number_text import format_binary, format_char, format_float, format_integer
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import BaseType, EnumType, PointerType, Type
 
@@ -19,17 +19,17 @@ _LARGEST_LONG = (1 << 63) - 1
 
 def format_base(value: Value, type_: BaseType) -> str:
     """A number, character or truth value as it is shown without a format letter."""
-    if ctypes.is_complex(type_):
+    if c_types.is_complex(type_):
         half = BaseType("float", 4, type_.byte_size // 2)
         data = value.contents()
         middle = len(data) // 2
         return f"{format_float(half, data[:middle])} + {format_float(half, data[middle:])}i"
-    if ctypes.is_float(type_):
+    if c_types.is_float(type_):
         return format_float(type_, value.contents())
     number = value.as_int()
-    if ctypes.is_bool(type_):
+    if c_types.is_bool(type_):
         return {0: "false", 1: "true"}.get(number, str(number))
-    if ctypes.is_char(value.type):
+    if c_types.is_char(value.type):
         return format_char(number, value.type)
     return str(number)
 
@@ -44,32 +44,32 @@ def format_letter(
     """
     data = value.contents()
     type_ = value.bare
-    if letter in "ac" and ctypes.is_complex(type_):
+    if letter in "ac" and c_types.is_complex(type_):
         raise ExpressionError("Value can't be converted to integer.")
-    if size and letter != "c" and not ctypes.is_float(type_):
+    if size and letter != "c" and not c_types.is_float(type_):
         width = SIZE_LETTERS[size]
-        signed = ctypes.is_signed(type_)
+        signed = c_types.is_signed(type_)
         number = int.from_bytes(data, "little", signed=signed and letter in "d")
         data = (number & ((1 << 8 * width) - 1)).to_bytes(width, "little")
     if letter == "f":
-        float_type = type_ if ctypes.is_float(type_) else _float_of_size(len(data))
+        float_type = type_ if c_types.is_float(type_) else _float_of_size(len(data))
         if float_type is not None:
             return format_float(float_type, data)
         return str(value.as_int())
     if letter == "a":
-        if ctypes.is_float(type_):
+        if c_types.is_float(type_):
             number = _whole(value.as_float())
         else:
-            number = int.from_bytes(data, "little", signed=ctypes.is_signed(type_) and not size)
-        return address_text(ctypes.pointer_space(type_), number & _LONG_MASK, True)
+            number = int.from_bytes(data, "little", signed=c_types.is_signed(type_) and not size)
+        return address_text(c_types.pointer_space(type_), number & _LONG_MASK, True)
     if letter == "c":
-        number = value.as_int() if not ctypes.is_float(type_) else _whole(value.as_float())
-        char_type: Type = ctypes.SIGNED_CHAR
-        if ctypes.is_integral(type_) and not ctypes.is_signed(type_):
-            char_type = ctypes.UNSIGNED_CHAR
-        width = 8 * ctypes.size_of(char_type)
+        number = value.as_int() if not c_types.is_float(type_) else _whole(value.as_float())
+        char_type: Type = c_types.SIGNED_CHAR
+        if c_types.is_integral(type_) and not c_types.is_signed(type_):
+            char_type = c_types.UNSIGNED_CHAR
+        width = 8 * c_types.size_of(char_type)
         number &= (1 << width) - 1
-        if ctypes.is_signed(char_type) and number >> (width - 1):
+        if c_types.is_signed(char_type) and number >> (width - 1):
             number -= 1 << width
         return format_char(number, char_type)
     if letter not in "xduotz":
@@ -77,7 +77,7 @@ def format_letter(
     if nibbles and letter == "t":
         return format_binary(int.from_bytes(data, "little"), len(data), False, True)
     text = format_integer(int.from_bytes(data, "little"), len(data), letter)
-    space = ctypes.pointer_space(type_) if isinstance(type_, PointerType) else 0
+    space = c_types.pointer_space(type_) if isinstance(type_, PointerType) else 0
     return text if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else f"{address_space(space).name}#{text}"
 
 
@@ -89,7 +89,7 @@ def _whole(number: float) -> int:
 
 
 def _float_of_size(size: int) -> Type | None:
-    return {4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(size)
+    return {4: c_types.FLOAT, 8: c_types.DOUBLE}.get(size)
 
 
 def format_enum(value: Value) -> str:

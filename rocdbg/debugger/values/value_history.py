@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.values.ctypes import is_void
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.values.c_types import is_void
 from rocdbg.debugger.values.value import Value
 
 

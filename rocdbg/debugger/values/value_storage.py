@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError, UnavailableError
+from rocdbg.debugger.base.errors import DebuggerError, UnavailableError
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

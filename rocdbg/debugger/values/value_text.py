@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.appearance import Appearance
 from rocdbg.debugger.values.class_text import ClassText, try_fetch
-from rocdbg.debugger.values.format import PLAIN, Format
+from rocdbg.debugger.values.format_letters import PLAIN, Format
 from rocdbg.debugger.values.member_names import member_at, virtual_method
-from rocdbg.debugger.values.numbers import format_string
-from rocdbg.debugger.values.runs import run_length
-from rocdbg.debugger.values.scalars import format_base, format_enum, format_letter
-from rocdbg.debugger.values.storage import Absence, AbsentError
+from rocdbg.debugger.values.number_text import format_string
+from rocdbg.debugger.values.repeated_elements import run_length
+from rocdbg.debugger.values.scalar_text import format_base, format_enum, format_letter
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Absence, AbsentError
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseType,
@@ -151,7 +151,7 @@ class _Writer(ClassText):
             )
         if isinstance(stripped, PointerType):
             return self._pointer(value, stripped)
-        if self.fmt.radix and isinstance(stripped, BaseType) and ctypes.is_integral(stripped):
+        if self.fmt.radix and isinstance(stripped, BaseType) and c_types.is_integral(stripped):
             return format_letter(value, self.fmt.radix, "", self.formatter.place, self.settings.nibbles)
         if isinstance(stripped, EnumType):
             return format_enum(value)
@@ -160,7 +160,7 @@ class _Writer(ClassText):
         if isinstance(stripped, BaseType):
             return format_base(value, stripped)
         if isinstance(stripped, UnspecifiedType):
-            if ctypes.is_null_type(stripped):
+            if c_types.is_null_type(stripped):
                 return "0"
             return f"{value.as_int():#x}" if stripped.size else "<unspecified>"
         raise ExpressionError(f"Values of type {value.type} cannot be shown.")
@@ -171,7 +171,7 @@ class _Writer(ClassText):
         number = value.as_int()
         target = type_.target.strip_typedefs()
         space = type_.address_class or 0
-        is_string = self.strings and ctypes.is_char(type_.target)
+        is_string = self.strings and c_types.is_char(type_.target)
         symbol = self.settings.symbol or isinstance(target, FunctionType)
         text = self.formatter.pointer(space, number, symbol)
         if is_string and (number or space not in (0, 1)):
@@ -182,7 +182,7 @@ class _Writer(ClassText):
         memory = self.formatter.memory
         if memory is None:
             return "<no memory>"
-        size = ctypes.size_of(element)
+        size = c_types.size_of(element)
         limit = (self.settings.elements or 1 << 16) * size
         data = bytearray()
         end = -1
@@ -229,7 +229,7 @@ class _Writer(ClassText):
         if self.letter in ("a", "c"):
             raise ExpressionError("Value can't be converted to integer.")
         if self.letter and value.storage is not None:  # as GDB, the first byte of its code
-            byte = Value(ctypes.UNSIGNED_CHAR, value.storage, value.offset)
+            byte = Value(c_types.UNSIGNED_CHAR, value.storage, value.offset)
             return format_letter(byte, self.letter, "", self.formatter.address)
         return f"{{{value.type.strip_typedefs()}}} {self.formatter.pointer(0, number, symbol=True)}"
 
@@ -274,7 +274,7 @@ class _Writer(ClassText):
         return "{" + text + ("..." if more else "") + "}"
 
     def _is_text(self, type_: Type, element: Type) -> bool:
-        return self.strings and isinstance(type_, ArrayType | VectorType) and ctypes.is_char(element)
+        return self.strings and isinstance(type_, ArrayType | VectorType) and c_types.is_char(element)
 
     def _elements(self, value: Value, count: int, lower: int, depth: int) -> tuple[list[str], bool]:
         """Elements as text with runs folded, and whether the limit left some out."""

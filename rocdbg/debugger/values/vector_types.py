@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.values import c_types
 from rocdbg.dwarf.info.types import (
     ClassBody,
     ClassKind,
@@ -18,19 +18,19 @@ from rocdbg.dwarf.info.types import (
 )
 
 _ELEMENTS: dict[str, Type] = {
-    "char": ctypes.CHAR, "uchar": ctypes.UNSIGNED_CHAR, "short": ctypes.SHORT, "ushort": ctypes.UNSIGNED_SHORT,
-    "int": ctypes.INT, "uint": ctypes.UNSIGNED_INT, "long": ctypes.LONG, "ulong": ctypes.UNSIGNED_LONG,
-    "half": ctypes.HALF, "float": ctypes.FLOAT, "double": ctypes.DOUBLE,
+    "char": c_types.CHAR, "uchar": c_types.UNSIGNED_CHAR, "short": c_types.SHORT, "ushort": c_types.UNSIGNED_SHORT,
+    "int": c_types.INT, "uint": c_types.UNSIGNED_INT, "long": c_types.LONG, "ulong": c_types.UNSIGNED_LONG,
+    "half": c_types.HALF, "float": c_types.FLOAT, "double": c_types.DOUBLE,
 }
 _VECTOR = re.compile("(" + "|".join(_ELEMENTS) + ")(2|3|4|8|16)")
 _ALIASES: dict[str, Type] = {
-    "int8_t": ctypes.SIGNED_CHAR, "uint8_t": ctypes.UNSIGNED_CHAR, "int16_t": ctypes.SHORT,
-    "uint16_t": ctypes.UNSIGNED_SHORT, "int32_t": ctypes.INT, "uint32_t": ctypes.UNSIGNED_INT,
-    "int64_t": ctypes.LONG, "uint64_t": ctypes.UNSIGNED_LONG, "size_t": ctypes.UNSIGNED_LONG,
-    "ssize_t": ctypes.LONG, "intptr_t": ctypes.LONG, "uintptr_t": ctypes.UNSIGNED_LONG,
-    "ptrdiff_t": ctypes.LONG, "uchar": ctypes.UNSIGNED_CHAR, "ushort": ctypes.UNSIGNED_SHORT,
-    "uint": ctypes.UNSIGNED_INT, "ulong": ctypes.UNSIGNED_LONG, "half": ctypes.HALF,
-    "__half": ctypes.HALF, "bfloat16": ctypes.BFLOAT16, "float16": ctypes.HALF,
+    "int8_t": c_types.SIGNED_CHAR, "uint8_t": c_types.UNSIGNED_CHAR, "int16_t": c_types.SHORT,
+    "uint16_t": c_types.UNSIGNED_SHORT, "int32_t": c_types.INT, "uint32_t": c_types.UNSIGNED_INT,
+    "int64_t": c_types.LONG, "uint64_t": c_types.UNSIGNED_LONG, "size_t": c_types.UNSIGNED_LONG,
+    "ssize_t": c_types.LONG, "intptr_t": c_types.LONG, "uintptr_t": c_types.UNSIGNED_LONG,
+    "ptrdiff_t": c_types.LONG, "uchar": c_types.UNSIGNED_CHAR, "ushort": c_types.UNSIGNED_SHORT,
+    "uint": c_types.UNSIGNED_INT, "ulong": c_types.UNSIGNED_LONG, "half": c_types.HALF,
+    "__half": c_types.HALF, "bfloat16": c_types.BFLOAT16, "float16": c_types.HALF,
 }
 
 
@@ -52,7 +52,7 @@ def is_opencl_type(name: str) -> bool:
 
 
 def _named_vector(name: str, element: Type, count: int) -> Type:
-    size = ctypes.size_of(element) * (4 if count == 3 else count)
+    size = c_types.size_of(element) * (4 if count == 3 else count)
     return TypedefType(name, VectorType(numeric(element), count, size), name)
 
 
@@ -60,13 +60,13 @@ def vector_of(element: Type, count: int) -> Type:
     """The vector of ``count`` elements as OpenCL names it (``float4``), else without a name."""
     bare = element.bare
     for name, own in _ELEMENTS.items() if not isinstance(element, TypedefType) else ():
-        if ctypes.is_float(own) == ctypes.is_float(bare) and (own.integer, own.size) == (bare.integer, bare.size):
+        if c_types.is_float(own) == c_types.is_float(bare) and (own.integer, own.size) == (bare.integer, bare.size):
             return _named_vector(f"{name}{count}", own, count)
-    return VectorType(element, count, ctypes.size_of(element) * (4 if count == 3 else count))
+    return VectorType(element, count, c_types.size_of(element) * (4 if count == 3 else count))
 
 
 def _dim3() -> ClassType:
-    members = tuple(Member(name, ctypes.UNSIGNED_INT, 32 * i) for i, name in enumerate("xyz"))
+    members = tuple(Member(name, c_types.UNSIGNED_INT, 32 * i) for i, name in enumerate("xyz"))
     return ClassType(ClassKind.STRUCT, "uint3", "uint3", 12, lambda: ClassBody(members))
 
 

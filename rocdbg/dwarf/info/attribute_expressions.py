@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.dwarf.context import Expression, LocationList
-from rocdbg.dwarf.info.attributes import Exprloc, Loclist
+from rocdbg.dwarf.info.attribute_values import Exprloc, Loclist
 from rocdbg.dwarf.info.unit import Unit
-from rocdbg.dwarf.locationlist import parse_location_list
+from rocdbg.dwarf.location_list_reader import parse_location_list
 
 _MOST_KNOWN = 8192
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from rocdbg.addresses import FileAddress
-from rocdbg.dwarf.info.attributes import Address, Constant, Rnglist
+from rocdbg.dwarf.info.attribute_values import Address, Constant, Rnglist
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import uleb

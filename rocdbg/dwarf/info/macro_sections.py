@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
-from rocdbg.dwarf.info.attributes import Constant, SectionOffset
+from rocdbg.dwarf.info.attribute_values import Constant, SectionOffset
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import uleb

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 
 from rocdbg.addresses import FileAddress
-from rocdbg.dwarf.info.attributes import Address
+from rocdbg.dwarf.info.attribute_values import Address
+from rocdbg.dwarf.info.code_ranges import ranges_of
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.model import AddressRange
-from rocdbg.dwarf.info.ranges import ranges_of
 from rocdbg.dwarf.info.scopes import Function
 
 

@@ -14,16 +14,16 @@ from msgspec import Struct
 from rocdbg.dwarf.context import LocationListEntry
 from rocdbg.dwarf.encoding import sleb128, uleb128
 from rocdbg.dwarf.info.abbrev import Abbreviation
-from rocdbg.dwarf.info.attributes import Constant, Exprloc, Loclist, Reference
+from rocdbg.dwarf.info.attribute_values import Constant, Exprloc, Loclist, Reference
 from rocdbg.dwarf.info.constants import At
-from rocdbg.dwarf.info.convert import convert
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
+from rocdbg.dwarf.info.form_conversion import convert
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, Kind, raw_reader, read_indirect, uleb
 from rocdbg.dwarf.info.unit import Unit
-from rocdbg.dwarf.locationlist import parse_location_list
-from rocdbg.dwarf.rewriting.location_lists import encode_list, loclists_header
-from rocdbg.dwarf.rewriting.references import padded_uleb, with_movable_references
+from rocdbg.dwarf.location_list_reader import parse_location_list
+from rocdbg.dwarf.rewriting.entry_references import padded_uleb, with_movable_references
+from rocdbg.dwarf.rewriting.location_list_writer import encode_list, loclists_header
 
 __all__ = ["Editor", "NewValue", "Rewritten", "rewrite_entries"]
 

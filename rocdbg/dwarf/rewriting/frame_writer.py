@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rocdbg.dwarf.encoding import sleb128, uleb128
-from rocdbg.dwarf.errors import DwarfError
-from rocdbg.dwarf.rows import Row
-from rocdbg.dwarf.rules import (
+from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import (
     CfaExpression,
     CfaRule,
     ExpressionRule,
@@ -19,6 +17,8 @@ from rocdbg.dwarf.rules import (
     ValExpressionRule,
     ValOffsetRule,
 )
+from rocdbg.dwarf.encoding import sleb128, uleb128
+from rocdbg.dwarf.errors import DwarfError
 
 __all__ = ["AUGMENTATION", "debug_frame"]
 

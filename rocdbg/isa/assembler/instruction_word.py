@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from rocdbg.arch.targets import Target
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.expressions import Lookup, Value
+from rocdbg.isa.operand_expressions import Lookup, Value
 
 
 class Place(Struct, frozen=True):

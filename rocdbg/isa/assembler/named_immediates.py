@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.assembler.syntax import elements
+from rocdbg.isa.assembler.line_syntax import elements
 from rocdbg.isa.immediates import DELAY_IDS, DELAY_SKIPS, DEPENDENCY_COUNTERS, STYLES
 
 Evaluate = Callable[[str], int]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from rocdbg.arch.targets import Generation, ScratchKind, Target
-from rocdbg.isa.formats import Layout
+from rocdbg.isa.encoding_layouts import Layout
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.isa.operands import scalar_registers, trap_registers
 

@@ -7,8 +7,8 @@ import re
 from msgspec import Struct
 
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.assembler.word import Relative, Word
-from rocdbg.isa.expressions import Lookup, RelocatableError, Value, evaluate_with, floating, signed
+from rocdbg.isa.assembler.instruction_word import Relative, Word
+from rocdbg.isa.operand_expressions import Lookup, RelocatableError, Value, evaluate_with, floating, signed
 from rocdbg.isa.operands import INV_2PI, float_bits
 
 _MARKED = re.compile(r"^(lit|lit64)\s*\((.*)\)$", re.IGNORECASE | re.DOTALL)
@@ -24,7 +24,7 @@ _FLOAT_TYPES = {
 
 
 class Number(Struct, frozen=True):
-    """A number as typed: an integer of 64 bits, ``addresses`` as in :class:`~rocdbg.isa.expressions.Value`, or a
+    """A number as typed: an integer of 64 bits, ``addresses`` as in `rocdbg.isa.operand_expressions.Value`, or a
     floating-point number. ``literal``: `lit(...)`, so never an inline constant; ``wide``: `lit64(...)`; ``part`` as in
     a value."""
 

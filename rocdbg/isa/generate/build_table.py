@@ -6,12 +6,12 @@ import itertools
 import re
 from typing import Any
 
-from rocdbg.isa.formats import Layout, family_of, layouts, width
+from rocdbg.isa.encoding_layouts import Layout, family_of, layouts, width
+from rocdbg.isa.encoding_table import ItemTag, bits_text, pack
 from rocdbg.isa.generate.learn import Item, Learner, Row
 from rocdbg.isa.generate.learn_images import ImageLearner
-from rocdbg.isa.generate.oracle import Oracle
-from rocdbg.isa.generate.pools import Pool
-from rocdbg.isa.table import ItemTag, bits_text, pack
+from rocdbg.isa.generate.llvm_disassembler import Oracle
+from rocdbg.isa.generate.value_pools import Pool
 
 TARGETS = (
     "gfx803", "gfx810", "gfx600", "gfx700", "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rocdbg.isa.formats import Layout, insert
-from rocdbg.isa.generate.pools import Pool
-from rocdbg.isa.table import ItemTag, Table, pack, parse_bits
+from rocdbg.isa.encoding_layouts import Layout, insert
+from rocdbg.isa.encoding_table import ItemTag, Table, pack, parse_bits
+from rocdbg.isa.generate.value_pools import Pool
 
 
 class DraftRow:

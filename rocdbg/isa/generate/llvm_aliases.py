@@ -1,8 +1,9 @@
 """Names that LLVM's assembler knows instructions by besides their own: those that earlier generations had for them.
 
-Run by hand: ``python -m rocdbg.isa.generate.aliases``. Writes ``rocdbg/isa/tables/aliases.json``: for each table that
-has such names, the instruction that each stands for. Instructions of other targets are assembled for the target; where
-one is printed under another name, that is what its own stands for. So it is where an instruction of the target itself
+Run by hand: ``python -m rocdbg.isa.generate.llvm_aliases``. Writes ``rocdbg/isa/tables/aliases.json``: for each table
+that has such names, the instruction that each stands for. Instructions of other targets are assembled for the target;
+where one is printed under another name, that is what its own stands for. So it is where an instruction of the target
+itself
 may be written with the name of another target's.
 """
 
@@ -17,10 +18,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.formats import layouts
-from rocdbg.isa.generate.assembler import Assembler
+from rocdbg.isa.encoding_layouts import layouts
+from rocdbg.isa.encoding_table import Table, base_name
+from rocdbg.isa.generate.llvm_assembler import Assembler
 from rocdbg.isa.generate.soak import words_of
-from rocdbg.isa.table import Table, base_name
 
 TARGETS = (
     "gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030",

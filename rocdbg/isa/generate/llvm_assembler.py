@@ -11,7 +11,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 
-from rocdbg.isa.generate.oracle import fold
+from rocdbg.isa.generate.llvm_disassembler import fold
 
 _TOOL = os.environ.get("LLVM_MC", "llvm-mc-22")
 _LINE = re.compile(r"^\s+(\S.*?)\s*; encoding: \[([0-9a-fx,]*)\]$")

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from rocdbg.sim.lane_expressions import Node
+from rocdbg.sim.core.lane_expressions import Node
 
 MAX_CONDITIONS = 1_000
 """Conditions at one pc."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import Generation, Target
-from rocdbg.sim.guarded import guarded
+from rocdbg.sim.core.guarded import guarded
 
 GWS_RESOURCES: Final = 64
 GWS_FIELDS: Final = ("counter", "flag", "waiting", "origin")

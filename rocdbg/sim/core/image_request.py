@@ -1,4 +1,4 @@
-"""What an image instruction asks of the routines in `rocdbg.sim.translator.images`: their arguments ``a`` and ``b``.
+"""What an image instruction asks of the routines in `translator.image_access`: their arguments ``a`` and ``b``.
 
 Apart from the routines because semantics are read at every start, routines only when one is compiled.
 

@@ -13,14 +13,14 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.arch.lanes import all_lanes
+from rocdbg.arch.lane_sets import all_lanes
 from rocdbg.arch.targets import Generation, ScratchKind, Target
-from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
-from rocdbg.sim import layout
+from rocdbg.codeobject.kernel_descriptor import KernelDescriptor, UserSgpr
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.hardware_registers import gpr_alloc
+from rocdbg.sim.core.register_bounds import bounds
+from rocdbg.sim.core.wave import Dim3, Wave, state_block
 from rocdbg.sim.device.schedule import Varying
-from rocdbg.sim.hardware_registers import gpr_alloc
-from rocdbg.sim.register_bounds import bounds
-from rocdbg.sim.wave import Dim3, Wave, state_block
 
 # STATUS bits a running wave of a compute dispatch has: TRAP_EN, IN_TG (groups of several waves), VALID.
 _STATUS_TRAP_EN = 1 << 6
@@ -127,7 +127,7 @@ class DispatchState(Struct, frozen=True):
 
 
 def enabled_exceptions(descriptor: KernelDescriptor) -> int:
-    """The arithmetic exceptions that trap, as bits: `rocdbg.sim.stops.Exceptions`."""
+    """The arithmetic exceptions that trap, as bits: `rocdbg.sim.core.stops.Exceptions`."""
     exceptions = (
         descriptor.enable_exception_ieee_754_fp_invalid_operation,
         descriptor.enable_exception_fp_denormal_source,

@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from rocdbg.sim.builder import FLOAT, I1, I32, I64, I128, INTEGER, Op, Type
-from rocdbg.sim.layout import EXEC_LO, HEADER, SGPR_COUNT
+from rocdbg.sim.core.builder import FLOAT, I1, I32, I64, I128, INTEGER, Op, Type
+from rocdbg.sim.core.layout import EXEC_LO, HEADER, SGPR_COUNT
 from rocdbg.sim.translator.ir import well_typed
 
 MAX_NODES = 4_000
@@ -110,7 +110,7 @@ class Load(Struct, frozen=True):
 
 
 class Apply(Struct, frozen=True):
-    """A primitive of `rocdbg.sim.builder`. A shift's count must be less than the width, a divisor not 0."""
+    """A primitive of `rocdbg.sim.core.builder`. A shift's count must be less than the width, a divisor not 0."""
 
     op: Op
     type: Type

@@ -6,7 +6,7 @@ runs off either end is always noticed. The pages of freed buffers stay unmapped 
 after them: a pointer kept too long faults, and the message knows what it pointed to. Only a buffer of the same size for
 the same purpose gets such an address earlier, so that repeated launches see the same addresses.
 
-The page table is what generated code reads; `rocdbg.sim.layout` describes it. An entry's ``hi`` may lie beyond its
+The page table is what generated code reads; `rocdbg.sim.core.layout` describes it. An entry's ``hi`` may lie beyond its
 page, because an allocation is contiguous on the host as well. What a program shares lies in its `SharedWindow`, all
 else in memory of its own.
 """
@@ -24,8 +24,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.errors import Error
-from rocdbg.sim.guarded import ALIGN, guarded
-from rocdbg.sim.layout import (
+from rocdbg.sim.core.guarded import ALIGN, guarded
+from rocdbg.sim.core.layout import (
     PAGE_COUNT,
     PAGE_ENTRY_SIZE,
     PAGE_FLAG_BITS,
@@ -35,8 +35,8 @@ from rocdbg.sim.layout import (
     WINDOW_SIZE,
     PageFlags,
 )
-from rocdbg.sim.page_gaps import PageGaps
-from rocdbg.sim.shared_window import SharedWindow
+from rocdbg.sim.core.page_gaps import PageGaps
+from rocdbg.sim.core.shared_window import SharedWindow
 
 PAGE_ENTRY = np.dtype([("host", "<u8"), ("lo", "<u8"), ("hi", "<u8"), ("flags", "<u8")])
 """One entry of the page table (32 bytes)."""

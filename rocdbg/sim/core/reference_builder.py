@@ -14,9 +14,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I1, I32, I64, INTEGER, Builder, Op, Type, Value
-from rocdbg.sim.layout import ENV, EXEC_LO, HEADER, Status
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I1, I32, I64, INTEGER, Builder, Op, Type, Value
+from rocdbg.sim.core.layout import ENV, EXEC_LO, HEADER, Status
 
 Number = Fraction | float
 """A float's value: a fraction, or a float for -0.0, infinities and NaN."""

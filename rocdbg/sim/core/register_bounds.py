@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from rocdbg.arch.targets import Generation, Target
 from rocdbg.isa.instruction import Instruction, OperandKind
-from rocdbg.sim.layout import VGPR_COUNT
+from rocdbg.sim.core.layout import VGPR_COUNT
 
 _SHIFT = {OperandKind.VGPR: 0, OperandKind.AGPR: 16, OperandKind.SGPR: 32}
 _PREFIX = {OperandKind.VGPR: "v", OperandKind.AGPR: "a", OperandKind.SGPR: "s"}

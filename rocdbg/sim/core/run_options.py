@@ -8,8 +8,8 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct, field
 
 from rocdbg.errors import Error
-from rocdbg.sim.checks import Check
-from rocdbg.sim.watches import WatchedBytes
+from rocdbg.sim.core.checks import Check
+from rocdbg.sim.core.watches import WatchedBytes
 
 
 class RunOptions(Struct, frozen=True):

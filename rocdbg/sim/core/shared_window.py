@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.errors import Error
-from rocdbg.sim.guarded import MOST_GUARDS, protect
-from rocdbg.sim.layout import PAGE_SIZE, WINDOW_SIZE
+from rocdbg.sim.core.guarded import MOST_GUARDS, protect
+from rocdbg.sim.core.layout import PAGE_SIZE, WINDOW_SIZE
 
 SHARED_BASE: Final = 0x4000_0000_0000
 """The window's usual base: an address that processes have nothing at, with and without AddressSanitizer."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from rocdbg.arch.lanes import format_lanes
-from rocdbg.sim.arithmetic_exceptions import Cause
-from rocdbg.sim.memory import Allocation
+from rocdbg.arch.lane_sets import format_lanes
+from rocdbg.sim.core.arithmetic_exceptions import Cause
+from rocdbg.sim.core.memory import Allocation
 
 if TYPE_CHECKING:
-    from rocdbg.sim.watches import Change
-    from rocdbg.sim.wave import Wave
+    from rocdbg.sim.core.watches import Change
+    from rocdbg.sim.core.wave import Wave
 
 
 class StopKind(enum.Enum):

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.sim.guarded import guarded
+from rocdbg.sim.core.guarded import guarded
 
 CAPACITY: Final = 4096
 """Rows; a power of two. What finds none free is counted as lost."""

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.sim.guarded import guarded
+from rocdbg.sim.core.guarded import guarded
 
 WORD, MASK, VALUE, FIRST_WAVE, LAST_WAVE = range(5)
 """Words (u64) of a row: address of 8 aligned bytes on the host, which of their bits are watched, their value when it

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rocdbg.arch.lanes import all_lanes, lane_list
+from rocdbg.arch.lane_sets import all_lanes, lane_list
 from rocdbg.arch.targets import Generation, ScratchKind, Target
-from rocdbg.sim import layout
-from rocdbg.sim.arithmetic_exceptions import CAUSES, causes, enabled, excp_flag_priv
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.arithmetic_exceptions import CAUSES, causes, enabled, excp_flag_priv
+from rocdbg.sim.core.guarded import guarded
 from rocdbg.sim.device.schedule import WaveFlag
-from rocdbg.sim.guarded import guarded
 
 Dim3 = tuple[int, int, int]
 """x, y, z."""
@@ -19,7 +19,7 @@ _FIRST_SGPR = layout.SGPRS // 4
 
 
 class Wave:
-    """One resident wave. All that it is lies in ``state`` (layout: `rocdbg.sim.layout`); this gives it names.
+    """One resident wave. All that it is lies in ``state`` (layout: `rocdbg.sim.core.layout`); this gives it names.
 
     ``flags`` is the `WaveFlag` of the wave's slot, uint8[1]. ``address`` is the host address of the state block.
     """
@@ -87,7 +87,7 @@ class Wave:
     # -- fields of the header --------------------------------------------------------------------------------
 
     def field(self, name: str) -> int:
-        """A header field of `rocdbg.sim.layout` by name."""
+        """A header field of `rocdbg.sim.core.layout` by name."""
         entry = layout.HEADER[name]
         if entry.size == 8:
             return int(self._qwords[entry.offset // 8])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from rocdbg.sim.builder import F16, F32, F64, FLOAT, I16, I32, I64, Type, Value
+from rocdbg.sim.core.builder import F16, F32, F64, FLOAT, I16, I32, I64, Type, Value
 from rocdbg.sim.semantics import floats
 
 Compute = Callable[[Value, Value], Value]

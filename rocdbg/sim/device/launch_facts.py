@@ -13,9 +13,9 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.codeobject.kernels import Kernel
+from rocdbg.sim.core.wave import Dim3
 from rocdbg.sim.device.limits import Sizes
-from rocdbg.sim.device.places import SparePlaces
-from rocdbg.sim.wave import Dim3
+from rocdbg.sim.device.workgroup_places import SparePlaces
 
 _KNOWN: Final = 256
 

@@ -21,14 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import ScratchKind
-from rocdbg.sim import guarded, initial_state, layout
+from rocdbg.sim.core import guarded, initial_state, layout
+from rocdbg.sim.core.guarded import ALIGN, Parts, guarded_rows
+from rocdbg.sim.core.initial_state import DispatchState
+from rocdbg.sim.core.memory import Allocation
+from rocdbg.sim.core.register_bounds import MOST_GRANULE
+from rocdbg.sim.core.wave import Dim3
 from rocdbg.sim.device.schedule import QUANTUM, SCHEDULE, SCHEDULE_SIZE, next_random
 from rocdbg.sim.device.wave_images import addresses, put_addresses, wave_images
-from rocdbg.sim.guarded import ALIGN, Parts, guarded_rows
-from rocdbg.sim.initial_state import DispatchState
-from rocdbg.sim.memory import Allocation
-from rocdbg.sim.register_bounds import MOST_GRANULE
-from rocdbg.sim.wave import Dim3
 
 NONE: Final = -1
 """No slot."""

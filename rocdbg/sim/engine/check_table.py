@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rocdbg.sim.checks import ENTRY_WORDS, LOG_HEAD, LOG_WORDS, MAX_CONDITIONS, Check, Counter, Log
-from rocdbg.sim.guarded import guarded
-from rocdbg.sim.lane_expressions import LaneExpressionError, check
-from rocdbg.sim.layout import MAX_CHECK_ENTRIES
+from rocdbg.sim.core.checks import ENTRY_WORDS, LOG_HEAD, LOG_WORDS, MAX_CONDITIONS, Check, Counter, Log
+from rocdbg.sim.core.guarded import guarded
+from rocdbg.sim.core.lane_expressions import LaneExpressionError, check
+from rocdbg.sim.core.layout import MAX_CHECK_ENTRIES
 
 if TYPE_CHECKING:
     from rocdbg.arch.targets import Target
-    from rocdbg.sim.native_jit import Generation, Jit
+    from rocdbg.sim.engine.native_jit import Generation, Jit
 
 _MOST_NAMES = 1_000
 

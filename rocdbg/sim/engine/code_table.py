@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from rocdbg.sim import layout
-from rocdbg.sim.guarded import guarded
-from rocdbg.sim.layout import PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.guarded import guarded
+from rocdbg.sim.core.layout import PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE
 
 _MOST_KEYS = 32  # MODE keys with translations at a time
 

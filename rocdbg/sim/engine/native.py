@@ -16,14 +16,14 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import Target
-from rocdbg.sim import layout
-from rocdbg.sim.global_share import GlobalShare
-from rocdbg.sim.instruction_cache import Fetch
-from rocdbg.sim.layout import ENV, HEADER, WINDOW_BASE, Status
-from rocdbg.sim.native_guard import Crash, guard
-from rocdbg.sim.translations import Translations
-from rocdbg.sim.translator.helpers import prefix
-from rocdbg.sim.watches import Access, Change, WatchedBytes, WatchTable
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.global_share import GlobalShare
+from rocdbg.sim.core.layout import ENV, HEADER, WINDOW_BASE, Status
+from rocdbg.sim.core.watches import Access, Change, WatchedBytes, WatchTable
+from rocdbg.sim.engine.instruction_cache import Fetch
+from rocdbg.sim.engine.native_guard import Crash, guard
+from rocdbg.sim.engine.translations import Translations
+from rocdbg.sim.translator.routine_names import prefix
 
 if TYPE_CHECKING:
     from rocdbg.isa.instruction import Instruction

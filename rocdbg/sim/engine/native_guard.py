@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from rocdbg.sim.layout import Status, make_fields
+from rocdbg.sim.core.layout import Status, make_fields
 
 if TYPE_CHECKING:
-    from rocdbg.sim.native_jit import Jit
+    from rocdbg.sim.engine.native_jit import Jit
 
 SLOTS: Final = 64
 """Threads that can run generated code at once and be brought back."""

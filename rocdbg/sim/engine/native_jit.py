@@ -13,7 +13,7 @@ from pathlib import Path
 import llvmlite
 
 from rocdbg.errors import Error
-from rocdbg.sim.object_cache import Entry, open_cache
+from rocdbg.sim.engine.object_cache import Entry, open_cache
 
 try:
     import llvmlite.binding as llvm
@@ -21,13 +21,14 @@ except OSError as error:  # its library is mapped here, 120 MB of it
     raise Error(f"LLVM cannot be loaded, perhaps for want of memory: {str(error).partition('. ')[0]}.") from None
 
 _SHAPING = (
-    "sim", "sim/translator", "sim/semantics", "sim/images", "sim/device", "isa", "isa/tables", "arch",
+    "sim", "sim/core", "sim/data", "sim/engine", "sim/translator", "sim/semantics", "sim/images", "sim/device",
+    "isa", "isa/tables", "arch",
 )  # fmt: skip
 
 
 def shaping_folders() -> tuple[Path, ...]:
     """The folders of all files that shape object code."""
-    package = Path(__file__).parent.parent
+    package = Path(__file__).parents[2]
     return tuple(package / name for name in _SHAPING)
 
 

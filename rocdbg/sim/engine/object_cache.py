@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from rocdbg.sim.private_folder import (
+from rocdbg.sim.engine.private_folder import (
     FILE_FLAGS,
     UntrustedFolder,
     base_directory,

@@ -18,20 +18,20 @@ from msgspec.structs import replace
 from rocdbg.arch.targets import Generation, Target
 from rocdbg.isa.decoder import decode
 from rocdbg.isa.instruction import Instruction
-from rocdbg.sim import layout
-from rocdbg.sim.check_table import CheckTable
-from rocdbg.sim.checks import Check
-from rocdbg.sim.code_table import CodeTable
-from rocdbg.sim.guarded import guarded
-from rocdbg.sim.instruction_cache import LONGEST, Fetch, InstructionCache
-from rocdbg.sim.layout import WINDOW_SIZE, Status
-from rocdbg.sim.native_jit import shared_jit
-from rocdbg.sim.object_cache import default_cache_directory
-from rocdbg.sim.register_bounds import exists
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.checks import Check
+from rocdbg.sim.core.guarded import guarded
+from rocdbg.sim.core.layout import WINDOW_SIZE, Status
+from rocdbg.sim.core.register_bounds import exists
+from rocdbg.sim.core.vgpr_banks import in_banks
+from rocdbg.sim.engine.check_table import CheckTable
+from rocdbg.sim.engine.code_table import CodeTable
+from rocdbg.sim.engine.instruction_cache import LONGEST, Fetch, InstructionCache
+from rocdbg.sim.engine.native_jit import shared_jit
+from rocdbg.sim.engine.object_cache import default_cache_directory
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
-from rocdbg.sim.translator.helpers import helper_names, part_of, prefix, relied_on_by
-from rocdbg.sim.vgpr_banks import in_banks
+from rocdbg.sim.translator.routine_names import helper_names, part_of, prefix, relied_on_by
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.wave_builder import WaveBuilder

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocdbg.sim.images.chips import Chip
-from rocdbg.sim.images.descriptor import SELECTORS
 from rocdbg.sim.images.fields import Rules
-from rocdbg.sim.images.formats import code_of, formats_of
+from rocdbg.sim.images.image_descriptor import SELECTORS
+from rocdbg.sim.images.texel_formats import code_of, formats_of
 
 _MOST_CODES = {Rules.GFX10: 0x7F, Rules.GFX10_3: 0x7F, Rules.GFX11: 0x3F, Rules.GFX12: 0x3F}
 _RESOURCE_LEVEL = 1 << 24

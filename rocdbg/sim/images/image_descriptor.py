@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from rocdbg.sim.images.chips import CHIPS, Chip
 from rocdbg.sim.images.fields import IMAGE_DWORDS, IMAGE_FIELDS, Rules, read, write
-from rocdbg.sim.images.formats import ImageFormat, formats_of
-from rocdbg.sim.images.layout import ImageLayout, linear, tiled
+from rocdbg.sim.images.texel_formats import ImageFormat, formats_of
+from rocdbg.sim.images.texel_layout import ImageLayout, linear, tiled
 from rocdbg.sim.images.tiles import Equation, equation, tiling_of
 
 

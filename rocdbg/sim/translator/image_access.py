@@ -1,6 +1,6 @@
 """Native routines of image instructions that take integer coordinates: loads, stores, atomics' addresses, sizes.
 
-Arguments ``a`` and ``b`` are those of `rocdbg.sim.image_request`. Addresses are in the transfer buffer from dword
+Arguments ``a`` and ``b`` are those of `rocdbg.sim.core.image_request`. Addresses are in the transfer buffer from dword
 ``ADDRESSES`` on; data, one dword per component whatever the mask of components, from dword 0 on. What is out of the
 image reads 0 (of a component that DST_SEL sets to 1 it reads 1) and is not written.
 """
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.sim import image_request as request
-from rocdbg.sim import layout
-from rocdbg.sim.buffer_formats import NumberFormat
-from rocdbg.sim.builder import I8, I16, I32, I64, Value
-from rocdbg.sim.images.descriptor import ImageType
-from rocdbg.sim.layout import Access, FaultKind, Space
+from rocdbg.sim.core import image_request as request
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I8, I16, I32, I64, Value
+from rocdbg.sim.core.layout import Access, FaultKind, Space
+from rocdbg.sim.data.buffer_formats import NumberFormat
+from rocdbg.sim.images.image_descriptor import ImageType
 from rocdbg.sim.translator import image_texels, image_tiles, image_view
 from rocdbg.sim.translator.format_conversion import to_memory, widen
 from rocdbg.sim.translator.image_view import Slot, View, bit, new_view, room

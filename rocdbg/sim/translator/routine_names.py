@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rocdbg.sim.layout import MAX_HELPERS
-from rocdbg.sim.translator import matrix_shapes, wmma_shapes
-from rocdbg.sim.translator.atomics import ATOMICS
+from rocdbg.sim.core.layout import MAX_HELPERS
+from rocdbg.sim.data import matrix_shapes, wmma_shapes
+from rocdbg.sim.data.atomics import ATOMICS
 
 SEEN_SPACES = ("global", "flat", "buffer")
 """Spaces in which reads of what was never written are counted."""

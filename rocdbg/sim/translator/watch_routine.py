@@ -1,11 +1,11 @@
-"""The native routine that looks at watched words (`rocdbg.sim.watches`)."""
+"""The native routine that looks at watched words (`rocdbg.sim.core.watches`)."""
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import I64, Value
-from rocdbg.sim.layout import ENV_KIND, ENV_POINTER
+from rocdbg.sim.core.builder import I64, Value
+from rocdbg.sim.core.layout import ENV_KIND, ENV_POINTER
+from rocdbg.sim.core.watches import FIRST_WAVE, LAST_WAVE, MASK, ROW_WORDS, TOUCH_WORDS, VALUE, WORD
 from rocdbg.sim.translator.routine import Routine
-from rocdbg.sim.watches import FIRST_WAVE, LAST_WAVE, MASK, ROW_WORDS, TOUCH_WORDS, VALUE, WORD
 
 
 def changed(r: Routine) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.running.trace_layout import Column, Layout
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Column, Layout
 from rocdbg.debugger.values.numpy_types import dtype_of
-from rocdbg.sim.checks import RECORD_HEAD
+from rocdbg.sim.core.checks import RECORD_HEAD
 
 Words = NDArray[np.uint64]
 _ALWAYS = {"$_thread": "u4", "$_lane": "u1", "$_instructions": "u8"}

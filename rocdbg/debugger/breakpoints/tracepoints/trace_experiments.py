@@ -8,17 +8,17 @@ from weakref import ReferenceType, ref
 
 from msgspec import Struct
 
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.data import Data
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointTable, Hit
+from rocdbg.debugger.breakpoints.tracepoints.trace_buffer import TraceBuffer, TraceFrame, Words, record
+from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Layout, expanded, make_layout
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.running.breakpoints import BreakpointTable, Hit
-from rocdbg.debugger.running.trace_buffer import TraceBuffer, TraceFrame, Words, record
-from rocdbg.debugger.running.trace_layout import Layout, expanded, make_layout
-from rocdbg.debugger.running.tracepoints import Action, Tracepoint
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.errors import Error
 

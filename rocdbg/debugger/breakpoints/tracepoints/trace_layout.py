@@ -1,7 +1,7 @@
 """What a tracepoint collects at one place: names, types, and where the values are in a record.
 
-A *record* is what one arrival of a wave leaves, as words of 64 bits (`rocdbg.sim.checks.Log`): its head, the words that
-are the same for all lanes, and then word by word those of each lane.
+A *record* is what one arrival of a wave leaves, as words of 64 bits (`rocdbg.sim.core.checks.Log`): its head, the words
+that are the same for all lanes, and then word by word those of each lane.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator
-from rocdbg.debugger.expr.lane_columns import MAX_BYTES, compile_column
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-from rocdbg.debugger.frames.lane_places import Untranslatable
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import AbsentError
+from rocdbg.debugger.expr.lanes.lane_columns import MAX_BYTES, compile_column
+from rocdbg.debugger.frames.compiled_places import Untranslatable
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.value_storage import AbsentError
 from rocdbg.dwarf.info.types import Type
 from rocdbg.errors import Error
-from rocdbg.sim.lane_expressions import Node
+from rocdbg.sim.core.lane_expressions import Node
 
 MAX_WORDS = 1 << 18
 """Of one record."""
@@ -138,7 +138,7 @@ def _column(
             return Column(name, text, compiled.type, shared=compiled.shared), compiled.words
         except (Untranslatable, Error):
             pass
-    type_: Type = ctypes.VOID
+    type_: Type = c_types.VOID
     absent = ""
     try:
         type_ = Evaluator(environment, only_type=True).text(text).type
@@ -147,7 +147,7 @@ def _column(
     except AbsentError as error:
         absent = error.absence.value
     except Error:  # in this lane; others may have a value
-        if type_ is ctypes.VOID:
+        if type_ is c_types.VOID:
             raise
     return Column(name, text, type_, absent), () if absent else None
 
@@ -160,7 +160,7 @@ def _by_host(tracepoint: int, pc: int, wanted: dict[str, str], environment: Prog
             columns.append(made)
             continue
         type_ = made.type
-        size = ctypes.size_of(type_)
+        size = c_types.size_of(type_)
         if not 0 < size <= MAX_BYTES:
             raise ExpressionError(f"{name} has {size} bytes: values of 1 to {MAX_BYTES} can be collected.")
         columns.append(Column(name, text, type_, first=first, words=-(-size // 8)))

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import BreakpointError
-from rocdbg.debugger.expr.parser import split_arguments
-from rocdbg.debugger.running.breakpoints import Breakpoint
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import BreakpointError
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
+from rocdbg.debugger.expr.parsing.parser import split_arguments
 
 EVERYTHING = frozenset({"$regs", "$args", "$locals"})
 """What `collect` takes beside expressions."""

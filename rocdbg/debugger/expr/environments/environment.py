@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.expr.type_lookup import TypeLookup
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
+from rocdbg.debugger.expr.names.type_lookup import TypeLookup
+from rocdbg.debugger.frames.frame_registers import RegisterFile
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.frames.registers import RegisterFile
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.values.history import ValueHistory
-from rocdbg.debugger.values.storage import Memory
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_history import ValueHistory
+from rocdbg.debugger.values.value_storage import Memory
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.location import LocationDescription
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.expr.functions import FunctionCaller
+    from rocdbg.debugger.expr.overload_resolution import FunctionCaller
 
 
 class Environment(Protocol):

@@ -11,39 +11,39 @@ from msgspec.structs import replace
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.errors import NoRegistersError
-from rocdbg.debugger.expr.builtin_variables import BUILTINS, builtin_variable
-from rocdbg.debugger.expr.convenience import Convenience
+from rocdbg.debugger.base.errors import NoRegistersError
+from rocdbg.debugger.base.focus import STATIC, Focus
+from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic, may_be_dynamic
-from rocdbg.debugger.expr.functions import FunctionCaller
-from rocdbg.debugger.expr.known_variables import Known, SharedLocations
-from rocdbg.debugger.expr.lds_variables import lds_offset
+from rocdbg.debugger.expr.environments.static_context import StaticContext
 from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
-from rocdbg.debugger.expr.minimal_symbols import minimal_symbol
-from rocdbg.debugger.expr.program_names import ProgramNames
-from rocdbg.debugger.expr.scoped_variables import function_variable, scoped_variable
-from rocdbg.debugger.expr.template_arguments import argument_value
-from rocdbg.debugger.expr.type_lookup import TypeLookup
-from rocdbg.debugger.expr.up_level_variables import up_level_value, up_level_variable
-from rocdbg.debugger.focus import STATIC, Focus
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.expr.names.builtin_variables import BUILTINS, builtin_variable
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
+from rocdbg.debugger.expr.names.known_variables import Known, SharedLocations
+from rocdbg.debugger.expr.names.lds_variables import lds_offset
+from rocdbg.debugger.expr.names.minimal_symbols import minimal_symbol
+from rocdbg.debugger.expr.names.program_names import ProgramNames
+from rocdbg.debugger.expr.names.scoped_variables import function_variable, scoped_variable
+from rocdbg.debugger.expr.names.template_arguments import argument_value
+from rocdbg.debugger.expr.names.type_lookup import TypeLookup
+from rocdbg.debugger.expr.names.up_level_variables import up_level_value, up_level_variable
+from rocdbg.debugger.expr.overload_resolution import FunctionCaller
+from rocdbg.debugger.frames.frame_context import FrameContext
+from rocdbg.debugger.frames.frame_registers import RegisterFile, is_register_name
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
-from rocdbg.debugger.frames.places import memory_location
-from rocdbg.debugger.frames.recovered import Recovery
-from rocdbg.debugger.frames.registers import RegisterFile, is_register_name
-from rocdbg.debugger.frames.static_context import StaticContext
-from rocdbg.debugger.program import lds
+from rocdbg.debugger.frames.recovered_values import Recovery
+from rocdbg.debugger.frames.variable_places import memory_location
+from rocdbg.debugger.program import lds_layout
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.history import ValueHistory
-from rocdbg.debugger.values.locations import value_at
-from rocdbg.debugger.values.memory import FileMemory, GlobalTargetMemory, LaneMemory
-from rocdbg.debugger.values.storage import Absence, Memory, MemoryStorage
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.lane_memory import FileMemory, GlobalTargetMemory, LaneMemory
+from rocdbg.debugger.values.located_values import value_at
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.vectors import builtin_type
+from rocdbg.debugger.values.value_history import ValueHistory
+from rocdbg.debugger.values.value_storage import Absence, Memory, MemoryStorage
+from rocdbg.debugger.values.vector_types import builtin_type
 from rocdbg.dwarf.context import Expression, ExpressionLike
 from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
 from rocdbg.dwarf.info.types import Type
@@ -92,7 +92,7 @@ class ProgramEnvironment(Struct, dict=True):
     @cached_property
     def bool_type(self) -> Type:
         """bool in C++, else int."""
-        return ctypes.BOOL if self.is_cplusplus else ctypes.INT
+        return c_types.BOOL if self.is_cplusplus else c_types.INT
 
     @property
     def is_cplusplus(self) -> bool:
@@ -190,7 +190,7 @@ class ProgramEnvironment(Struct, dict=True):
         for scope in self.frame.scopes if self.frame is not None else ():
             yield from reversed(scope.variables)
         if self.frame is not None and self.frame.inline is not None and self.program is not None:
-            yield from lds.body_variables(self.program, self.frame.inline.function)
+            yield from lds_layout.body_variables(self.program, self.frame.inline.function)
 
     def global_symbol(self, name: str, is_global: bool = False) -> Value | None:
         """A global variable, function, enumerator or symbol; ``is_global``: it began with ``::``."""
@@ -254,7 +254,7 @@ class ProgramEnvironment(Struct, dict=True):
         location = variable.location
         if isinstance(location, Constant):
             size = type_.size or 8
-            return Value.of_int(ctypes.signed_of(size), location.signed_value(size)).with_type(type_)
+            return Value.of_int(c_types.signed_of(size), location.signed_value(size)).with_type(type_)
         if isinstance(location, Block):
             return Value(type_, data=location.data[: type_.size or 0].ljust(type_.size or 0, b"\0"))
         if isinstance(location, String):
@@ -309,7 +309,7 @@ class ProgramEnvironment(Struct, dict=True):
     def _expression_of(variable: Variable, context: FrameContext) -> ExpressionLike | None:
         """Its location attribute, if that is an expression or list that says anything."""
         location = variable.location
-        if not isinstance(location, Exprloc | Loclist) or lds.is_unplaced(variable):
+        if not isinstance(location, Exprloc | Loclist) or lds_layout.is_unplaced(variable):
             return None
         return context.program.expressions.location(location, variable.unit, context.wave_size)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from rocdbg.debugger.errors import NoRegistersError
-from rocdbg.debugger.frames.context import FrameContext
-from rocdbg.debugger.frames.unwind import FoundRow
+from rocdbg.debugger.base.errors import NoRegistersError
+from rocdbg.debugger.frames.frame_context import FrameContext
+from rocdbg.debugger.frames.unwind_rules import FoundRow
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values.value_storage import Memory
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.location import LocationDescription
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from rocdbg.debugger.expr.data import Data, before_prologue
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment, variable_here
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment, variable_here
+from rocdbg.debugger.expr.program_data import Data, before_prologue
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
-from rocdbg.debugger.frames.recovered import Recovery
+from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.values.lane_bytes import read_lanes
-from rocdbg.debugger.values.memory import LaneMemory, WatchedMemory
-from rocdbg.debugger.values.storage import Absence
+from rocdbg.debugger.values.lane_memory import LaneMemory, WatchedMemory
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Absence
 from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.info.types import (
     ArrayType,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import value_tree
-from rocdbg.debugger.expr.lane_compiler import LaneCompiler
-from rocdbg.debugger.expr.lane_terms import Term
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-from rocdbg.debugger.expr.trees import nesting_limited
-from rocdbg.debugger.frames.lane_places import Untranslatable
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.lanes.lane_compiler import LaneCompiler
+from rocdbg.debugger.expr.lanes.lane_terms import Term
+from rocdbg.debugger.expr.parsing.kept_trees import nesting_limited
+from rocdbg.debugger.frames.compiled_places import Untranslatable
+from rocdbg.debugger.values import c_types
 from rocdbg.dwarf.info.types import Type
-from rocdbg.sim.builder import I64, INTEGER, Op
-from rocdbg.sim.lane_expressions import LaneExpressionError, Node, apply, check, is_uniform, unsigned
+from rocdbg.sim.core.builder import I64, INTEGER, Op
+from rocdbg.sim.core.lane_expressions import LaneExpressionError, Node, apply, check, is_uniform, unsigned
 
 MAX_BYTES = 4096
 """Of the largest value that is collected."""
@@ -51,18 +51,18 @@ def compile_column(text: str, environment: ProgramEnvironment) -> LaneColumn:
 
 
 def _words(term: Term) -> tuple[Node, ...]:
-    size = ctypes.size_of(term.type)
+    size = c_types.size_of(term.type)
     if not 0 < size <= MAX_BYTES:
         raise Untranslatable(f"a value of {size} bytes")
     if term.node is not None or term.bits is not None:
         node = term.value()
-        if ctypes.is_float(term.type):
-            if ctypes.is_bfloat(term.type) or 8 * size != node.type.bits:
+        if c_types.is_float(term.type):
+            if c_types.is_bfloat(term.type) or 8 * size != node.type.bits:
                 raise Untranslatable(f"a value of type {term.type}")
             node = apply(Op.BITCAST, node, type=INTEGER[node.type.bits])
         return (unsigned(node, I64),)
     return tuple(
-        term.part(ctypes.UNSIGNED_LONG, 8 * byte, 8 * min(8, size - byte)).value() for byte in range(0, size, 8)
+        term.part(c_types.UNSIGNED_LONG, 8 * byte, 8 * min(8, size - byte)).value() for byte in range(0, size, 8)
     )
 
 

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.errors import NoSymbolError
-from rocdbg.debugger.expr import ast, lane_names
+from rocdbg.debugger.base.errors import NoSymbolError
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
-from rocdbg.debugger.expr.lane_parameters import Parameter, Parameters
-from rocdbg.debugger.expr.lane_terms import (
+from rocdbg.debugger.expr.lanes import lane_names
+from rocdbg.debugger.expr.lanes.lane_parameters import Parameter, Parameters
+from rocdbg.debugger.expr.lanes.lane_terms import (
     Term,
     address_of,
     advance,
@@ -31,14 +32,14 @@ from rocdbg.debugger.expr.lane_terms import (
     truth,
     unary,
 )
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-from rocdbg.debugger.expr.trees import nesting_limited
-from rocdbg.debugger.frames.lane_places import InMemory, InRegister, Untranslatable
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.parsing.kept_trees import nesting_limited
+from rocdbg.debugger.frames.compiled_places import InMemory, InRegister, Untranslatable
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, FunctionType, PointerType, Type, VectorType, VoidType
-from rocdbg.sim.builder import I64, INTEGER, Op
-from rocdbg.sim.lane_expressions import (
+from rocdbg.sim.core.builder import I64, INTEGER, Op
+from rocdbg.sim.core.lane_expressions import (
     Choose,
     LaneExpressionError,
     Node,
@@ -50,7 +51,7 @@ from rocdbg.sim.lane_expressions import (
     unsigned,
 )
 
-_CONSTANT = (ast.Integer, ast.Float, ast.Char, ast.Bool, ast.Sizeof)
+_CONSTANT = (syntax.Integer, syntax.Float, syntax.Char, syntax.Bool, syntax.Sizeof)
 
 
 class Compiled(Struct, frozen=True):
@@ -95,11 +96,11 @@ def compile_values(texts: Sequence[str], environment: ProgramEnvironment) -> Com
         for text in texts:
             with nesting_limited(text):
                 term = compiler.lvalue(value_tree(text, environment))
-            if not ctypes.is_scalar(term.type):
+            if not c_types.is_scalar(term.type):
                 raise Untranslatable(f"a value of type {term.type}")
             node = term.value()
-            if ctypes.is_float(term.type):
-                if ctypes.is_bfloat(term.type) or (term.type.size or 0) * 8 != node.type.bits:
+            if c_types.is_float(term.type):
+                if c_types.is_bfloat(term.type) or (term.type.size or 0) * 8 != node.type.bits:
                     raise Untranslatable(f"a value of type {term.type}")
                 node = apply(Op.BITCAST, node, type=INTEGER[node.type.bits])
             node = unsigned(node, I64)
@@ -121,46 +122,46 @@ class LaneCompiler:
         self.parameters = Parameters(environment)
         self._types = Evaluator(environment, only_type=True)
 
-    def operand(self, node: ast.Expression) -> Term:
+    def operand(self, node: syntax.Expression) -> Term:
         """The value as an operand: references followed, arrays decayed to pointers."""
         return decay(self.lvalue(node))
 
-    def truth(self, node: ast.Expression) -> Node:
+    def truth(self, node: syntax.Expression) -> Node:
         """Whether the value is not 0 (I1)."""
-        if isinstance(node, ast.Conditional):  # of two types, perhaps
+        if isinstance(node, syntax.Conditional):  # of two types, perhaps
             return Choose(self.truth(node.condition), self.truth(node.then), self.truth(node.otherwise))
         return truth(self.operand(node))
 
-    def lvalue(self, node: ast.Expression) -> Term:
+    def lvalue(self, node: syntax.Expression) -> Term:
         """The value with references followed."""
         return self._follow(self.term(node))
 
-    def term(self, node: ast.Expression) -> Term:
+    def term(self, node: syntax.Expression) -> Term:
         """The value of a tree."""
         if isinstance(node, _CONSTANT):
             return self.known(Evaluator(self.environment).value(node))
         match node:
-            case ast.Name(name, everywhere):
+            case syntax.Name(name, everywhere):
                 return self._name(name, everywhere)
-            case ast.ScopedName():
+            case syntax.ScopedName():
                 return self.known(self._types.value(node))
-            case ast.Dollar(name):
+            case syntax.Dollar(name):
                 return self._dollar(name[1:])
-            case ast.Unary(operator, operand):
+            case syntax.Unary(operator, operand):
                 return self._unary(operator, operand)
-            case ast.Binary(operator, left, right):
+            case syntax.Binary(operator, left, right):
                 return self._binary(operator, left, right)
-            case ast.Conditional(condition, then, otherwise):
+            case syntax.Conditional(condition, then, otherwise):
                 return self._conditional(self.operand(condition), self.operand(then), self.operand(otherwise))
-            case ast.Cast(type_name, operand):
+            case syntax.Cast(type_name, operand):
                 return self._cast(self._types.type(type_name), operand)
-            case ast.Index(base, index):
+            case syntax.Index(base, index):
                 return self._element(self.lvalue(base), self.operand(index))
-            case ast.Member(base, name, arrow):
+            case syntax.Member(base, name, arrow):
                 return self._member(self.lvalue(base), name, arrow)
-            case ast.TypedMemory(type_name, address):
+            case syntax.TypedMemory(type_name, address):
                 return self._typed_memory(self._types.type(type_name), self.operand(address))
-            case ast.Call(ast.Dollar("$_streq"), arguments):
+            case syntax.Call(syntax.Dollar("$_streq"), arguments):
                 return self._same_text(arguments)
         raise Untranslatable(_WHAT.get(type(node), "this kind of expression"))
 
@@ -170,7 +171,7 @@ class LaneCompiler:
         """A value that is the same for all lanes: a constant, or at a fixed address."""
         if value.absence is not None or value.function is not None:
             raise Untranslatable("a value that is not there")
-        if value.data is not None and ctypes.is_scalar(value.type) and not is_reference(value.type):
+        if value.data is not None and c_types.is_scalar(value.type) and not is_reference(value.type):
             return constant_term(value.type, value.data)
         address = value.address
         if address is None:
@@ -213,18 +214,18 @@ class LaneCompiler:
                 return term
         return self.parameters.term(body)
 
-    def _same_text(self, arguments: Sequence[ast.Expression]) -> Term:
+    def _same_text(self, arguments: Sequence[syntax.Expression]) -> Term:
         """``$_streq($_dispatch_pos, "(0,0,0)/1")``, in either order."""
         for names, text in (arguments, list(reversed(arguments))) if len(arguments) == 2 else ():
-            if isinstance(names, ast.Dollar) and isinstance(text, ast.String):
+            if isinstance(names, syntax.Dollar) and isinstance(text, syntax.String):
                 same = lane_names.position_is(names.name[1:], text.value, self.environment)
                 if same is not None:
-                    return of_truth(ctypes.INT, same)
+                    return of_truth(c_types.INT, same)
         raise Untranslatable("a convenience function")
 
     # -- operators
 
-    def _unary(self, operator: str, operand: ast.Expression) -> Term:
+    def _unary(self, operator: str, operand: syntax.Expression) -> Term:
         if operator == "&":
             inner = self.term(operand)
             return address_of(self._follow(inner) if is_reference(inner.type) else inner, _referred(inner.type))
@@ -234,7 +235,7 @@ class LaneCompiler:
             raise Untranslatable("an assignment")
         return unary(operator, self.operand(operand), self.environment.bool_type)
 
-    def _binary(self, operator: str, left: ast.Expression, right: ast.Expression) -> Term:
+    def _binary(self, operator: str, left: syntax.Expression, right: syntax.Expression) -> Term:
         bool_type = self.environment.bool_type
         if operator in ("&&", "||"):
             first, second = self.truth(left), self.truth(right)
@@ -250,9 +251,9 @@ class LaneCompiler:
             raise Untranslatable("a choice between two types")
         return Term(then.type, node=Choose(truth(condition), then.value(), otherwise.value()))
 
-    def _cast(self, type_: Type, operand: ast.Expression) -> Term:
+    def _cast(self, type_: Type, operand: syntax.Expression) -> Term:
         bare = type_.bare
-        if isinstance(bare, VectorType) or isinstance(operand, ast.ArrayLiteral):
+        if isinstance(bare, VectorType) or isinstance(operand, syntax.ArrayLiteral):
             raise Untranslatable("a vector")
         if is_reference(type_):
             return self.lvalue(operand).part(_referred(type_), 0)
@@ -267,7 +268,7 @@ class LaneCompiler:
             space = source.address_class or 0
             if isinstance(bare, PointerType) and bare.address_class is None and space:
                 return Term(PointerType(bare.target, bare.kind, source.byte_size, space), node=term.value())
-            if ctypes.is_integral(type_) and type_.size == 8 and space:
+            if c_types.is_integral(type_) and type_.size == 8 and space:
                 base = self.environment.memory.generic_address(space, 0)
                 if base is None:
                     return convert(term, type_)
@@ -285,9 +286,9 @@ class LaneCompiler:
             if isinstance(bare.target.strip_typedefs(), VoidType | FunctionType):
                 raise Untranslatable("what a void pointer points to")
             return self._at(bare.target, pointer)
-        if ctypes.is_integral(bare):
-            number = Term(ctypes.pointer_to(ctypes.LONG), node=integer(pointer, I64))
-            return self._at(ctypes.LONG, number)
+        if c_types.is_integral(bare):
+            number = Term(c_types.pointer_to(c_types.LONG), node=integer(pointer, I64))
+            return self._at(c_types.LONG, number)
         raise Untranslatable(f"what a value of type {pointer.type} points to")
 
     def _at(self, type_: Type, pointer: Term) -> Term:
@@ -296,7 +297,7 @@ class LaneCompiler:
         return Term(lane_names.complete(type_, self.environment), InMemory(space, integer(pointer, I64)))
 
     def _typed_memory(self, type_: Type, address: Term) -> Term:
-        if not isinstance(address.bare, PointerType) and not ctypes.is_integral(address.type):
+        if not isinstance(address.bare, PointerType) and not c_types.is_integral(address.type):
             raise Untranslatable("an address that is no number")
         return self._at(type_, address)
 
@@ -304,10 +305,10 @@ class LaneCompiler:
         bare = base.bare
         number = integer(index, I64)
         if isinstance(bare, VectorType):
-            return self._vector_element(base, bare, number, ctypes.size_of(bare.element), bare.count)
+            return self._vector_element(base, bare, number, c_types.size_of(bare.element), bare.count)
         if isinstance(bare, ArrayType):
             count = bare.count if isinstance(bare.count, int) else 0
-            stride = bare.byte_stride if isinstance(bare.byte_stride, int) else ctypes.size_of(bare.element)
+            stride = bare.byte_stride if isinstance(bare.byte_stride, int) else c_types.size_of(bare.element)
             lower = bare.lower_bound if isinstance(bare.lower_bound, int) else 0
             number = apply(Op.SUB, number, constant(lower))
             place = base.in_memory
@@ -317,7 +318,7 @@ class LaneCompiler:
             return Term(bare.element, InMemory(place.space, apply(Op.ADD, place.address, offset)))
         if isinstance(bare, PointerType):
             return self._pointee(advance(base, number))
-        if ctypes.is_integral(bare) and isinstance(index.bare, PointerType):
+        if c_types.is_integral(bare) and isinstance(index.bare, PointerType):
             return self._pointee(advance(index, integer(base, I64)))
         raise Untranslatable(f"an element of a value of type {base.type}")
 
@@ -336,7 +337,7 @@ class LaneCompiler:
             return Term(bare.element, InMemory(place.space, Require(inside, address)))
         whole = base.place
         value = whole.element(number) if isinstance(whole, InRegister) and not base.first and stride == 4 else None
-        if value is None or not ctypes.is_integral(bare.element):
+        if value is None or not c_types.is_integral(bare.element):
             raise Untranslatable("an element of a value that is in no memory")
         return Term(bare.element, node=Require(inside, value))
 
@@ -347,7 +348,7 @@ class LaneCompiler:
         bare = type_.bare
         if isinstance(bare, VectorType) and len(name) == 1 and name in "xyzw":
             index = "xyzw".index(name)
-            return self._vector_element(base, bare, constant(index), ctypes.size_of(bare.element), bare.count)
+            return self._vector_element(base, bare, constant(index), c_types.size_of(bare.element), bare.count)
         found = self._find(Term(type_, base.place, base.node, base.first, base.bits), name.rpartition("::")[2])
         if found is None:
             raise Untranslatable(f"the member {name}")
@@ -382,9 +383,10 @@ def _referred(type_: Type) -> Type:
 
 
 _WHAT = {
-    ast.Assign: "an assignment", ast.Postfix: "an assignment", ast.Call: "a call", ast.String: "a string",
-    ast.ArrayLiteral: "an array", ast.RegisterRange: "a range of registers", ast.RegisterList: "a list of registers",
-    ast.RegisterHalf: "half a register", ast.SpaceAddress: "an address space",
+    syntax.Assign: "an assignment", syntax.Postfix: "an assignment", syntax.Call: "a call",
+    syntax.String: "a string", syntax.ArrayLiteral: "an array", syntax.RegisterRange: "a range of registers",
+    syntax.RegisterList: "a list of registers", syntax.RegisterHalf: "half a register",
+    syntax.SpaceAddress: "an address space",
 }
 
 __all__ = ["Compiled", "CompiledValues", "LaneCompiler", "compile_condition", "compile_values"]

@@ -6,28 +6,28 @@ import re
 from math import prod
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.registers import UnknownRegisterError, dwarf_register, register_number
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.expr.builtin_variables import BUILTINS
+from rocdbg.arch.dwarf_registers import UnknownRegisterError, dwarf_register, register_number
+from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.expr.dynamic_types import is_dynamic
-from rocdbg.debugger.expr.known_variables import Known
-from rocdbg.debugger.expr.lane_terms import Term
-from rocdbg.debugger.expr.lds_variables import lds_offset
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment, local_variable, variable_here
-from rocdbg.debugger.expr.program_names import ProgramNames
-from rocdbg.debugger.expr.up_level_variables import up_level_variable
-from rocdbg.debugger.frames.lane_locations import compile_location, registers_extent
-from rocdbg.debugger.frames.lane_places import Bytes, InMemory, InRegister, Number, Pieces, Place, Untranslatable
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment, local_variable, variable_here
+from rocdbg.debugger.expr.lanes.lane_terms import Term
+from rocdbg.debugger.expr.names.builtin_variables import BUILTINS
+from rocdbg.debugger.expr.names.known_variables import Known
+from rocdbg.debugger.expr.names.lds_variables import lds_offset
+from rocdbg.debugger.expr.names.program_names import ProgramNames
+from rocdbg.debugger.expr.names.up_level_variables import up_level_variable
+from rocdbg.debugger.frames.compiled_locations import compile_location, registers_extent
+from rocdbg.debugger.frames.compiled_places import Bytes, InMemory, InRegister, Number, Pieces, Place, Untranslatable
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.vectors import DIM3
+from rocdbg.debugger.values.vector_types import DIM3
 from rocdbg.dwarf.info import Block, Constant, String
 from rocdbg.dwarf.info.types import PointerType, Type
 from rocdbg.isa.operands import SPECIAL_CODES
-from rocdbg.sim.builder import I1, I32, I64, Op
-from rocdbg.sim.lane_expressions import Field, LaneNumber, Node, Scalar, apply, both, constant, unsigned
-from rocdbg.sim.layout import EXEC_LO, VCC_LO
-from rocdbg.sim.wave import m0_code
+from rocdbg.sim.core.builder import I1, I32, I64, Op
+from rocdbg.sim.core.lane_expressions import Field, LaneNumber, Node, Scalar, apply, both, constant, unsigned
+from rocdbg.sim.core.layout import EXEC_LO, VCC_LO
+from rocdbg.sim.core.wave import m0_code
 
 _HALVES = {"exec_lo": "exec", "exec_hi": "exec", "vcc_lo": "vcc", "vcc_hi": "vcc"}
 _OWN_HALVES = {"vcc_hi": VCC_LO + 1, "exec_hi": EXEC_LO + 1}
@@ -148,7 +148,7 @@ def builtin(name: str, environment: ProgramEnvironment) -> Term | None:
     if name not in BUILTINS or not environment.is_cplusplus or environment.frame is None:
         return None
     if name == "warpSize":
-        return Term(ctypes.UNSIGNED_INT, node=constant(_wave_size(environment), I32))
+        return Term(c_types.UNSIGNED_INT, node=constant(_wave_size(environment), I32))
     grid, group = _shape(environment)
     if name == "threadIdx":
         return _triple(_work_item(environment))
@@ -198,8 +198,8 @@ def wave_variable(name: str, environment: ProgramEnvironment) -> Term | None:
         raise Untranslatable(f"${name}")
     if name in _OF_TARGET:
         value = environment.convenience.get(name, environment.focus)
-        return Term(ctypes.INT, node=constant(value.as_int(), I32))
-    return Term(ctypes.INT, node=unsigned(_NUMBERS[name], I32))
+        return Term(c_types.INT, node=constant(value.as_int(), I32))
+    return Term(c_types.INT, node=unsigned(_NUMBERS[name], I32))
 
 
 _NUMBERS: dict[str, Node] = {"_thread": Field("number"), "_gthread": Field("number"), "_lane": LaneNumber()}

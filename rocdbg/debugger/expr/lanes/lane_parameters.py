@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.lane_terms import Term, is_reference, size_of
-from rocdbg.debugger.frames.lane_places import InMemory, Number, Untranslatable
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.lanes.lane_terms import Term, is_reference, size_of
+from rocdbg.debugger.frames.compiled_places import InMemory, Number, Untranslatable
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import Type
 from rocdbg.errors import Error
-from rocdbg.sim.lane_expressions import Cell, constant
+from rocdbg.sim.core.lane_expressions import Cell, constant
 
 
 class Parameter(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Parameters:
         if value.data is None and (address := value.address) is not None:
             # what the program's buffers are called: it is in memory, at the same place while the program runs
             return Term(value.type, InMemory(address.space, constant(address.value)))
-        if not ctypes.is_scalar(value.type) or is_reference(value.type):
+        if not c_types.is_scalar(value.type) or is_reference(value.type):
             raise Untranslatable(f"the value of ${name}")
         size = size_of(value.type)
         parameter = Parameter(name, value.type)

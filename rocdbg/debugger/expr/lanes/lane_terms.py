@@ -10,12 +10,12 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg.arch.address_spaces import AddressSpace, address_space
-from rocdbg.debugger.frames.lane_places import InMemory, Place, Untranslatable
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.frames.compiled_places import InMemory, Place, Untranslatable
+from rocdbg.debugger.values import c_types
 from rocdbg.dwarf.info.types import ArrayType, MemberPointerType, PointerKind, PointerType, Type, VoidType
-from rocdbg.sim.builder import F16, F32, F64, I64, I128, INTEGER, Op
-from rocdbg.sim.builder import Type as Width
-from rocdbg.sim.lane_expressions import (
+from rocdbg.sim.core.builder import F16, F32, F64, I64, I128, INTEGER, Op
+from rocdbg.sim.core.builder import Type as Width
+from rocdbg.sim.core.lane_expressions import (
     Choose,
     Constant,
     LaneExpressionError,
@@ -75,7 +75,7 @@ class Term(Struct, frozen=True):
         """The value of a scalar."""
         if self.node is not None:
             return self.node
-        if self.place is None or not ctypes.is_scalar(self.type) or isinstance(self.bare, MemberPointerType):
+        if self.place is None or not c_types.is_scalar(self.type) or isinstance(self.bare, MemberPointerType):
             raise Untranslatable(f"a value of type {self.type}")
         size = size_of(self.type)
         if self.bits is not None:
@@ -85,10 +85,10 @@ class Term(Struct, frozen=True):
     def _bit_field(self, size: int) -> Node:
         bits = self.bits
         assert bits is not None
-        if not 0 < bits <= min(64, 8 * size) or not ctypes.is_integral(self.type):
+        if not 0 < bits <= min(64, 8 * size) or not c_types.is_integral(self.type):
             raise Untranslatable("a bit-field of no bits")
         value = self._read(bits)
-        if ctypes.is_signed(self.type) and bits < 64:
+        if c_types.is_signed(self.type) and bits < 64:
             up = constant(64 - bits)
             value = apply(Op.ASHR, apply(Op.SHL, value, up), up)
         return unsigned(value, INTEGER[8 * size])
@@ -116,18 +116,18 @@ def size_of(type_: Type) -> int:
     if size not in (1, 2, 4, 8):
         raise Untranslatable(f"a value of type {type_}")
     bare = type_.bare
-    if type_.integer is None and not isinstance(bare, PointerType) and not ctypes.is_float(type_):
+    if type_.integer is None and not isinstance(bare, PointerType) and not c_types.is_float(type_):
         raise Untranslatable(f"a value of type {type_}")
     return size
 
 
 def _of_bits(type_: Type, bits: Node, size: int) -> Node:
     value = unsigned(bits, INTEGER[8 * size])
-    if not ctypes.is_float(type_):
+    if not c_types.is_float(type_):
         return value
     if size not in _FLOATS:
         raise Untranslatable(f"a value of type {type_}")
-    if ctypes.is_bfloat(type_):
+    if c_types.is_bfloat(type_):
         wide = apply(Op.SHL, unsigned(value, INTEGER[32]), constant(16, INTEGER[32]))
         return apply(Op.BITCAST, wide, type=F32)
     return apply(Op.BITCAST, value, type=_FLOATS[size])
@@ -156,7 +156,7 @@ def is_signed(type_: Type) -> bool:
 
 def integer(term: Term, width: Width) -> Node:
     """The number behind an integral or pointer value in another width; of a narrower one, wrapped."""
-    if ctypes.is_float(term.type):
+    if c_types.is_float(term.type):
         raise Untranslatable("a float that is taken for an integer")
     return (signed if is_signed(term.type) else unsigned)(term.value(), width)
 
@@ -164,7 +164,7 @@ def integer(term: Term, width: Width) -> Node:
 def wide(term: Term) -> Node:
     """The number as F64, as Python's float has it."""
     value = term.value()
-    if ctypes.is_float(term.type):
+    if c_types.is_float(term.type):
         return value if value.type is F64 else apply(Op.FPEXT, value, type=F64)
     number = number_of(value)
     if number is not None:
@@ -176,7 +176,7 @@ def wide(term: Term) -> Node:
 
 def _narrow(type_: Type, value: Node) -> Term:
     """An F64 rounded to a floating type."""
-    if ctypes.is_bfloat(type_) or type_.size not in _FLOATS:
+    if c_types.is_bfloat(type_) or type_.size not in _FLOATS:
         raise Untranslatable(f"rounding to {type_}")
     format_ = _FLOATS[type_.size]
     return Term(type_, node=value if format_ is F64 else apply(Op.FPTRUNC, value, type=format_))
@@ -184,10 +184,10 @@ def _narrow(type_: Type, value: Node) -> Term:
 
 def truth(term: Term) -> Node:
     """Whether a scalar is not zero (I1)."""
-    if isinstance(term.bare, ArrayType) or not ctypes.is_scalar(term.type):
+    if isinstance(term.bare, ArrayType) or not c_types.is_scalar(term.type):
         raise Untranslatable(f"the truth of a value of type {term.type}")
     value = term.value()
-    if ctypes.is_float(term.type):
+    if c_types.is_float(term.type):
         return apply(Op.FNE, wide(term), Constant(F64, 0.0))
     return apply(Op.NE, value, constant(0, value.type))
 
@@ -202,14 +202,14 @@ def of_truth(type_: Type, condition: Node) -> Term:
 
 def convert(term: Term, type_: Type) -> Term:
     """The value in another scalar type."""
-    if not ctypes.is_scalar(type_) or is_reference(type_) or not ctypes.is_scalar(term.type):
+    if not c_types.is_scalar(type_) or is_reference(type_) or not c_types.is_scalar(term.type):
         raise Untranslatable(f"a conversion to {type_}")
-    if ctypes.is_bool(type_):
+    if c_types.is_bool(type_):
         return of_truth(type_, truth(term))
-    if ctypes.is_float(type_):
+    if c_types.is_float(type_):
         return _narrow(type_, wide(term))
     width = INTEGER[8 * size_of(type_)]
-    if not ctypes.is_float(term.type):
+    if not c_types.is_float(term.type):
         return Term(type_, node=integer(term, width))
     value = wide(term)
     limit = Constant(F64, 2.0**63)
@@ -224,19 +224,19 @@ def unary(operator: str, operand: Term, bool_type: Type) -> Term:
     """``- + ~ !``."""
     if operator == "!":
         return of_truth(bool_type, negated(truth(operand)))
-    if not ctypes.is_scalar(operand.type) or is_reference(operand.type):
+    if not c_types.is_scalar(operand.type) or is_reference(operand.type):
         raise Untranslatable(f"{operator} of a value of type {operand.type}")
     pointer = isinstance(operand.bare, PointerType)
     if pointer and operator != "~":
         if operator == "-":
             raise Untranslatable("a negated pointer")
         return operand
-    if ctypes.is_float(operand.type):
+    if c_types.is_float(operand.type):
         if operator == "~":
             raise Untranslatable("the complement of a float")
         number = wide(operand)
-        return _narrow(ctypes.promote(operand.type), apply(Op.FNEG, number) if operator == "-" else number)
-    type_ = ctypes.UNSIGNED_LONG if pointer else ctypes.promote(operand.type)
+        return _narrow(c_types.promote(operand.type), apply(Op.FNEG, number) if operator == "-" else number)
+    type_ = c_types.UNSIGNED_LONG if pointer else c_types.promote(operand.type)
     value = convert(operand, type_).value()
     if operator == "-":
         value = apply(Op.SUB, constant(0, value.type), value)
@@ -248,15 +248,15 @@ def unary(operator: str, operand: Term, bool_type: Type) -> Term:
 def binary(operator: str, left: Term, right: Term, bool_type: Type) -> Term:
     """``left operator right`` for arithmetic, comparisons, shifts and pointers; arrays must have decayed."""
     for side in (left, right):
-        if not ctypes.is_scalar(side.type) or is_reference(side.type):
+        if not c_types.is_scalar(side.type) or is_reference(side.type):
             raise Untranslatable(f"{operator} of a value of type {side.type}")
     pointers = isinstance(left.bare, PointerType), isinstance(right.bare, PointerType)
     if any(pointers):
         return _pointers(operator, left, right, pointers, bool_type)
     if operator in ("<<", ">>"):
         return _shift(operator, left, right)
-    type_ = ctypes.arithmetic_type(left.type, right.type)
-    is_float = ctypes.is_float(type_)
+    type_ = c_types.arithmetic_type(left.type, right.type)
+    is_float = c_types.is_float(type_)
     if operator in _COMPARE:
         if is_float:
             return of_truth(bool_type, _ordered(operator, wide(left), wide(right), _FLOATING))
@@ -300,9 +300,9 @@ def _divided(operator: str, a: Node, b: Node, is_signed: bool) -> Node:
 
 
 def _shift(operator: str, left: Term, right: Term) -> Term:
-    if ctypes.is_float(left.type) or ctypes.is_float(right.type):
+    if c_types.is_float(left.type) or c_types.is_float(right.type):
         raise Untranslatable(f"{operator} of floats")
-    type_ = ctypes.promote(left.type)
+    type_ = c_types.promote(left.type)
     number, count = convert(left, type_).value(), integer(right, I64)
     width = number.type
     inside = apply(Op.ULT, count, constant(width.bits))
@@ -327,7 +327,7 @@ def target_size(pointer: Type) -> int:
     bare = pointer.bare
     assert isinstance(bare, PointerType)
     target = bare.target.strip_typedefs()
-    return 1 if isinstance(target, VoidType) else max(1, ctypes.size_of(target))
+    return 1 if isinstance(target, VoidType) else max(1, c_types.size_of(target))
 
 
 def advance(pointer: Term, count: Node, back: bool = False) -> Term:
@@ -340,7 +340,7 @@ def advance(pointer: Term, count: Node, back: bool = False) -> Term:
 
 def _pointers(operator: str, left: Term, right: Term, pointers: tuple[bool, bool], bool_type: Type) -> Term:
     if operator in _COMPARE:
-        if ctypes.is_float(left.type) or ctypes.is_float(right.type):
+        if c_types.is_float(left.type) or c_types.is_float(right.type):
             raise Untranslatable("a pointer compared with a float")
         return of_truth(bool_type, _ordered(operator, integer(left, I128), integer(right, I128), {}))
     if operator in ("+", "-") and pointers == (True, False):
@@ -356,7 +356,7 @@ def _pointers(operator: str, left: Term, right: Term, pointers: tuple[bool, bool
         exact = apply(Op.EQ, apply(Op.ULT, a, b), apply(Op.SLT, distance, constant(0)))
         whole = apply(Op.EQ, _divided("%", distance, constant(size), True), constant(0))
         count = _divided("/", distance, constant(size), True)
-        return Term(ctypes.LONG, node=Require(both(exact, whole), count))
+        return Term(c_types.LONG, node=Require(both(exact, whole), count))
     raise Untranslatable(f"{operator} of pointers")
 
 
@@ -373,7 +373,7 @@ def address_of(term: Term, target: Type) -> Term:
     place = term.in_memory
     if place is None:
         raise Untranslatable("the address of a value that is in no memory")
-    type_ = ctypes.pointer_to(target, place.space)
+    type_ = c_types.pointer_to(target, place.space)
     return Term(type_, node=unsigned(_within(place.space, place.address), INTEGER[8 * size_of(type_)]))
 
 

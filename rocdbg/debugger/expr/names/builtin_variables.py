@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.vectors import DIM3
+from rocdbg.debugger.values.vector_types import DIM3
 
 BUILTINS = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"}
 """Their names."""
@@ -19,7 +19,7 @@ def builtin_variable(name: str, target: Target | None, scope: Focus) -> Value | 
         return None
     wave = target.wave(thread)
     if name == "warpSize":
-        return Value.of_int(ctypes.UNSIGNED_INT, wave.lane_count)
+        return Value.of_int(c_types.UNSIGNED_INT, wave.lane_count)
     groups = tuple(
         -(-total // size) if size else 0 for total, size in zip(wave.grid, wave.full_workgroup, strict=True)
     )

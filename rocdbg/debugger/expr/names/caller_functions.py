@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from rocdbg.debugger.expr.convenience import Convenience, EvaluationHost
-from rocdbg.debugger.expr.python_functions import ScriptError, in_python, kind_of
+from rocdbg.debugger.expr.names.convenience_variables import Convenience, EvaluationHost
+from rocdbg.debugger.expr.names.python_functions import ScriptError, in_python, kind_of
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior, outwards
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 
 Fits = Callable[[str, str], bool]
@@ -35,7 +35,7 @@ def _function(
             raise ScriptError("gdb.error", "No frame is currently selected.")
         wanted = host.read_string(arguments[0]).decode("utf-8", "replace")
         found = _any(_names(inferior, frame), wanted, fits, count, any_)
-        return Value.of_int(ctypes.INT, found)
+        return Value.of_int(c_types.INT, found)
 
     return answer
 

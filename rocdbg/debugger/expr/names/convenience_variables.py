@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.base.focus import STATIC, Focus
 from rocdbg.debugger.expr.complex_numbers import parts
-from rocdbg.debugger.expr.python_functions import ScriptError, in_python, kind_of
-from rocdbg.debugger.focus import STATIC, Focus
+from rocdbg.debugger.expr.names.python_functions import ScriptError, in_python, kind_of
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import ConvenienceStorage
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.macros import Macro
+from rocdbg.debugger.values.value_storage import ConvenienceStorage
+from rocdbg.dwarf.info.macro_sections import Macro
 from rocdbg.dwarf.info.types import Type
 
 MAX_STRING = 1 << 16
@@ -73,8 +73,8 @@ class Convenience:
         if name in self._dynamic:
             return self._dynamic[name](focus)
         if name in self.functions and name not in self._variables:
-            return Value(ctypes.INTERNAL_FUNCTION, data=b"\0", function=name)
-        value = self._variables.get(name, Value(ctypes.VOID))
+            return Value(c_types.INTERNAL_FUNCTION, data=b"\0", function=name)
+        value = self._variables.get(name, Value(c_types.VOID))
         storage = ConvenienceStorage(name, value, lambda new: self.set(name, new))
         return Value(value.type, storage, data=value.data, absence=value.absence)
 
@@ -82,7 +82,7 @@ class Convenience:
         """Set a variable, with the value's type. Raises `ExpressionError` for read-only ones."""
         if name in self._dynamic:
             raise ExpressionError(f"Cannot assign to the read-only variable ${name}.")
-        if ctypes.is_void(value.type):
+        if c_types.is_void(value.type):
             self._variables[name] = Value(value.type)
             return
         self._variables[name] = Value(value.type, data=b"") if value.size == 0 else value.snapshot()
@@ -93,7 +93,7 @@ class Convenience:
 
     def set_int(self, name: str, number: int) -> None:
         """Set a variable to an ``int`` (``$bpnum``, ``$_exitcode``)."""
-        self._variables[name] = Value.of_int(ctypes.INT, number)
+        self._variables[name] = Value.of_int(c_types.INT, number)
 
     def is_dynamic(self, name: str) -> bool:
         """Whether the variable is computed when it is read."""
@@ -121,7 +121,7 @@ def _need_one(name: str, arguments: Sequence[Value]) -> None:
 
 
 def _strlen(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-    return Value.of_int(ctypes.INT, len(host.read_string(arguments[0])))
+    return Value.of_int(c_types.INT, len(host.read_string(arguments[0])))
 
 
 def _streq(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
@@ -148,17 +148,17 @@ def _memeq(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
 
 def _isvoid(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
     _need_one("_isvoid", arguments)
-    return Value.of_int(ctypes.INT, isinstance(arguments[0].bare, type(ctypes.VOID)))
+    return Value.of_int(c_types.INT, isinstance(arguments[0].bare, type(c_types.VOID)))
 
 
 def _as_string(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
     return string_value(host.as_text(arguments[0]).encode())
 
 
-def string_value(data: bytes, element: Type = ctypes.CHAR) -> Value:
+def string_value(data: bytes, element: Type = c_types.CHAR) -> Value:
     """An array of characters with its null."""
-    size = ctypes.size_of(element)
-    return Value(ctypes.array_of(element, len(data) // size + 1), data=data + bytes(size))
+    size = c_types.size_of(element)
+    return Value(c_types.array_of(element, len(data) // size + 1), data=data + bytes(size))
 
 
 def _creal(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from rocdbg.arch.targets import Target
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import ExpressionError, NoSymbolError, RegisterAccessError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.meanings import need_names
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError, RegisterAccessError
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.names.meanings import need_names
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import VoidType
 from rocdbg.isa import operands
@@ -52,20 +52,20 @@ def dollar_value(name: str, environment: Environment) -> Value:
     return environment.convenience.get(body, environment.focus)
 
 
-def registers(node: ast.Registers, evaluator: Evaluator) -> Value:
+def registers(node: syntax.Registers, evaluator: Evaluator) -> Value:
     """Registers as operands write them: a range, a list, a half. Names of convenience variables and, in lists, of the
     program's variables are those.
 
     Raises `RegisterAccessError` for what breaks a rule of operands, and for registers that the wave has not.
     """
     environment = evaluator.environment
-    if isinstance(node, ast.RegisterRange) and node.last is None and _is_set(node.file, environment):
-        return evaluator.value(ast.Index(ast.Dollar(f"${node.file}"), node.first))
-    if isinstance(node, ast.RegisterHalf) and isinstance(node.whole, ast.Dollar) and (
+    if isinstance(node, syntax.RegisterRange) and node.last is None and _is_set(node.file, environment):
+        return evaluator.value(syntax.Index(syntax.Dollar(f"${node.file}"), node.first))
+    if isinstance(node, syntax.RegisterHalf) and isinstance(node.whole, syntax.Dollar) and (
         environment.register(node.whole.name[1:]) is None
     ):
-        return evaluator.value(ast.Member(node.whole, node.half, False))
-    if isinstance(node, ast.RegisterList) and node.otherwise is not None and _has_names(node.otherwise, environment):
+        return evaluator.value(syntax.Member(node.whole, node.half, False))
+    if isinstance(node, syntax.RegisterList) and node.otherwise is not None and _has_names(node.otherwise, environment):
         return evaluator.value(node.otherwise)
     file = environment.registers
     try:
@@ -78,7 +78,7 @@ def _is_set(name: str, environment: Environment) -> bool:
     return not isinstance(environment.convenience.get(name, environment.focus).type, VoidType)
 
 
-def _has_names(node: ast.Expression, environment: Environment) -> bool:
+def _has_names(node: syntax.Expression, environment: Environment) -> bool:
     """Whether all names in a tree are the program's."""
     try:
         need_names(node, environment)
@@ -87,23 +87,23 @@ def _has_names(node: ast.Expression, environment: Environment) -> bool:
     return True
 
 
-def _operand(node: ast.Registers, evaluator: Evaluator, target: Target, wave_size: int) -> Register:
+def _operand(node: syntax.Registers, evaluator: Evaluator, target: Target, wave_size: int) -> Register:
     """What the node names, by the rules for operands. Raises OperandSyntaxError."""
     match node:
-        case ast.RegisterRange(file, first_, last_):
+        case syntax.RegisterRange(file, first_, last_):
             first = _number(evaluator.operand(first_), file)
             last = first if last_ is None else _number(evaluator.operand(last_), file)
             text = f"${file}[{first}:{last}]" if last_ is not None else f"${file}[{first}]"
             if file not in operands.FILES:
                 raise OperandSyntaxError(text, f"ranges are of the files {', '.join(operands.FILES)}")
             return operands.register_range(file, first, last, target, text)
-        case ast.RegisterList(elements, text):
+        case syntax.RegisterList(elements, text):
             parts = [_operand(element, evaluator, target, wave_size) for element in elements]
             return operands.register_list(parts, target, text)
-        case ast.RegisterHalf(whole, half):
+        case syntax.RegisterHalf(whole, half):
             register = _operand(whole, evaluator, target, wave_size)
             return operands.register_half(register, half, target, f"${operands.register_text(register, target)}.{half}")
-        case ast.Dollar(name):
+        case syntax.Dollar(name):
             found = operands.named_register(name[1:], target, wave_size, name)
             if found is None:
                 raise OperandSyntaxError(name, f"instructions of {target.name} have no such operand")
@@ -111,14 +111,14 @@ def _operand(node: ast.Registers, evaluator: Evaluator, target: Target, wave_siz
 
 
 def _number(value: Value, file: str) -> int:
-    if not ctypes.is_integral(value.type):
+    if not c_types.is_integral(value.type):
         raise OperandSyntaxError(f"${file}[...]", "the numbers of registers are integers")
     return value.as_int()
 
 
-def is_convenience(node: ast.Expression, environment: Environment) -> bool:
+def is_convenience(node: syntax.Expression, environment: Environment) -> bool:
     """Whether it names a convenience variable."""
-    if not isinstance(node, ast.Dollar):
+    if not isinstance(node, syntax.Dollar):
         return False
     body = node.name[1:]
     if body in ("", "$") or body.lstrip("$").isdecimal():

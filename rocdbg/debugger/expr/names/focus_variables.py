@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.debugger.expr.convenience import Convenience, string_value
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.expr.names.convenience_variables import Convenience, string_value
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.target.state import WaveInfo
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import LanePcStorage
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import LanePcStorage
 
 
 def define_wave_variables(convenience: Convenience, inferior: Inferior) -> None:
@@ -22,14 +22,14 @@ def define_wave_variables(convenience: Convenience, inferior: Inferior) -> None:
     def number(name: str, read: Callable[[WaveInfo, Focus], int]) -> None:
         def value(focus: Focus) -> Value:
             wave = wave_of(focus)
-            return Value.of_int(ctypes.INT, read(wave, focus) if wave is not None else 0)
+            return Value.of_int(c_types.INT, read(wave, focus) if wave is not None else 0)
 
         convenience.define_dynamic(name, value)
 
     def text(name: str, read: Callable[[WaveInfo, Focus], str]) -> None:
         def value(focus: Focus) -> Value:
             wave = wave_of(focus)
-            return string_value(read(wave, focus).encode()) if wave is not None else Value(ctypes.VOID)
+            return string_value(read(wave, focus).encode()) if wave is not None else Value(c_types.VOID)
 
         convenience.define_dynamic(name, value)
 
@@ -39,8 +39,8 @@ def define_wave_variables(convenience: Convenience, inferior: Inferior) -> None:
     def lane_pc(focus: Focus) -> Value:
         """Where the focused lane is in the selected frame: of an active lane ``$pc``."""
         if wave_of(focus) is None:
-            return Value(ctypes.VOID)
-        return Value.of_int(ctypes.CODE_POINTER, inferior.frame(focus).pc)
+            return Value(c_types.VOID)
+        return Value.of_int(c_types.CODE_POINTER, inferior.frame(focus).pc)
 
     def lane_pcs(focus: Focus) -> Value:
         """DW_AT_LLVM_lane_pc as an array of code pointers; void without it."""
@@ -48,10 +48,10 @@ def define_wave_variables(convenience: Convenience, inferior: Inferior) -> None:
         level = inferior.frame(focus).level_of_physical if wave is not None else 0
         pcs = inferior.lane_pcs(wave.number, level) if wave is not None else None
         if pcs is None:
-            return Value(ctypes.VOID)
-        return Value(ctypes.array_of(ctypes.CODE_POINTER, len(pcs)), LanePcStorage(tuple(pcs)))
+            return Value(c_types.VOID)
+        return Value(c_types.array_of(c_types.CODE_POINTER, len(pcs)), LanePcStorage(tuple(pcs)))
 
-    convenience.define_dynamic("_inferior", lambda focus: Value.of_int(ctypes.INT, 1))
+    convenience.define_dynamic("_inferior", lambda focus: Value.of_int(c_types.INT, 1))
     number("_thread", lambda wave, focus: wave.number)
     number("_gthread", lambda wave, focus: wave.number)
     number("_lane", lambda wave, focus: focus.lane or 0)

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from rocdbg import dwarf
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.dwarf.any_lane import ANY_LANE, at_lane, location_for_any_lane
 from rocdbg.dwarf.context import Expression, ExpressionLike, LocationList
 from rocdbg.dwarf.info import Unit, Variable

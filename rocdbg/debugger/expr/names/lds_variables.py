@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.program import lds
-from rocdbg.debugger.program.opencl import KERNEL_BODY, is_kernel_wrapper
+from rocdbg.debugger.program import lds_layout
+from rocdbg.debugger.program.opencl_kernels import KERNEL_BODY, is_kernel_wrapper
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, Variable
 
@@ -18,7 +18,7 @@ def lds_offset(variable: Variable, program: Program, frame: Frame | None) -> int
     if frame is None or variable.is_parameter:
         return None
     kernel = _kernel_of(frame, program)
-    placed = lds.place_variables(program, kernel) if kernel is not None else lds.place_shared(program)
+    placed = lds_layout.place_variables(program, kernel) if kernel is not None else lds_layout.place_shared(program)
     return placed.get(variable.offset)
 
 
@@ -26,7 +26,7 @@ def _kernel_of(frame: Frame, program: Program) -> Function | None:
     """The kernel whose frame this is; of OpenCL the function that has its body; else the only kernel."""
     function = frame.context.function
     if function is None or not program.is_kernel(function):
-        return lds.sole_kernel(program)
+        return lds_layout.sole_kernel(program)
     if is_kernel_wrapper(program, function):
         name = KERNEL_BODY + (function.linkage_name or function.name or "")
         bodies = program.info.functions_named(name)

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import NoSymbolError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.access import member_of_this
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.base.errors import NoSymbolError
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.literals import hexadecimal
+from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.qualified_members import member_value
+from rocdbg.debugger.expr.value_access import member_of_this
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
 
-def name_value(node: ast.Name, environment: Environment, only_type: bool) -> Value:
+def name_value(node: syntax.Name, environment: Environment, only_type: bool) -> Value:
     """The value of a name. Raises `NoSymbolError` for one that means nothing, other errors where it has no value."""
     if node.global_:
         value = environment.global_symbol(node.name, True)
@@ -41,10 +41,10 @@ def is_namespace(name: str, environment: Environment) -> bool:
     return known and environment.variable(name) is None and member_of_this(name, environment, True) is None
 
 
-def need_known(names: Iterable[ast.Name | ast.TypeName], environment: Environment) -> None:
+def need_known(names: Iterable[syntax.Name | syntax.TypeName], environment: Environment) -> None:
     """Raise the error for the first name that means nothing."""
     for name in names:
-        if isinstance(name, ast.TypeName):
+        if isinstance(name, syntax.TypeName):
             if name.tag:
                 environment.types.named(name.name, name.tag)
             continue
@@ -58,31 +58,31 @@ def need_known(names: Iterable[ast.Name | ast.TypeName], environment: Environmen
             continue  # it means something that has no value here
 
 
-def need_names(node: ast.Expression, environment: Environment) -> None:
+def need_names(node: syntax.Expression, environment: Environment) -> None:
     """`need_known` for the names in a tree."""
     need_known(names_of(node, environment.is_cplusplus), environment)
 
 
-def names_of(node: object, is_cxx: bool) -> Iterator[ast.Name | ast.TypeName]:
+def names_of(node: object, is_cxx: bool) -> Iterator[syntax.Name | syntax.TypeName]:
     """The names in a tree, in order; in C++ without those of functions, which are looked up by their arguments."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Name):
+        if isinstance(node, syntax.Name):
             yield node
         elif isinstance(node, tuple | list):
             waiting.extend(reversed(node))
-        elif isinstance(node, Struct) and not isinstance(node, ast.RegisterList):  # its names may be registers
-            if isinstance(node, ast.TypeName):
+        elif isinstance(node, Struct) and not isinstance(node, syntax.RegisterList):  # its names may be registers
+            if isinstance(node, syntax.TypeName):
                 yield node
             parts = [getattr(node, name) for name in node.__struct_fields__]
-            if is_cxx and isinstance(node, ast.Call) and _is_plain(node.function):
+            if is_cxx and isinstance(node, syntax.Call) and _is_plain(node.function):
                 parts.remove(node.function)
             waiting.extend(reversed(parts))
 
 
-def _is_plain(node: ast.Expression) -> bool:
-    return isinstance(node, ast.Name) and not node.global_ and "::" not in node.name
+def _is_plain(node: syntax.Expression) -> bool:
+    return isinstance(node, syntax.Name) and not node.global_ and "::" not in node.name
 
 
 def has_effect(node: object) -> bool:
@@ -90,8 +90,8 @@ def has_effect(node: object) -> bool:
     waiting = [node]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Assign | ast.Postfix | ast.Call) or (
-            isinstance(node, ast.Unary) and node.operator in ("++", "--")
+        if isinstance(node, syntax.Assign | syntax.Postfix | syntax.Call) or (
+            isinstance(node, syntax.Unary) and node.operator in ("++", "--")
         ):
             return True
         if isinstance(node, tuple | list):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.codeobject.symbols import SymbolType
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import MemoryStorage
+from rocdbg.codeobject.elf_symbols import SymbolType
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import MemoryStorage
 from rocdbg.dwarf.info.types import FunctionType, Type, UnspecifiedType
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+    from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 
 NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
 
@@ -27,5 +27,5 @@ def minimal_symbol(environment: ProgramEnvironment, name: str) -> Value | None:
     is_code = symbol.type in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
     if is_code:
         address = program.to_loaded(program.code_object.entry_address_of(symbol))
-    type_: Type = FunctionType(ctypes.INT, prototyped=False) if is_code else NO_DEBUG_DATA
+    type_: Type = FunctionType(c_types.INT, prototyped=False) if is_code else NO_DEBUG_DATA
     return Value(type_, MemoryStorage(environment.memory, 0, address))

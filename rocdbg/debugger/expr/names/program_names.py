@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoSymbolError
-from rocdbg.debugger.expr.visible_names import global_names, visible_names
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.names.visible_names import global_names, visible_names
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, Variable

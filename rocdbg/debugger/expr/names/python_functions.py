@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rocdbg.debugger.errors import DebuggerError, ExpressionError, MemoryAccessError
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, MemoryAccessError
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.expr.convenience import EvaluationHost, Function
+    from rocdbg.debugger.expr.names.convenience_variables import EvaluationHost, Function
     from rocdbg.debugger.values.value import Value
 
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.errors import ExpressionError, NoSymbolError
-from rocdbg.debugger.expr.visible_names import visible_names
+from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.names.visible_names import visible_names
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.values.locations import has_fixed_address
+from rocdbg.debugger.values.located_values import has_fixed_address
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Exprloc, Function, Loclist
 from rocdbg.dwarf.info import Scope as CodeScope
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+    from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 
 
 def scoped_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value:

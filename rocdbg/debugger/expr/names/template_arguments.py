@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from rocdbg import dwarf
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.locations import value_at
-from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.located_values import value_at
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Memory
 from rocdbg.dwarf.info import Constant, Exprloc, Function
 from rocdbg.dwarf.info.types import ClassType, TemplateArgument, Type
 from rocdbg.dwarf.info.unit_index import CLASS_TAGS
@@ -44,7 +44,7 @@ def argument_value(frame: Frame, name: str, memory: Memory) -> Value | None:
             if what is not None:
                 return value_at(argument.type, dwarf.evaluate_location(what, context), memory, context)
         if argument.name == name and isinstance(argument.value, Constant):
-            number = argument.value.signed_value(ctypes.size_of(argument.type))
+            number = argument.value.signed_value(c_types.size_of(argument.type))
             return Value.of_int(argument.type, number)
     return None
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoSymbolError
-from rocdbg.debugger.expr.program_names import ProgramNames
-from rocdbg.debugger.expr.template_arguments import argument_type
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.names.program_names import ProgramNames
+from rocdbg.debugger.expr.names.template_arguments import argument_type
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.vectors import builtin_type
+from rocdbg.debugger.values.vector_types import builtin_type
 from rocdbg.dwarf.info.types import ClassKind, ClassType, EnumType, Type, TypedefType
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.frames.enclosing import Enclosing, enclosing
-from rocdbg.debugger.values.locations import has_fixed_address
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.frames.enclosing_frames import Enclosing, enclosing
+from rocdbg.debugger.values.located_values import has_fixed_address
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Exprloc, Loclist, Variable
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+    from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 
 
 def up_level_variable(environment: ProgramEnvironment, name: str) -> tuple[Variable, Enclosing] | None:

@@ -8,19 +8,19 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import ExpressionError, NoSymbolError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.macro_expansion import expand
-from rocdbg.debugger.expr.macro_scope import macros_at
-from rocdbg.debugger.expr.meanings import has_effect, is_namespace, names_of, need_known
-from rocdbg.debugger.expr.parser import parse
+from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.names.meanings import has_effect, is_namespace, names_of, need_known
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.parsing.macro_expansion import expand
+from rocdbg.debugger.expr.parsing.macro_scope import macros_at
+from rocdbg.debugger.expr.parsing.parser import parse
 from rocdbg.dwarf.info import DebugInfoError
 
 
 def parse_in(
     text: str, environment: Environment, names_first: bool = False, variables: Container[str] = ()
-) -> ast.Expression:
+) -> syntax.Expression:
     """The tree of a text, by what its names are in an environment. Raises `ExpressionError`.
 
     ``names_first``: the text is about this very place, so that a name that means nothing is an error before others,
@@ -50,7 +50,7 @@ def parse_in(
             if names_first:
                 need_known(needed, environment)
             return tree
-    found: list[ast.Name | ast.TypeName] = []
+    found: list[syntax.Name | syntax.TypeName] = []
     with nesting_limited(text):
         try:
             tree = parse(text, is_type, is_known, environment.input_radix, environment.is_cplusplus, found)
@@ -83,7 +83,7 @@ def _without_macros(text: str, environment: Environment) -> str:
 
 _Answers: TypeAlias = tuple[tuple[str, bool], ...]
 _TREES: dict[
-    tuple[str, int, bool], tuple[ast.Expression, _Answers, _Answers, tuple[ast.Name | ast.TypeName, ...]]
+    tuple[str, int, bool], tuple[syntax.Expression, _Answers, _Answers, tuple[syntax.Name | syntax.TypeName, ...]]
 ] = {}
 """Trees of texts that were parsed (loops and conditions evaluate the same ones over and over), with what was asked of
 the environment meanwhile: `is_type` and `is_known`. A tree holds wherever the answers are the same. Last, the names
@@ -109,7 +109,7 @@ def names_in(node: object) -> Iterator[str]:
     waiting = [node]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Name):
+        if isinstance(node, syntax.Name):
             yield node.name
         elif isinstance(node, tuple | list):
             waiting.extend(reversed(node))

@@ -9,8 +9,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoSymbolError
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoSymbolError
 from rocdbg.dwarf.info.names import spelled
 
 

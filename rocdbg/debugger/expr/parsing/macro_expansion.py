@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.dwarf.info.macros import Macro
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.dwarf.info.macro_sections import Macro
 
 Lookup: TypeAlias = Callable[[str], Macro | None]
 """The macro of a name, None where it is none."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from weakref import WeakKeyDictionary
 
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.dwarf.info import SourceFile
-from rocdbg.dwarf.info.macros import Macro as Macro
-from rocdbg.dwarf.info.macros import MacroTable, macros_of
+from rocdbg.dwarf.info.macro_sections import Macro as Macro
+from rocdbg.dwarf.info.macro_sections import MacroTable, macros_of
 from rocdbg.dwarf.info.unit import Unit
 
 _TABLES: WeakKeyDictionary[Unit, MacroTable] = WeakKeyDictionary()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rocdbg.debugger.errors import ExpressionError, GrammarError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.brackets import outside
-from rocdbg.debugger.expr.lexer import TokenKind, tokenize
-from rocdbg.debugger.expr.token_stream import TokenStream
-from rocdbg.debugger.expr.type_grammar import TYPE_OF, TypeGrammar
+from rocdbg.debugger.base.errors import ExpressionError, GrammarError
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.parsing.brackets import outside
+from rocdbg.debugger.expr.parsing.lexer import TokenKind, tokenize
+from rocdbg.debugger.expr.parsing.token_stream import TokenStream
+from rocdbg.debugger.expr.parsing.type_grammar import TYPE_OF, TypeGrammar
 from rocdbg.isa.operands import FILES, MAX_NESTED_LISTS, is_register_name
 
 MAX_DEPTH = 200
@@ -33,8 +33,8 @@ def parse(
     is_known: Callable[[str], bool] | None = None,
     input_radix: int = 10,
     is_cxx: bool = True,
-    names: list[ast.Name | ast.TypeName] | None = None,
-) -> ast.Expression:
+    names: list[syntax.Name | syntax.TypeName] | None = None,
+) -> syntax.Expression:
     """The tree of ``text``.
 
     ``is_type`` says whether a name that is no C keyword names a type in scope; ``is_known`` whether a
@@ -80,7 +80,11 @@ def followed_by(rest: str) -> Iterator[None]:
 
 class _Parser:
     def __init__(
-        self, tokens: TokenStream, is_type: Callable[[str], bool], is_cxx: bool, names: list[ast.Name | ast.TypeName]
+        self,
+        tokens: TokenStream,
+        is_type: Callable[[str], bool],
+        is_cxx: bool,
+        names: list[syntax.Name | syntax.TypeName],
     ) -> None:
         self.tokens = tokens
         self.is_cxx = is_cxx
@@ -88,11 +92,11 @@ class _Parser:
         self.types = TypeGrammar(tokens, is_type, self.comma, is_cxx, names)
         self.depth = 0
 
-    def whole(self) -> ast.Expression:
+    def whole(self) -> syntax.Expression:
         """All of a text: a type, or an expression."""
         if not self.types.starts_at(0):
             return self.comma()
-        type_ = ast.TypeExpression(self.types.type_name())
+        type_ = syntax.TypeExpression(self.types.type_name())
         if self.tokens.accept("@") or (self.is_cxx and self.tokens.accept("::")):
             raise self.tokens.error()  # GDB takes the one before the name of a space, and reads on behind a scope
         if self.tokens.peek().kind is not TokenKind.END:
@@ -101,13 +105,13 @@ class _Parser:
 
     # -- expressions, loosest first
 
-    def comma(self) -> ast.Expression:
+    def comma(self) -> syntax.Expression:
         left = self.assignment()
         while self.tokens.accept(","):
-            left = ast.Binary(",", left, self.assignment())
+            left = syntax.Binary(",", left, self.assignment())
         return left
 
-    def assignment(self) -> ast.Expression:
+    def assignment(self) -> syntax.Expression:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ExpressionError("The expression is nested too deeply.", self.tokens.text, self.tokens.peek().offset)
@@ -115,19 +119,19 @@ class _Parser:
         token = self.tokens.peek()
         if token.kind is TokenKind.OPERATOR and token.text in _ASSIGN:
             self.tokens.take()
-            left = ast.Assign(token.text[:-1], left, self.assignment())
+            left = syntax.Assign(token.text[:-1], left, self.assignment())
         self.depth -= 1
         return left
 
-    def conditional(self) -> ast.Expression:
+    def conditional(self) -> syntax.Expression:
         condition = self.binary(1)
         if not self.tokens.accept("?"):
             return condition
         then = self.comma()
         self.tokens.expect(":")
-        return ast.Conditional(condition, then, self.assignment())
+        return syntax.Conditional(condition, then, self.assignment())
 
-    def binary(self, minimum: int) -> ast.Expression:
+    def binary(self, minimum: int) -> syntax.Expression:
         left = self.unary()
         while True:
             token = self.tokens.peek()
@@ -135,9 +139,9 @@ class _Parser:
             if strength < minimum or strength == 0:
                 return left
             self.tokens.take()
-            left = ast.Binary(token.text, left, self.binary(strength + 1))
+            left = syntax.Binary(token.text, left, self.binary(strength + 1))
 
-    def unary(self) -> ast.Expression:
+    def unary(self) -> syntax.Expression:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ExpressionError("The expression is nested too deeply.", self.tokens.text, self.tokens.peek().offset)
@@ -145,14 +149,14 @@ class _Parser:
             token = self.tokens.peek()
             if token.kind is TokenKind.OPERATOR and token.text in _UNARY:
                 self.tokens.take()
-                return ast.Unary(token.text, self.unary())
+                return syntax.Unary(token.text, self.unary())
             if token.kind is TokenKind.NAME:
                 if token.text == "sizeof":
                     self.tokens.take()
-                    return ast.Sizeof(self._sizeof_operand())
+                    return syntax.Sizeof(self._sizeof_operand())
                 if token.text == "_Alignof" or (self.is_cxx and token.text == "alignof"):
                     self.tokens.take()
-                    return ast.Sizeof(self._bracketed_type(), True)
+                    return syntax.Sizeof(self._bracketed_type(), True)
                 if token.text in TYPE_OF:
                     self.types.refuse()
                 if token.text in _CASTS and self.tokens.at("<", 1):
@@ -165,29 +169,29 @@ class _Parser:
         finally:
             self.depth -= 1
 
-    def _sizeof_operand(self) -> ast.Expression:
+    def _sizeof_operand(self) -> syntax.Expression:
         if self.tokens.at("(") and self.types.starts_at(1):
             self.tokens.take()
             name = self.types.type_name()
             self.tokens.expect(")")
-            return ast.TypeExpression(name)
+            return syntax.TypeExpression(name)
         return self.unary()
 
-    def _bracketed_type(self) -> ast.Expression:
+    def _bracketed_type(self) -> syntax.Expression:
         self.tokens.expect("(")
         if not self.types.starts_at(0):
             raise self.tokens.error()
         name = self.types.type_name()
         self.tokens.expect(")")
-        return ast.TypeExpression(name)
+        return syntax.TypeExpression(name)
 
-    def _cast(self) -> ast.Expression:
+    def _cast(self) -> syntax.Expression:
         self.tokens.expect("(")
         name = self.types.type_name()
         self.tokens.expect(")")
         if self._ends_operand():
             raise self.tokens.error()  # as GDB, which has no type in brackets by itself
-        return ast.Cast(name, self.unary())
+        return syntax.Cast(name, self.unary())
 
     def _ends_operand(self) -> bool:
         """Whether nothing that could be an operand follows: then ``(type)`` stood for itself."""
@@ -196,7 +200,7 @@ class _Parser:
             return True
         return token.kind is TokenKind.OPERATOR and token.text not in _UNARY | {"(", "{", "::"}
 
-    def _named_cast(self) -> ast.Expression:
+    def _named_cast(self) -> syntax.Expression:
         kind = self.tokens.take().text
         self.tokens.expect("<")
         name = self.types.type_name()
@@ -204,53 +208,53 @@ class _Parser:
         self.tokens.expect("(")
         operand = self.comma()
         self.tokens.expect(")")
-        return self._suffixes(ast.Cast(name, operand, kind.removesuffix("_cast")))
+        return self._suffixes(syntax.Cast(name, operand, kind.removesuffix("_cast")))
 
-    def _braces(self) -> ast.Expression:
+    def _braces(self) -> syntax.Expression:
         self.tokens.expect("{")
         if self.types.starts_at(0):
             name = self.types.type_name()
             self.tokens.expect("}")
-            return ast.TypedMemory(name, self.unary())
+            return syntax.TypedMemory(name, self.unary())
         elements = [] if self.tokens.at("}") else [self.assignment()]
         while self.tokens.accept(","):
             elements.append(self.assignment())
         self.tokens.expect("}")
-        return self._suffixes(ast.ArrayLiteral(tuple(elements)))
+        return self._suffixes(syntax.ArrayLiteral(tuple(elements)))
 
-    def postfix(self) -> ast.Expression:
+    def postfix(self) -> syntax.Expression:
         return self._suffixes(self.primary())
 
-    def _suffixes(self, base: ast.Expression) -> ast.Expression:
+    def _suffixes(self, base: syntax.Expression) -> syntax.Expression:
         while True:
             if self.tokens.at("["):
                 base = self._subscript(base)
             elif self.tokens.accept("("):
-                arguments: list[ast.Expression] = []
+                arguments: list[syntax.Expression] = []
                 if not self.tokens.at(")"):
                     argument = self._parameter if self.types.starts_at(0) else self.assignment
                     arguments.append(argument())
                     while self.tokens.accept(","):
                         arguments.append(argument())
                 self.tokens.expect(")")
-                base = ast.Call(base, tuple(arguments))
+                base = syntax.Call(base, tuple(arguments))
             elif self.tokens.at(".") or self.tokens.at("->"):
                 arrow = self.tokens.take().text == "->"
                 base = self._half_or_member(base, self._member_name(), arrow)
             elif self.tokens.at("++") or self.tokens.at("--"):
-                base = ast.Postfix(self.tokens.take().text, base)
+                base = syntax.Postfix(self.tokens.take().text, base)
             else:
                 return base
 
     @staticmethod
-    def _half_or_member(base: ast.Expression, name: str, arrow: bool) -> ast.Expression:
-        is_register = isinstance(base, ast.RegisterRange | ast.RegisterList) or (
-            isinstance(base, ast.Dollar) and is_register_name(base.name[1:])
+    def _half_or_member(base: syntax.Expression, name: str, arrow: bool) -> syntax.Expression:
+        is_register = isinstance(base, syntax.RegisterRange | syntax.RegisterList) or (
+            isinstance(base, syntax.Dollar) and is_register_name(base.name[1:])
         )
         if name in ("l", "h") and not arrow and is_register:
-            assert isinstance(base, ast.RegisterRange | ast.RegisterList | ast.Dollar)
-            return ast.RegisterHalf(base, name)
-        return ast.Member(base, name, arrow)
+            assert isinstance(base, syntax.RegisterRange | syntax.RegisterList | syntax.Dollar)
+            return syntax.RegisterHalf(base, name)
+        return syntax.Member(base, name, arrow)
 
     def _member_name(self) -> str:
         token = self.tokens.take()
@@ -265,18 +269,18 @@ class _Parser:
             raise self.tokens.error()  # GDB has read on to here before it knows
         return name
 
-    def _subscript(self, base: ast.Expression) -> ast.Expression:
+    def _subscript(self, base: syntax.Expression) -> syntax.Expression:
         self.tokens.expect("[")
         first = self.comma()
         last = self.comma() if self.tokens.accept(":") else None
         self.tokens.expect("]")
-        if isinstance(base, ast.Dollar) and (last is not None or base.name[1:] in FILES):
-            return ast.RegisterRange(base.name[1:], first, last)
+        if isinstance(base, syntax.Dollar) and (last is not None or base.name[1:] in FILES):
+            return syntax.RegisterRange(base.name[1:], first, last)
         if last is not None:
             raise ExpressionError("A range in brackets is for registers: $s[4:5].", self.tokens.text)
-        return ast.Index(base, first)
+        return syntax.Index(base, first)
 
-    def _register_list(self) -> ast.RegisterList | None:
+    def _register_list(self) -> syntax.RegisterList | None:
         """What is in brackets behind ``$`` if it is names of registers."""
         start = self.tokens.position
         elements = self._elements(0)
@@ -285,15 +289,15 @@ class _Parser:
             return None
         end, self.tokens.position = self.tokens.position, start
         try:
-            otherwise: ast.Expression | None = self._subscript(ast.Dollar("$"))
+            otherwise: syntax.Expression | None = self._subscript(syntax.Dollar("$"))
         except ExpressionError:
             otherwise = None
         self.tokens.position = end
-        return ast.RegisterList(elements, f"${self.tokens.since(start)}", otherwise)
+        return syntax.RegisterList(elements, f"${self.tokens.since(start)}", otherwise)
 
-    def _elements(self, depth: int) -> tuple[ast.Registers, ...] | None:
+    def _elements(self, depth: int) -> tuple[syntax.Registers, ...] | None:
         """``[v1, v[2], [v3]]``; ``None`` if it is something else."""
-        elements: list[ast.Registers] = []
+        elements: list[syntax.Registers] = []
         while self.tokens.accept("," if elements else "["):
             token = self.tokens.peek()
             if self.tokens.at("[") and depth < MAX_NESTED_LISTS:
@@ -301,32 +305,32 @@ class _Parser:
                 inner = self._elements(depth + 1)
                 if inner is None:
                     return None
-                elements.append(ast.RegisterList(inner, self.tokens.since(start), None))
+                elements.append(syntax.RegisterList(inner, self.tokens.since(start), None))
             elif token.kind is TokenKind.NAME and token.text in FILES and self.tokens.at("[", 1):
                 self.tokens.take()
-                element = self._subscript(ast.Dollar(f"${token.text}"))
-                assert isinstance(element, ast.RegisterRange)
+                element = self._subscript(syntax.Dollar(f"${token.text}"))
+                assert isinstance(element, syntax.RegisterRange)
                 elements.append(element)
             elif token.kind is TokenKind.NAME and is_register_name(token.text):
-                elements.append(ast.Dollar(f"${self.tokens.take().text}"))
+                elements.append(syntax.Dollar(f"${self.tokens.take().text}"))
             else:
                 return None
         return tuple(elements) if self.tokens.accept("]") else None
 
-    def primary(self) -> ast.Expression:
+    def primary(self) -> syntax.Expression:
         token = self.tokens.take()
         kind = token.kind
         value = token.value
         if kind is TokenKind.INTEGER and isinstance(value, int):
-            return ast.Integer(value, token.suffix, token.radix)
+            return syntax.Integer(value, token.suffix, token.radix)
         if kind is TokenKind.FLOAT and isinstance(value, float):
-            return ast.Float(value, token.suffix)
+            return syntax.Float(value, token.suffix)
         if kind is TokenKind.CHAR and isinstance(value, int):
-            return ast.Char(value, token.suffix)
+            return syntax.Char(value, token.suffix)
         if kind is TokenKind.STRING and isinstance(value, bytes):
             return self._string(value, token.suffix)
         if kind is TokenKind.DOLLAR:
-            return (self._register_list() if token.text == "$" else None) or ast.Dollar(token.text)
+            return (self._register_list() if token.text == "$" else None) or syntax.Dollar(token.text)
         if kind is TokenKind.QUOTED:
             return self._quoted(str(value))
         if kind is TokenKind.NAME:
@@ -337,7 +341,7 @@ class _Parser:
             self.tokens.expect(")")
             return inner
         if kind is TokenKind.OPERATOR and token.text == "::":
-            name = ast.Name(self.tokens.qualified_name(), True)
+            name = syntax.Name(self.tokens.qualified_name(), True)
             self.names.append(name)
             return name
         if kind is TokenKind.OPERATOR and token.text == "@":  # what GDB has before the name of an address space
@@ -346,7 +350,7 @@ class _Parser:
             raise self.tokens.error()
         raise self.tokens.error(token)
 
-    def _string(self, value: bytes, prefix: str) -> ast.String:
+    def _string(self, value: bytes, prefix: str) -> syntax.String:
         """A string literal with those that follow it."""
         while self.tokens.peek().kind is TokenKind.STRING:
             token = self.tokens.take()
@@ -354,25 +358,25 @@ class _Parser:
                 raise ExpressionError("Undefined string concatenation.", self.tokens.text, token.offset)
             prefix = prefix or token.suffix
             value += token.value if isinstance(token.value, bytes) else b""
-        return ast.String(value, prefix)
+        return syntax.String(value, prefix)
 
-    def _quoted(self, text: str) -> ast.Expression:
+    def _quoted(self, text: str) -> syntax.Expression:
         if self.tokens.accept("::"):
-            return ast.ScopedName(text, self.tokens.qualified_name())
-        return ast.Name(text)
+            return syntax.ScopedName(text, self.tokens.qualified_name())
+        return syntax.Name(text)
 
-    def _named(self) -> ast.Expression:
+    def _named(self) -> syntax.Expression:
         token = self.tokens.peek()
         word = token.text
         if self.is_cxx and word in ("true", "false"):
             self.tokens.take()
-            return ast.Bool(word == "true")
+            return syntax.Bool(word == "true")
         if self.is_cxx and word in ("new", "delete"):
             raise self.tokens.error()  # GDB knows the words, and allocates nothing
         if self.tokens.at("#", 1):
             self.tokens.take()
             self.tokens.take()
-            return ast.SpaceAddress(word, self.unary())
+            return syntax.SpaceAddress(word, self.unary())
         if self.types.starts_at(0):
             self.types.refuse()
         name = self.tokens.qualified_name()
@@ -381,13 +385,13 @@ class _Parser:
         if self.tokens.at("@") and self.tokens.peek(1).text == "entry":
             # GDB's spelling of a parameter's value on entry
             self.tokens.take()
-            return ast.Name(f"{name}@{self.tokens.take().text}")
+            return syntax.Name(f"{name}@{self.tokens.take().text}")
         if "::" in name or not (self.is_cxx and self.tokens.at("(")):  # a function is looked up by its arguments
-            self.names.append(ast.Name(name))
-        return ast.Name(name)
+            self.names.append(syntax.Name(name))
+        return syntax.Name(name)
 
-    def _parameter(self) -> ast.Expression:
+    def _parameter(self) -> syntax.Expression:
         """One of the types in ``f(int, float)``, which means the function with such parameters."""
         if not self.types.starts_at(0):
             raise self.tokens.error()
-        return ast.TypeExpression(self.types.type_name())
+        return syntax.TypeExpression(self.types.type_name())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import GrammarError
-from rocdbg.debugger.expr.lexer import Token, TokenKind
+from rocdbg.debugger.base.errors import GrammarError
+from rocdbg.debugger.expr.parsing.lexer import Token, TokenKind
 
 
 class TokenStream(Struct):

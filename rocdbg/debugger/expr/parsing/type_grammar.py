@@ -7,10 +7,10 @@ from typing import NoReturn
 
 from msgspec import Struct
 
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.lexer import TokenKind
-from rocdbg.debugger.expr.token_stream import TokenStream
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.parsing.lexer import TokenKind
+from rocdbg.debugger.expr.parsing.token_stream import TokenStream
+from rocdbg.debugger.values import c_types
 
 _SPECIFIERS = {
     "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool",
@@ -37,9 +37,9 @@ class TypeGrammar(Struct):
 
     tokens: TokenStream
     is_type: Callable[[str], bool]
-    expression: Callable[[], ast.Expression]
+    expression: Callable[[], syntax.Expression]
     is_cxx: bool
-    names: list[ast.Name | ast.TypeName]
+    names: list[syntax.Name | syntax.TypeName]
 
     def starts_at(self, ahead: int) -> bool:
         """Whether the token ``ahead`` of the next one starts a type name."""
@@ -78,7 +78,7 @@ class TypeGrammar(Struct):
                 self.tokens.accept("::")
         raise self.tokens.error()
 
-    def type_name(self) -> ast.AnyTypeName:
+    def type_name(self) -> syntax.AnyTypeName:
         """A type name with its abstract declarator."""
         token = self.tokens.peek()
         if token.kind is TokenKind.NAME and token.text in TYPE_OF:
@@ -86,7 +86,7 @@ class TypeGrammar(Struct):
             self.tokens.expect("(")
             inner = self.expression()
             self.tokens.expect(")")
-            return ast.TypeOf(inner, self._declarator())
+            return syntax.TypeOf(inner, self._declarator())
         words: list[str] = []
         tag = ""
         const = volatile = False
@@ -122,12 +122,12 @@ class TypeGrammar(Struct):
         if not words:
             raise self.tokens.error()
         if tag:
-            self.names.append(ast.TypeName(words[0], tag))
-        return ast.TypeName(" ".join(words), tag, self._declarator(), const, volatile)
+            self.names.append(syntax.TypeName(words[0], tag))
+        return syntax.TypeName(" ".join(words), tag, self._declarator(), const, volatile)
 
-    def _declarator(self) -> ast.Derivations:
+    def _declarator(self) -> syntax.Derivations:
         """``*``, ``&``, ``(*)[4]``, ``[3]``, ``(*)(int)``: derivations in the order they apply."""
-        prefix: list[ast.Derivation] = []
+        prefix: list[syntax.Derivation] = []
         while True:
             token = self.tokens.peek()
             if self.tokens.at("*") or self.tokens.at("&") or self.tokens.at("&&"):
@@ -138,12 +138,12 @@ class TypeGrammar(Struct):
                     prefix.append(token.text)
             else:
                 break
-        inner: ast.Derivations = ()
+        inner: syntax.Derivations = ()
         if self.tokens.at("(") and (self.tokens.at("*", 1) or self.tokens.at("&", 1)):
             self.tokens.take()
             inner = self._declarator()
             self.tokens.expect(")")
-        suffixes: list[ast.Derivation] = []
+        suffixes: list[syntax.Derivation] = []
         while True:
             if self.tokens.at("["):
                 self.tokens.take()
@@ -184,16 +184,16 @@ class TypeGrammar(Struct):
         follower = self.tokens.peek(ahead + 1)
         return follower.kind is TokenKind.END or follower.text in (")", "}", ">", ",")
 
-    def _parameters(self) -> tuple[ast.AnyTypeName, ...]:
+    def _parameters(self) -> tuple[syntax.AnyTypeName, ...]:
         """The parameter types of a function type, names left out."""
         self.tokens.expect("(")
-        types: list[ast.AnyTypeName] = []
+        types: list[syntax.AnyTypeName] = []
         while not self.tokens.accept(")"):
             if types:
                 self.tokens.expect(",")
                 if self.tokens.accept("..."):
                     self.tokens.expect(")")
-                    return (*types, ast.VARIADIC)
+                    return (*types, syntax.VARIADIC)
             if not self.starts_at(0):
                 raise self.tokens.error()
             types.append(self.type_name())
@@ -204,4 +204,4 @@ def _goes_on(words: list[str], word: str) -> bool:
     """Whether a specifier may follow others; GDB has no ``int long``, nor ``char signed``."""
     if word in ("signed", "unsigned") and not set(words) <= {"long", "short"}:
         return False
-    return words != ["int"] and ctypes.basic_type(" ".join([*words, word])) is not None
+    return words != ["int"] and c_types.basic_type(" ".join([*words, word])) is not None

@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import Final
 
-from rocdbg.debugger.program.source_tokens import Macro, tokens_of
+from rocdbg.debugger.program.source_text.source_tokens import Macro, tokens_of
 
 _RECORDED: Final = ("-grecord-command-line", "-grecord-gcc-switches")
 _HIDDEN = re.compile(r"-include.*|--include.*|-imacros.*|--imacros.*|-Wp,.*|-X.*|@.*|-fmodule.*|--config.*")

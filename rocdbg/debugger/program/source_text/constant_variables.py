@@ -17,14 +17,14 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rocdbg.debugger.program.function_text import FunctionText
-from rocdbg.debugger.program.opencl import is_kernel_body, is_kernel_wrapper
+from rocdbg.debugger.program.functions_with_code import Routine
+from rocdbg.debugger.program.opencl_kernels import is_kernel_body, is_kernel_wrapper
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.routines import Routine
-from rocdbg.debugger.program.source import SourceFiles, split_lines
-from rocdbg.debugger.program.source_macros import macros_at
-from rocdbg.debugger.program.source_texts import SourceTexts, UnitTexts
-from rocdbg.debugger.program.source_tokens import TooManyTokensError, expand, function_tokens
+from rocdbg.debugger.program.source_files import SourceFiles, split_lines
+from rocdbg.debugger.program.source_text.function_text import FunctionText
+from rocdbg.debugger.program.source_text.source_macros import macros_at
+from rocdbg.debugger.program.source_text.source_texts import SourceTexts, UnitTexts
+from rocdbg.debugger.program.source_text.source_tokens import TooManyTokensError, expand, function_tokens
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.scopes import LexicalBlock, Scope
 from rocdbg.dwarf.info.types import (

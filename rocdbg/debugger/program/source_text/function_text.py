@@ -9,10 +9,16 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from rocdbg.debugger.program.member_texts import is_plain, is_reference, member_after
-from rocdbg.debugger.program.opencl import is_library_function
-from rocdbg.debugger.program.source_texts import UnitTexts
-from rocdbg.debugger.program.source_tokens import Token, TooManyTokensError, expand, function_tokens, tokens_of
+from rocdbg.debugger.program.opencl_kernels import is_library_function
+from rocdbg.debugger.program.source_text.member_texts import is_plain, is_reference, member_after
+from rocdbg.debugger.program.source_text.source_texts import UnitTexts
+from rocdbg.debugger.program.source_text.source_tokens import (
+    Token,
+    TooManyTokensError,
+    expand,
+    function_tokens,
+    tokens_of,
+)
 from rocdbg.dwarf.info import DebugInfo, SourceFile, Variable
 from rocdbg.dwarf.info.types import FunctionType, Type
 

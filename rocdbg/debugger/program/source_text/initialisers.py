@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from rocdbg.debugger.program.function_text import FunctionText
-from rocdbg.debugger.program.source_expressions import (
+from rocdbg.debugger.program.source_text.function_text import FunctionText
+from rocdbg.debugger.program.source_text.source_expressions import (
     BOOL,
     COMPARISONS,
     INT,
@@ -32,7 +32,7 @@ from rocdbg.debugger.program.source_expressions import (
     kind_of,
     promoted,
 )
-from rocdbg.debugger.program.source_tokens import Token
+from rocdbg.debugger.program.source_text.source_tokens import Token
 from rocdbg.dwarf.info import Variable
 
 _DEEPEST: Final = 40

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Final
 
-from rocdbg.debugger.program.opencl import is_library_function
-from rocdbg.debugger.program.source_tokens import Conditions, directives_of
+from rocdbg.debugger.program.opencl_kernels import is_library_function
+from rocdbg.debugger.program.source_text.source_tokens import Conditions, directives_of
 
 
 def _words(text: str) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rocdbg.debugger.program.source_tokens import Token
+from rocdbg.debugger.program.source_text.source_tokens import Token
 from rocdbg.dwarf.info.types import ArrayType, BaseType, ClassType, EnumType, PointerKind, PointerType, Type
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.program.source_tokens import Definitions, Macro, tokens_of
+from rocdbg.debugger.program.source_text.source_tokens import Definitions, Macro, tokens_of
 from rocdbg.dwarf.info import DebugInfoError, SourceFile, Unit
-from rocdbg.dwarf.info.macros import macros_of
+from rocdbg.dwarf.info.macro_sections import macros_of
 
 
 def macros_at(unit: Unit, file: SourceFile, line: int) -> Definitions | None:

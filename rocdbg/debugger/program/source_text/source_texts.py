@@ -18,12 +18,12 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from rocdbg.debugger.program.command_line import given_macros
-from rocdbg.debugger.program.known_names import KnownNames, KnownText
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.source import SourceError, SourceFiles, checksum, modified, split_lines
-from rocdbg.debugger.program.source_tokens import Macro, definitions_of
-from rocdbg.debugger.program.unknown_macros import UnknownMacros
+from rocdbg.debugger.program.source_files import SourceError, SourceFiles, checksum, modified, split_lines
+from rocdbg.debugger.program.source_text.command_line_macros import given_macros
+from rocdbg.debugger.program.source_text.known_names import KnownNames, KnownText
+from rocdbg.debugger.program.source_text.source_tokens import Macro, definitions_of
+from rocdbg.debugger.program.source_text.unknown_macros import UnknownMacros
 from rocdbg.dwarf.info import DebugInfo, Function, SourceFile, Unit
 from rocdbg.regular_file import FileAccessError, read_regular
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from rocdbg.debugger.program.known_names import KnownNames, KnownText
-from rocdbg.debugger.program.source_tokens import Token
+from rocdbg.debugger.program.source_text.known_names import KnownNames, KnownText
+from rocdbg.debugger.program.source_text.source_tokens import Token
 
 _LIMITS = re.compile(
     r"(?:U?(?:CHAR|SHRT|INT|LONG|LLONG|INT(?:8|16|32|64|PTR|MAX))|SCHAR|SIZE|PTRDIFF)_(?:MIN|MAX)|CHAR_BIT"

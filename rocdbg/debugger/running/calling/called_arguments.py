@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.errors import DebuggerError, ExpressionError
-from rocdbg.debugger.expr.access import decay, placed
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError
 from rocdbg.debugger.expr.casting import aggregate_cast, cast, is_reinterpreted, reinterpreted
 from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.functions import Callee
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.operators import convert
+from rocdbg.debugger.expr.overload_resolution import Callee
+from rocdbg.debugger.expr.value_access import decay, placed
 from rocdbg.debugger.frames.calling_convention import (
     ARGUMENT_REGISTERS,
     MAX_COUNTED,
@@ -28,7 +28,7 @@ from rocdbg.debugger.frames.calling_convention import (
     returned_parts,
 )
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, PointerKind, PointerType, Type
 
@@ -119,8 +119,8 @@ class Arguments(Struct):
         plan = LaneArguments(self.environment)
         left = MAX_COUNTED
         result = self.callee.return_type
-        if not ctypes.is_void(result) and returned_parts(result, self.by_reference) is None:
-            plan.result = plan.reserve(ctypes.size_of(result))
+        if not c_types.is_void(result) and returned_parts(result, self.by_reference) is None:
+            plan.result = plan.reserve(c_types.size_of(result))
             plan.push(Pointer(plan.result, 4))
         parameters = self.callee.parameters
         if len(values) < len(parameters):
@@ -138,7 +138,7 @@ class Arguments(Struct):
                 isinstance(value.bare, ArrayType) or (index == 0 and isinstance(value.bare, ClassType))
             ):
                 # a string literal; the object of a method
-                plan.push(Pointer(plan.copy(value.contents(), value), ctypes.size_of(type_)))
+                plan.push(Pointer(plan.copy(value.contents(), value), c_types.size_of(type_)))
                 left -= min(left, 2)
                 continue
             data = self._converted(type_, value)
@@ -165,25 +165,25 @@ class Arguments(Struct):
             value = decay(value)
             if isinstance(value.bare, PointerType):
                 value = cast_pointer(value, bare, self.environment)
-        elif not ctypes.is_scalar(type_):
+        elif not c_types.is_scalar(type_):
             return convert(value, type_).contents()
         return cast(type_, decay(placed(value, self.environment)), self.environment, implicit=True).contents()
 
     def _reference(self, plan: LaneArguments, value: Value, type_: PointerType) -> None:
         """Pass the address of a value; of one that has none, that of a copy."""
-        size = ctypes.size_of(type_)
+        size = c_types.size_of(type_)
         address = value.address
         if isinstance(type_.target.bare, ClassType) and isinstance(value.bare, ClassType):
             value = self._as_class(type_.target, value)
             address = value.address
         if address is not None:
-            pointer = Value.of_int(ctypes.pointer_to(value.type, address.space), address.value)
+            pointer = Value.of_int(c_types.pointer_to(value.type, address.space), address.value)
             wanted = PointerType(type_.target, PointerKind.POINTER, size, type_.address_class)
             data = cast(wanted, pointer, self.environment, implicit=True).contents()
             for at in range(0, size, 4):
                 plan.push(data[at : at + 4])
             return
-        if isinstance(type_.target.bare, ClassType) and value.size == ctypes.size_of(type_.target) and not isinstance(
+        if isinstance(type_.target.bare, ClassType) and value.size == c_types.size_of(type_.target) and not isinstance(
             value.bare, ClassType
         ):
             raise ExpressionError("Attempt to take address of value not located in memory.")
@@ -208,6 +208,6 @@ def _promoted(value: Value) -> Type:
         return value.type
     if isinstance(value.bare, ArrayType):
         return decay(value).type
-    if ctypes.is_float(value.type):
-        return ctypes.DOUBLE if value.size < 8 else value.type
-    return ctypes.INT if value.size < 4 else value.type
+    if c_types.is_float(value.type):
+        return c_types.DOUBLE if value.size < 8 else value.type
+    return c_types.INT if value.size < 4 else value.type

@@ -13,19 +13,19 @@ from contextlib import nullcontext
 from msgspec import Struct
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.registers import PC, exec_number, vgpr_number
-from rocdbg.debugger.errors import DebuggerError, NotRunningError
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.functions import Callee
+from rocdbg.arch.dwarf_registers import PC, exec_number, vgpr_number
+from rocdbg.debugger.base.errors import DebuggerError, NotRunningError
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.overload_resolution import Callee
 from rocdbg.debugger.frames.calling_convention import is_clangs
 from rocdbg.debugger.frames.returned_value import returns_by_reference, value_in_registers
-from rocdbg.debugger.running.called_arguments import Arguments, LaneArguments
+from rocdbg.debugger.running.calling.called_arguments import Arguments, LaneArguments
+from rocdbg.debugger.running.calling.suspended_waves import begin_call, end_call
 from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.running.stops import StopReason
-from rocdbg.debugger.running.suspended import begin_call, end_call
-from rocdbg.debugger.target.calling import CallPlace, calls_of
+from rocdbg.debugger.running.stop_events import StopReason
+from rocdbg.debugger.target.function_calling import CallPlace, calls_of
 from rocdbg.debugger.target.runnable import Resume, TargetStop, TargetStopKind
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 
 ROOM = 64 << 10
@@ -70,7 +70,7 @@ class FunctionCalls(Struct):
             raise DebuggerError(
                 f"Cannot call the function '{callee.name}' which does not follow the target calling convention."
             )
-        if ctypes.size_of(callee.return_type) > ROOM:
+        if c_types.size_of(callee.return_type) > ROOM:
             raise DebuggerError(f"{callee.name} returns more than the {ROOM} bytes that a call has room for.")
         by_reference = callee.function is not None and returns_by_reference(callee.function)
         planned = {
@@ -147,12 +147,12 @@ class FunctionCalls(Struct):
 
     def _returned(self, call: Call, lane: int, by_reference: bool, at: int) -> Value:
         target, thread, type_ = self.runner.target, call.thread, call.callee.return_type
-        if ctypes.is_void(type_):
+        if c_types.is_void(type_):
             return Value(type_, data=b"")
         value = value_in_registers(type_, by_reference, target, thread, lane)
         if value is not None:
             return value
-        data = target.read_memory(AddressSpace.PRIVATE_LANE, at, ctypes.size_of(type_), thread, lane)
+        data = target.read_memory(AddressSpace.PRIVATE_LANE, at, c_types.size_of(type_), thread, lane)
         return Value(type_, data=data)
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.access import follow
-from rocdbg.debugger.expr.calling import call_target
-from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.expr.call_expressions import call_target
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
-from rocdbg.debugger.expr.functions import Callee
-from rocdbg.debugger.expr.trees import nesting_limited
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.expr.overload_resolution import Callee
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.parsing.kept_trees import nesting_limited
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import follow
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.running.function_calls import Call, FunctionCalls
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import Absence, SnapshotStorage
+from rocdbg.debugger.running.calling.called_functions import Call, FunctionCalls
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Absence, SnapshotStorage
 from rocdbg.dwarf.info.types import Type, VectorType
 
 
@@ -48,9 +48,9 @@ def _values(
         environment = data.environment(focus.with_lane(lane))
         evaluator = Evaluator(environment)
         tree = value_tree(text, environment)
-        if not isinstance(tree, ast.Call) or isinstance(tree.function, ast.Dollar):
+        if not isinstance(tree, syntax.Call) or isinstance(tree.function, syntax.Dollar):
             value = follow(evaluator.value(tree), environment)
-            values[lane] = value if ctypes.is_void(value.type) else value.fetched()
+            values[lane] = value if c_types.is_void(value.type) else value.fetched()
             continue
         given = [evaluator.lvalue(argument) for argument in tree.arguments]
         callee, arguments = call_target(tree.function, evaluator, given, environment)
@@ -69,11 +69,11 @@ def _values(
 def _vector(values: Mapping[int, Value], count: int) -> Value:
     """Values by lane as one; lanes without any are missing in it."""
     if not values:
-        return Value(ctypes.VOID, data=b"")
+        return Value(c_types.VOID, data=b"")
     element = next(iter(values.values())).type
-    if ctypes.is_void(element):
-        return Value(ctypes.VOID, data=b"")
-    size = ctypes.size_of(element)
+    if c_types.is_void(element):
+        return Value(c_types.VOID, data=b"")
+    size = c_types.size_of(element)
     data = bytearray(size * count)
     missing: dict[int, Absence] = {}
     for lane in range(count):
@@ -81,8 +81,8 @@ def _vector(values: Mapping[int, Value], count: int) -> Value:
             data[lane * size : (lane + 1) * size] = values[lane].contents()
         else:
             missing |= dict.fromkeys(range(lane * size, (lane + 1) * size), Absence.UNAVAILABLE)
-    type_: Type = ctypes.array_of(element, count)
-    if ctypes.is_scalar(element):
+    type_: Type = c_types.array_of(element, count)
+    if c_types.is_scalar(element):
         type_ = VectorType(element, count, size * count)
     if not missing:
         return Value(type_, data=bytes(data))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.target.calling import CallPlace, calls_of
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.target.function_calling import CallPlace, calls_of
 
 if TYPE_CHECKING:
     from rocdbg.debugger.running.runner import Runner
