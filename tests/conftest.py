@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.sim.private_folder import UntrustedFolder, open_private
+from rocdbg.sim.engine.private_folder import UntrustedFolder, open_private
 from tests.accounting import Accounting
 from tests.compilations import Compilations
 

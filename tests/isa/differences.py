@@ -14,16 +14,22 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from rocdbg import isa
+from rocdbg.errors import Error
+from rocdbg.isa.assembler.encoder import assembler_for
+from rocdbg.isa.assembler.errors import AssemblyError
 from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.generate import typed_operands
-from rocdbg.isa.generate.mutate import texts
-from rocdbg.isa.generate.soak import encodings
-from rocdbg.isa.generate.soak_typed import Difference, differences
+from rocdbg.isa.generate import llvm_assembler as llvm
+from rocdbg.isa.generate.sample_words import encodings
+from tests.isa.soak import typed_operands
+from tests.isa.soak.mistyped import texts
 
 FILE = Path(__file__).with_name("assembler_differences.txt")
 TARGETS = ["gfx600", "gfx803", "gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250"]
@@ -31,6 +37,48 @@ UNKNOWN = "?"
 
 Row = tuple[str, str, str, str]
 """Target, text, our bytes, LLVM's."""
+
+
+_VARIABLE = re.compile(r"`[^']*'|-?0x[0-9a-f]+|-?\d+")
+
+
+class Difference(Struct, frozen=True):
+    """A text of which the assemblers think differently: the bytes of each, "" and a reason if it refuses."""
+
+    text: str
+    ours: str
+    theirs: str
+    reason: str
+
+    @property
+    def who(self) -> str:
+        """Who refuses the text."""
+        return "we take" if not self.theirs else "we refuse" if not self.ours else "bytes differ"
+
+    @property
+    def kind(self) -> str:
+        """Its class."""
+        what = self.reason or self.text.partition(" ")[0]
+        return f"{self.who}: {_VARIABLE.sub('N', what)}"
+
+
+def differences(target: str, lines: Sequence[str]) -> list[Difference]:
+    """The lines that are not assembled alike."""
+    oracle = llvm.Assembler(target)
+    ours = assembler_for(target)
+    found = []
+    for line, answer in zip(lines, oracle.ask(lines), strict=True):
+        theirs = "" if answer is None else answer[0].to_bytes(answer[1], "little").hex()
+        reason = oracle.errors.get(line, "") if answer is None else ""
+        try:
+            mine = ours.assemble(line).hex()
+        except AssemblyError as error:
+            mine, reason = "", reason or error.reason
+        except Error as error:
+            mine, reason = "", reason or str(error)
+        if mine != theirs:
+            found.append(Difference(line, mine, theirs, reason))
+    return found
 
 
 def row(target: str, found: Difference) -> Row:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rocdbg.debugger.running.breakpoints import Arrival, Hit
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Hit
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
 
 if TYPE_CHECKING:

@@ -8,17 +8,17 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.run_state import RunState
 from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import ProcessEnd
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values.history import ValueHistory
+from rocdbg.debugger.values.value_history import ValueHistory
 
 T = TypeVar("T")
 

@@ -9,30 +9,30 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.focus import Focus
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Breakpoint, BreakpointTable, Hit
+from rocdbg.debugger.breakpoints.catcher import Catcher
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
+from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
+from rocdbg.debugger.breakpoints.dynamic_printf import print_hits
+from rocdbg.debugger.breakpoints.watcher import Watcher
+from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection, follow
-from rocdbg.debugger.program.inlined import inlined_starting_at
-from rocdbg.debugger.program.locspec import Location
+from rocdbg.debugger.program.inlined_calls import inlined_starting_at
+from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import same_function
 from rocdbg.debugger.running import watch_events
-from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, BreakpointTable, Hit
+from rocdbg.debugger.running.calling.suspended_waves import end_call
 from rocdbg.debugger.running.catch_events import caught, hit_fields
-from rocdbg.debugger.running.catching import Catcher
-from rocdbg.debugger.running.catchpoints import Catchpoint
-from rocdbg.debugger.running.changes import resumed, take_code
-from rocdbg.debugger.running.dynamic_printf import print_hits
-from rocdbg.debugger.running.native_conditions import NativeConditions
 from rocdbg.debugger.running.run_state import Internal, RunState
-from rocdbg.debugger.running.skips import SkipList
-from rocdbg.debugger.running.stops import SIGNALS, Signal, StopEvent, StopReason
-from rocdbg.debugger.running.suspended import end_call
-from rocdbg.debugger.running.watching import Watcher
-from rocdbg.debugger.running.watchpoints import Watchpoint
-from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.target.process import ProcessTarget
+from rocdbg.debugger.running.skip_list import SkipList
+from rocdbg.debugger.running.stop_events import SIGNALS, Signal, StopEvent, StopReason
+from rocdbg.debugger.running.target_changes import resumed, take_code
+from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
 
