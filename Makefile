@@ -2,10 +2,25 @@
 PYTHON ?= $(firstword $(wildcard .venv-test/bin/python .venv/bin/python) python3)
 FUZZ_SECONDS ?= 60
 
-.PHONY: test fuzz fuzz-files fuzz-guided fuzz-kernels fuzz-llvmdi fuzz-session truth bench lint
+.PHONY: test quick mutants coverage fuzz fuzz-files fuzz-guided fuzz-kernels fuzz-llvmdi fuzz-session truth bench lint
 
 test:
 	./test
+
+quick:
+	./test quick
+
+# Every fault of tests/mutants/mutants.toml, one at a time; the test that each names has to fail.
+mutants:
+	$(PYTHON) -m tests.mutants.run
+
+# Statements that tests execute, and a floor of 95 % for what the debugger rests on. Semantics are executed where code is
+# translated, so nothing may be found in the translation cache.
+coverage:
+	ROCDBG_CACHE_SIZE=0 $(PYTHON) -m pytest -n 2 --dist worksteal --cov=rocdbg/dwarf --cov=rocdbg/sim/semantics --cov-report= \
+	    tests/dwarf tests/sim tests/debugger tests/demos tests/llvmdi
+	$(PYTHON) -m coverage report --skip-covered --fail-under=95 --include='rocdbg/dwarf/*'
+	$(PYTHON) -m coverage report --skip-covered --fail-under=95 --include='rocdbg/sim/semantics/*'
 
 lint:
 	$(PYTHON) -m ruff check .

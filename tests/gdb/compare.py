@@ -76,7 +76,7 @@ def answers(session: Session, folder: Path) -> list[str]:
             rest = iter(command.lines)
             for line in rest:  # the lines of a block that is refused are commands
                 run_statement(shell, line, following(rest))
-            answer = text.getvalue()
+            answer = text.getvalue().replace(str(folder), "<folder>")
             found.append(command.counted(answer if not answer or answer.endswith("\n") else answer + "\n"))
     return found
 
