@@ -8,7 +8,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from rocdbg import isa
-from rocdbg.addresses import LoadedAddress
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.program.program import Program, code_name
 from rocdbg.debugger.values.storage import Memory
@@ -125,12 +125,17 @@ def function_bounds(program: Program, address: int) -> tuple[str, int, int]:
     """Name, start and end (loaded) of the function around an address. Raises `DebuggerError`."""
     loaded = LoadedAddress(address)
     function, symbol = program.function_at(loaded), program.symbol_at(loaded)
-    if symbol is not None and symbol.size:
-        start = program.code_object.address_of(symbol)
-        low = program.to_loaded(program.code_start(start))
+    if symbol is not None and (symbol.size or function is None):
+        extent = program.code_object.symbols.extent_at(program.to_file(loaded))
+        assert extent is not None
+        _, start, end = extent
+        low = program.to_loaded(program.code_start(FileAddress(start)))
         name = program.symbol_and_offset(address, data=False)
-        return (name[0] if name else symbol.name), low, program.to_loaded(start) + symbol.size
+        return (name[0] if name else symbol.name), low, program.to_loaded(FileAddress(end))
     if function is not None and function.low_pc is not None and function.high_pc is not None:
         name_text = program.function_title(function)
         return name_text, program.to_loaded(function.low_pc), program.to_loaded(function.high_pc)
+    name, code = program.symbol_and_offset(address, data=False), program.functions.at(program.to_file(loaded))
+    if name is not None and code is not None:  # a kernel that just a descriptor names
+        return name[0], program.to_loaded(FileAddress(code.start)), program.to_loaded(FileAddress(code.end))
     raise DebuggerError("No function contains specified address.")
