@@ -193,7 +193,7 @@ def disassemble(shell: Shell, flags: str, place: str) -> None:
     if "s" in flags or "m" in flags:
         _mixed(shell, lines, "r" in flags, in_line_order="m" in flags)
     else:
-        write_instructions(shell, lines, "r" in flags, title)
+        write_instructions(shell, lines, "r" in flags, title, heads=True)
     shell.line("End of assembler dump.")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from rocdbg.debugger.errors import MemoryAccessError
 from rocdbg.debugger.program.name_list import NameList
 from rocdbg.debugger.program.source import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
-from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
+from rocdbg.dwarf.info import DebugInfo, Function, LineRow, SourceFile, Type
 from rocdbg.dwarf.info.all_names import DeclaredName, NameKind
 from rocdbg.dwarf.info.expressions import ExpressionReader
 from rocdbg.launch.debug_files import DebugContents, DebugFiles
@@ -34,6 +34,7 @@ from rocdbg.launch.debug_sections import has_debug_info
 
 if TYPE_CHECKING:
     from rocdbg.debugger.program.extents import FunctionExtents
+    from rocdbg.debugger.program.labels import Labels
 
 MAX_ADDRESS = (1 << 64) - 1
 _POINTER = 8
@@ -69,6 +70,8 @@ class Program:
         self.names: NameList = NameList(self._names)
         self.lds_places: dict[int | None, dict[int, int]] = {}
         """What `lds` has found, by the kernel's entry; of variables that are no kernel's own under None."""
+        self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
+        """Gives the text of a line of source, ``None`` where it is not found."""
         self.passed_arguments: dict[tuple[int, int], KernelArg | None] = {}
         """What `kernel_arguments` has found, by the entries of routine and parameter: asked for each lane."""
 
@@ -97,6 +100,8 @@ class Program:
                 data = symbol.type == SymbolType.OBJECT or symbol.is_absolute or not self.code_object.is_code(symbol)
                 yield DeclaredName(symbol.name, NameKind.DATA_SYMBOL if data else NameKind.SYMBOL, 0)
             yield None
+        for name in self.labels.names():
+            yield DeclaredName(name, NameKind.SYMBOL, 0)
 
     @cached_property
     def functions(self) -> FunctionExtents:
@@ -104,6 +109,13 @@ class Program:
         from rocdbg.debugger.program.extents import FunctionExtents  # late: many sessions ask for none
 
         return FunctionExtents(self.code_object)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """Places in the code with names that no function has."""
+        from rocdbg.debugger.program.labels import Labels  # late: for assembly
+
+        return Labels(self, lambda file, line: self.source_line(file, line))
 
     @cached_property
     def debug(self) -> DebugContents:
@@ -146,9 +158,9 @@ class Program:
         return symbol if symbol is not None and symbol.is_defined and not symbol.is_lds else None
 
     def symbol_address(self, name: str) -> LoadedAddress | None:
-        """The loaded address of a symbol, ``None`` when there is none; LDS symbols are not addresses here."""
+        """The loaded address of a symbol, ``None`` when there is none; symbols of LDS and absolute ones are no addresses."""
         symbol = self.code_object.symbols.get(name)
-        if symbol is None or not symbol.is_defined or symbol.is_lds:
+        if symbol is None or not symbol.is_defined or symbol.is_lds or symbol.is_absolute:
             return None
         return self.to_loaded(self.code_object.address_of(symbol))
 

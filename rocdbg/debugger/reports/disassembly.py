@@ -23,8 +23,8 @@ class DisassemblyLine(Struct, frozen=True):
     """One instruction.
 
     ``function`` and ``offset`` are the symbol it is in; ``file`` and ``line`` its source line, where
-    known; ``current`` marks the PC. ``text`` is as llvm-objdump writes it, with a symbol behind branch
-    targets.
+    known; ``current`` marks the PC. ``text`` is as llvm-objdump writes it, with branch targets by the name of
+    their label, and behind it where in the function that is. ``labels`` are those that begin here.
     """
 
     address: int
@@ -36,6 +36,7 @@ class DisassemblyLine(Struct, frozen=True):
     file: SourceFile | None
     line: int | None
     current: bool
+    labels: tuple[str, ...] = ()
 
 
 def disassemble(
@@ -108,9 +109,7 @@ def _line(
     row = program.line_at(LoadedAddress(instruction.address))
     text = instruction.text
     if instruction.branch_target is not None:
-        name = program.symbolize(instruction.branch_target, data=False, mangled=mangled)
-        if name is not None and "<" not in text:
-            text = f"{text} <{name}>"
+        text = _with_target(program, instruction, LoadedAddress(instruction.branch_target), mangled)
     known = row is not None and row.line != 0
     return DisassemblyLine(
         instruction.address, instruction.size, data, text,
@@ -118,7 +117,35 @@ def _line(
         row.file if row is not None and known else None,
         row.line if row is not None and known else None,
         instruction.address == pc,
+        _labels(program, LoadedAddress(instruction.address), found),
     )
+
+
+def _labels(program: Program, address: LoadedAddress, function: tuple[str, int] | None) -> tuple[str, ...]:
+    """The labels at an address that say more than what the function around it is called."""
+    own = function[0] if function is not None and function[1] == 0 else ""
+    return tuple(name for name in program.labels.heads(address) if name != own)
+
+
+def _with_target(program: Program, instruction: isa.Instruction, target: LoadedAddress, mangled: bool) -> str:
+    """A branch with its target by name: ``s_branch L_loop <k+20>``, or, where no label is, ``s_branch 65532 <k+20>``.
+
+    In brackets is the place in the function, even if the label has it by itself a symbol that all is named by.
+    """
+    text = instruction.text
+    name = program.symbolize(target, data=False, mangled=mangled)
+    label = program.labels.target(target, LoadedAddress(instruction.address))
+    head, blank, operand = text.rpartition(" ")
+    if "<" in text:
+        return text
+    if label is not None and not label.startswith("_Z") and operand.isdecimal() and blank:
+        text = f"{head} {label}"
+        if name == label:
+            code = program.functions.at(program.to_file(target))
+            start = program.to_loaded(FileAddress(code.start)) if code is not None else target
+            around = program.symbol_and_offset(start, data=False, mangled=mangled) if start != target else None
+            name = f"{around[0]}+{target - start}" if around is not None and around[1] == 0 else None
+    return f"{text} <{name}>" if name is not None else text
 
 
 def function_bounds(program: Program, address: int) -> tuple[str, int, int]:
