@@ -30,7 +30,11 @@ def minimal_symbol(environment: ProgramEnvironment, name: str) -> Value | None:
     if symbol is not None and symbol.is_absolute:
         return _number(symbol.value)
     address = program.symbol_address(name)
-    if symbol is None or address is None:
+    if symbol is None:
+        labels = program.labels.named(name)
+        place = program.to_loaded(labels[0].address) if labels else None
+        return Value(NO_DEBUG_TEXT, MemoryStorage(environment.memory, 0, place)) if place is not None else None
+    if address is None:
         return None
     is_code = program.code_object.is_code(symbol)
     if is_code:

@@ -82,7 +82,9 @@ class LocationResolver:
         if file is None or not self._program.has_debug_info:
             return False
         info = self._program.info
-        return not info.files_named(file) and bool(info.functions_named(file))
+        return not info.files_named(file) and bool(
+            info.functions_named(file) or _plain_functions(self._program, file, qualified=True)
+        )
 
     def at(self, address: FileAddress) -> Location:
         """The place at a file address."""

@@ -158,7 +158,7 @@ class Program:
         return symbol if symbol is not None and symbol.is_defined and not symbol.is_lds else None
 
     def symbol_address(self, name: str) -> LoadedAddress | None:
-        """The loaded address of a symbol, ``None`` when there is none; symbols of LDS and absolute ones are no addresses."""
+        """The loaded address of a symbol, ``None`` when there is none, and of symbols of LDS and absolute ones."""
         symbol = self.code_object.symbols.get(name)
         if symbol is None or not symbol.is_defined or symbol.is_lds or symbol.is_absolute:
             return None

@@ -62,7 +62,8 @@ def stands_at_another_line(frame: Frame, start: StepStart) -> bool:
 
 def frame_changed(frame: Frame, start: StepStart) -> bool:
     """Whether a frame is of another function or inlined call than the one the step began in."""
-    return frame.program.function_start(frame.lookup_pc) != start.function_start or inline_offsets(frame) != start.inline
+    began = frame.program.function_start(frame.lookup_pc)
+    return began != start.function_start or inline_offsets(frame) != start.inline
 
 
 def is_inlined_deeper(frame: Frame, start: StepStart) -> bool:
