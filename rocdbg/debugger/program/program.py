@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
-from rocdbg.codeobject.elf import SHF_ALLOC, SHF_EXECINSTR
 from rocdbg.codeobject.demangle import demangle, function_name
+from rocdbg.codeobject.elf import SHF_ALLOC, SHF_EXECINSTR
 from rocdbg.codeobject.gnat_names import gnat_name
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations

@@ -23,7 +23,6 @@ from rocdbg.dwarf.info.types import (
     PointerKind,
     PointerType,
     Type,
-    TypedefType,
     UnspecifiedType,
     VectorType,
     VoidType,
