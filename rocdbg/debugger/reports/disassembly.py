@@ -138,7 +138,8 @@ def _with_target(program: Program, instruction: isa.Instruction, target: LoadedA
     head, blank, operand = text.rpartition(" ")
     if "<" in text:
         return text
-    if label is not None and not label.startswith("_Z") and operand.isdecimal() and blank:
+    # in code of compilers it is the function's own beginning, and the brackets say it better
+    if label is not None and program.function_at(target) is None and operand.isdecimal() and blank:
         text = f"{head} {label}"
         if name == label:
             code = program.functions.at(program.to_file(target))
