@@ -137,6 +137,5 @@ class AmdgpuLexer(RegexLexer):
         if re.search(r"^\s*\.(?:amdgcn_target|amdhsa_kernel|amdgpu_metadata|amd_kernel_code_t|amdgpu_hsa_kernel)\b",
                      text, re.MULTILINE):
             return 1.0
-        found = re.search(r"^\s*(?:s_endpgm|s_waitcnt|[vs]_mov_b32|s_load_\w+|v_add_\w+|global_load_\w+)\b", text,
-                          re.MULTILINE)
+        found = re.search(r"^\s*(?:[sv]|ds|buffer|global|flat|scratch)_[a-z]\w+(?:\s|$)", text, re.MULTILINE)
         return 0.8 if found is not None else 0.0
