@@ -19,7 +19,7 @@ from rocdbg.debugger.running.lane_past import PastInstruction, WavePast
 from rocdbg.debugger.running.past_stops import Arrival, PastStops, travelled
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import frame_changed, step_start
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stops import HistoryEnded, StopEvent
 from rocdbg.debugger.running.watch_events import undone
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
@@ -57,7 +57,7 @@ class Backwards(Struct):
         event = self._arrive(scope, past, last)
         if event is not None:
             return event
-        return self.runner.step_event(StopReason.STEP, self.runner.top_frame(scope).function != before.function)
+        return self.runner.step_done(self.runner.top_frame(scope).function != before.function)
 
     def step_line(self, scope: Focus, into: bool) -> StopEvent:
         """``reverse-step`` and ``reverse-next``: to the beginning of a line, or of a part of one."""
@@ -93,7 +93,7 @@ class Backwards(Struct):
                 if event is not None:
                     return event
                 changed = frame_changed(self.runner.top_frame(scope), start)
-                return self.runner.step_event(StopReason.STEP, changed)
+                return self.runner.step_done(changed)
         return self._beginning(scope, past)
 
     def finish(self, scope: Focus) -> StopEvent:
@@ -113,7 +113,7 @@ class Backwards(Struct):
         if found is None:
             return self._beginning(scope, past)
         event = self._arrive(scope, past, found)
-        return event or self.runner.step_event(StopReason.STEP, True)
+        return event or self.runner.step_done(True)
 
     def to_location(self, scope: Focus, addresses: Set[int]) -> StopEvent:
         """``advance`` and ``until`` with a place: to where the lane was there last, if no breakpoint comes before."""
@@ -129,7 +129,7 @@ class Backwards(Struct):
                 return event
             if past_one.pc in addresses:
                 changed = frame_changed(self.runner.top_frame(scope), start)
-                return self.runner.step_event(StopReason.STEP, changed)
+                return self.runner.step_done(changed)
         return self._beginning(scope, past)
 
     def proceed(self) -> StopEvent:
@@ -213,7 +213,7 @@ class Backwards(Struct):
         thread = self.runner.focus.current.thread
         if thread is not None and not self.runner.alive(thread):
             thread = None
-        return self.runner.stopped_at(StopReason.HISTORY, TargetStop(TargetStopKind.HISTORY, thread))
+        return self.runner.stopped_at(TargetStop(TargetStopKind.HISTORY, thread), HistoryEnded)
 
     def moved(self) -> None:
         """The target is elsewhere in time."""

@@ -8,7 +8,7 @@ from rocdbg.debugger.frames.frames import physical_place
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import StepStart
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stops import StopEvent
 from rocdbg.debugger.target.runnable import TargetStop
 
 RETURN_LOW, RETURN_HIGH = 62, 63
@@ -38,7 +38,7 @@ def over_or_into_call(
                 event = run_to(runner, scope, target, None, any_frame=True)
                 if event is not None:
                     return event
-            return runner.step_event(StopReason.STEP, True)
+            return runner.step_done(True)
     event = run_to(runner, scope, called, start.place, lane_matters=False)
     return event if event is not None else True
 

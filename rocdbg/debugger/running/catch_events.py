@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rocdbg.debugger.running.breakpoints import Arrival, Hit
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.breakpoints import Arrival, Hit, hits_of
+from rocdbg.debugger.running.stops import CatchpointHit, StopEvent
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
 
 if TYPE_CHECKING:
@@ -50,14 +50,4 @@ def _event(runner: Runner, stop: TargetStop, hits: list[Hit], words: str, proble
     if not hits:
         return None
     runner.breakpoints.retire(hits)
-    return runner.stopped_at(StopReason.CATCHPOINT, stop, caught=words, **hit_fields(hits, problems))
-
-
-def hit_fields(hits: Sequence[Hit], problems: Sequence[str]) -> dict[str, Any]:
-    """What an event says of the breakpoints that were hit."""
-    return {
-        "breakpoints": tuple(hit.breakpoint.number for hit in hits),
-        "commands": tuple(tuple(hit.breakpoint.commands) for hit in hits),
-        "problems": tuple(problems),
-        "temporary": hits[0].breakpoint.temporary,
-    }
+    return runner.stopped_at(stop, lambda device: CatchpointHit(hits_of(hits), words, device), problems)

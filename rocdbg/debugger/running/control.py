@@ -31,7 +31,7 @@ from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.settling import settle, settled
 from rocdbg.debugger.running.skips import SkipList
 from rocdbg.debugger.running.stepping import Stepper
-from rocdbg.debugger.running.stops import Signal, StopEvent, StopReason
+from rocdbg.debugger.running.stops import LocationReached, Signal, StopEvent
 from rocdbg.debugger.running.watching import Watcher
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.target.launcher import Launcher
@@ -134,7 +134,7 @@ class RunControl(Driving):
             return True
 
         event = self._runner.run(Internal(frozenset({address}), accept))
-        return event or self._runner.stopped_at(StopReason.LOCATION, arrived[0])
+        return event or self._runner.stopped_at(arrived[0], LocationReached)
 
     def attach(self, target: Target) -> None:
         """``target`` runs the program, or holds what it left; nothing goes on. Its first wave is in focus."""

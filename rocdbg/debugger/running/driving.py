@@ -53,7 +53,7 @@ class Driving:
         event = None
         new_thread = new_lane = False
         if count <= 0:  # where it stands, as after a stop
-            return self._done(self._runner.step_event(StopReason.STEP, True))
+            return self._done(self._runner.step_done(True))
         with self._runner.drive():
             for _ in range(count):
                 event = step(self._need_lane().with_frame(0))
@@ -72,16 +72,17 @@ class Driving:
     def _done(self, event: StopEvent | None) -> StopEvent:
         """Record what a stop leaves behind and tell who wants to know."""
         assert event is not None, "an internal stop is not for the session"
-        if event.returned is not None:
-            event = replace(event, returned_number=self._history.record(event.returned))
+        if event.returned is not None and event.returned.value is not None:
+            number = self._history.record(event.returned.value)
+            event = replace(event, returned=replace(event.returned, number=number))
         focus = self._focus.current
         if focus.iteration and not focus.iteration < self._inferior.iteration_count(focus):
             event = replace(event, scope=self._focus.move(replace(focus, iteration=0)))  # the loop is left
         self._state.last_stop = event
         if event.breakpoints:
             self._convenience.set_int("_hit_bpnum", event.breakpoints[0])
-        if event.reason is StopReason.EXITED:
-            self._note_exit(event.exit.process if event.exit is not None else None)
+        if event.exit is not None:
+            self._note_exit(event.exit.process)
         for observer in tuple(self._observers):
             observer.stopped(event)
         return event
@@ -112,7 +113,7 @@ class Driving:
             return ""
         waves = self._inferior.need_target().waves()
         here = any(wave.number == stop.scope.thread and wave.id.queue == number for wave in waves)
-        return stop.exceptions[0] if here and stop.exceptions else ""
+        return stop.device.exceptions[0] if here and stop.device is not None and stop.device.exceptions else ""
 
     @property
     def runner(self) -> Runner:

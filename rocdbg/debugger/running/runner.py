@@ -18,8 +18,8 @@ from rocdbg.debugger.program.inlined import inlined_starting_at
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.program.program import same_function
 from rocdbg.debugger.running import watch_events
-from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, BreakpointTable, Hit
-from rocdbg.debugger.running.catch_events import caught, hit_fields
+from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, BreakpointTable, Hit, hits_of
+from rocdbg.debugger.running.catch_events import caught
 from rocdbg.debugger.running.catching import Catcher
 from rocdbg.debugger.running.catchpoints import Catchpoint
 from rocdbg.debugger.running.changes import resumed, take_code
@@ -27,7 +27,25 @@ from rocdbg.debugger.running.dynamic_printf import print_hits
 from rocdbg.debugger.running.native_conditions import NativeConditions
 from rocdbg.debugger.running.run_state import Internal, RunState
 from rocdbg.debugger.running.skips import SkipList
-from rocdbg.debugger.running.stops import SIGNALS, Signal, StopEvent, StopReason
+from rocdbg.debugger.running.stops import (
+    SIGNALS,
+    BreakpointHit,
+    BudgetSpent,
+    CallEnded,
+    CatchpointHit,
+    Cause,
+    DeviceReport,
+    Exited,
+    HistoryEnded,
+    Interrupted,
+    Returned,
+    Signal,
+    SignalReceived,
+    StepDone,
+    StopEvent,
+    Terminated,
+    WatchScopeEnded,
+)
 from rocdbg.debugger.running.suspended import end_call
 from rocdbg.debugger.running.watching import Watcher
 from rocdbg.debugger.running.watchpoints import Watchpoint
@@ -191,7 +209,7 @@ class Runner(Struct):
     def end_with(self, signal: Signal) -> StopEvent:
         """The program ends by a signal; where its past is known, that can still be gone to."""
         self.terminate(memory_too=self.target.recording is None)
-        return StopEvent(StopReason.TERMINATED, Focus(), signal=signal)
+        return StopEvent(Terminated(signal), Focus())
 
     def _finish(self) -> ExitInfo:
         """The program is over: its results; its memory stays readable until the next run."""
@@ -214,7 +232,7 @@ class Runner(Struct):
         """The event of a target's stop; ``None`` for one that is nobody's business."""
         if stop.kind is TargetStopKind.DONE:
             gone = self.watcher.forget()
-            return StopEvent(StopReason.EXITED, Focus(), exit=self._finish(), watchpoints_gone=gone)
+            return StopEvent(Exited(self._finish(), gone), Focus())
         if stop.kind is TargetStopKind.CHANGED:
             event, self.state.change = self.state.change, None
             return event
@@ -225,25 +243,26 @@ class Runner(Struct):
         if stop.kind is TargetStopKind.BREAKPOINT:
             return self._scope_end(stop) or self._breakpoint(stop)
         if stop.kind is TargetStopKind.INTERRUPTED:
-            return self.stopped_at(StopReason.INTERRUPTED, stop, signal="SIGINT")
+            return self.stopped_at(stop, Interrupted)
         if stop.kind is TargetStopKind.BUDGET:
-            return self.stopped_at(StopReason.BUDGET, stop)
+            return self.stopped_at(stop, BudgetSpent)
         if stop.kind is TargetStopKind.HISTORY:
-            return self.stopped_at(StopReason.HISTORY, stop)
+            return self.stopped_at(stop, HistoryEnded)
         if stop.signal:
             if stop.trap_pc is not None and stop.thread is not None:
                 self.inferior.behind_traps[stop.thread] = stop.trap_pc, stop.pc
                 self.inferior.state_changed()
             if stop.signal in FATAL:
                 self.state.pending_signal = stop.signal
-            return caught(self, stop) or self.stopped_at(StopReason.SIGNAL, stop, signal=stop.signal)
+            signal = SIGNALS[stop.signal]
+            return caught(self, stop) or self.stopped_at(stop, lambda device: SignalReceived(signal, device))
         return None
 
     def _call_over(self, thread: int | None) -> StopEvent:
         """A called function is over, long after its expression was given up: the wave is where it was before."""
         assert thread is not None
         scope = end_call(self, thread)
-        return StopEvent(StopReason.CALL_DONE, scope, 1 << scope.lane if scope.lane is not None else 0)
+        return StopEvent(CallEnded(), scope, 1 << scope.lane if scope.lane is not None else 0)
 
     def _scope_end(self, stop: TargetStop) -> StopEvent | None:
         """An event where frames have ended that watchpoints belong to, which go with them."""
@@ -254,9 +273,8 @@ class Runner(Struct):
         """An event where frames are left that watchpoints belong to, which go with them."""
         for watchpoint in ended:
             self.breakpoints.delete(watchpoint.number)
-        return self.stopped_at(
-            StopReason.WATCHPOINT_SCOPE, stop, breakpoints=tuple(watchpoint.number for watchpoint in ended)
-        )
+        numbers = tuple(watchpoint.number for watchpoint in ended)
+        return self.stopped_at(stop, lambda device: WatchScopeEnded(numbers, device))
 
     def _breakpoint(self, stop: TargetStop) -> StopEvent | None:
         assert stop.thread is not None
@@ -279,10 +297,8 @@ class Runner(Struct):
         if isinstance(first, Catchpoint):
             words = first.happening(first, thread)
         self.breakpoints.retire(hits)
-        return self._focused(
-            StopReason.CATCHPOINT if words else StopReason.BREAKPOINT, thread, lanes, caught=words,
-            location=hits[0].location_at(pc), **hit_fields(hits, problems),
-        )
+        there = hits_of(hits, hits[0].location_at(pc))
+        return self._focused(CatchpointHit(there, words) if words else BreakpointHit(there), thread, lanes, problems)
 
     def enter_inlined(self, thread: int, pc: int, made: Iterable[Breakpoint]) -> None:
         """A breakpoint in an inlined function is inside of it, not at its call: its condition is asked there."""
@@ -312,49 +328,55 @@ class Runner(Struct):
         used = self.inferior.wave(thread).used_lanes
         return Arrival(thread, pc, active, lambda text, lanes: self.holds(text, thread, lanes, 0), used)
 
-    def stopped_at(self, reason: StopReason, stop: TargetStop, signal: str = "", **fields: object) -> StopEvent:
-        """An event at a wave that is not about a breakpoint, or at none where there is none."""
+    def stopped_at(
+        self, stop: TargetStop, make: Callable[[DeviceReport], Cause], problems: Sequence[str] = ()
+    ) -> StopEvent:
+        """An event at the wave that the target stopped, or at none where there is none; ``make`` gives its cause."""
         thread = stop.thread
         if thread is None and not self.target.waves():
             self.focus.move(Focus())
-            known = SIGNALS[signal] if signal else None
-            return StopEvent(reason, Focus(), signal=known, detail=stop.detail, **fields)  # type: ignore[arg-type]
+            return StopEvent(make(DeviceReport(stop.detail)), Focus(), problems=tuple(problems))
+        cause = make(
+            DeviceReport(
+                stop.detail, stop.report, (*stop.exceptions, stop.violation), stop.addresses, stop.space,
+                stop.trap_pc or stop.pc,
+            )
+        )
         if thread is None:
             numbers = [wave.number for wave in self.target.waves()]
             thread = self.focus.current.thread
-            if numbers and (reason is not StopReason.HISTORY or thread not in numbers):
+            if numbers and (not isinstance(cause, HistoryEnded) or thread not in numbers):
                 thread = numbers[0]
         assert thread is not None
         lanes = stop.lanes or self.inferior.active_lanes(thread)
         focus = self.focus.current
-        nobodys = reason in (StopReason.INTERRUPTED, StopReason.BUDGET, StopReason.HISTORY)
-        if nobodys and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
+        of_no_lane = isinstance(cause, Interrupted | BudgetSpent | HistoryEnded)
+        if of_no_lane and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
             lanes = 1 << focus.lane  # nothing that a lane did: the focus stays
-        return self._focused(
-            reason, thread, lanes, signal=SIGNALS[signal] if signal else None, detail=stop.detail,
-            report=stop.report, exceptions=(*stop.exceptions, stop.violation), addresses=stop.addresses,
-            space=stop.space, pc=stop.trap_pc or stop.pc, **fields,
-        )
+        return self._focused(cause, thread, lanes, problems)
 
-    def _focused(self, reason: StopReason, thread: int, lanes: int, **fields: object) -> StopEvent:
+    def _focused(self, cause: Cause, thread: int, lanes: int, problems: Sequence[str]) -> StopEvent:
         """Move the focus to the first lane concerned and say whether it moved."""
         before = self.focus.current
         follow(self.inferior, thread)
         first = lane_list(lanes)[0] if lanes else 0
         return StopEvent(
-            reason,
+            cause,
             self.focus.move(Focus(thread, first)),
             lanes=lanes,
             new_thread=before.thread != thread,
             new_lane=before.thread == thread and before.lane != first,
-            **fields,  # type: ignore[arg-type]
+            problems=tuple(problems),
         )
 
-    def step_event(self, reason: StopReason, new_frame: bool, **fields: object) -> StopEvent:
-        """An event of the focused lane having arrived."""
+    def arrived(self, cause: Cause, returned: Returned | None = None) -> StopEvent:
+        """An event of the focused lane having arrived where its command leads."""
         scope = self.focus.move(self.focus.current.with_frame(0))
-        lanes = 1 << scope.lane if scope.lane is not None else 0
-        return StopEvent(reason, scope, lanes=lanes, new_frame=new_frame, **fields)  # type: ignore[arg-type]
+        return StopEvent(cause, scope, 1 << scope.lane if scope.lane is not None else 0, returned=returned)
+
+    def step_done(self, new_frame: bool) -> StopEvent:
+        """An event of the focused lane having ended a step, in another frame or in the same."""
+        return self.arrived(StepDone(new_frame))
 
     # -- the focused lane
 

@@ -50,7 +50,7 @@ class Stepper(Struct):
             frame = self.runner.top_frame(scope)
             hides_other = frame.hidden and line_of(frame) != start.line
             if hides_other or (not frame.hidden and stands_at_another_line(frame, start)):
-                return self.runner.step_event(StopReason.STEP, frame_changed(frame, start))
+                return self.runner.step_done(frame_changed(frame, start))
         low, high = line_range(self.runner.top_frame(scope))
         line = start.line
         waits_at = None if self.runner.inferior.is_active(scope) else self.runner.logical_pc(scope)
@@ -60,7 +60,7 @@ class Stepper(Struct):
                 return event
             frame = self.runner.top_frame(scope)
             if stands_at_another_line(frame, start):
-                return self.runner.step_event(StopReason.STEP, frame_changed(frame, start))
+                return self.runner.step_done(frame_changed(frame, start))
             low, high = line_range(frame)
         while True:
             stop = self._resume_range(scope, low, high)
@@ -99,21 +99,21 @@ class Stepper(Struct):
                 continue
             if frame.hidden:
                 if line_of(frame) != line:
-                    return self.runner.step_event(StopReason.STEP, frame_changed(frame, first))
+                    return self.runner.step_done(frame_changed(frame, first))
                 if into and not self._skips_hidden(frame):
                     return self._enter_inlined(scope, frame)
                 low, high = row_range(frame)
                 continue
             row = frame.row
             if row is None:
-                return self.runner.step_event(StopReason.STEP, True)
+                return self.runner.step_done(True)
             place_here = (row.file.path, row.line)
             at_start = frame.program.to_loaded(row.address) == frame.pc
             new_line = row.line != 0 and place_here != line
             passed = at_start and self._is_passed(frame, row)
             if new_line and ((at_start and row.is_stmt) or resumed_midway) and not passed:
                 new_frame = frame_changed(frame, first)
-                return self.runner.step_event(StopReason.STEP, new_frame)
+                return self.runner.step_done(new_frame)
             low, high = line_range(frame)
             passing = waits_at is not None and place == start.place and not at_start
             if passed:
@@ -140,7 +140,7 @@ class Stepper(Struct):
         """Into an inlined call that begins right here: nothing runs, one more frame is shown."""
         self.runner.inferior.inline_entered[thread_of(scope)] = frame.hidden - 1
         self.runner.inferior.state_changed()
-        return self.runner.step_event(StopReason.STEP, True)
+        return self.runner.step_done(True)
 
     def step_instruction(self, scope: Focus, over: bool) -> StopEvent:
         """``stepi`` and ``nexti``: one instruction of the wave."""
@@ -165,7 +165,7 @@ class Stepper(Struct):
                 return result
         after = self.runner.top_frame(scope)
         changed = after.function != frame.function
-        return self.runner.step_event(StopReason.STEP, changed)
+        return self.runner.step_done(changed)
 
     def until_next(self, scope: Focus) -> StopEvent:
         """``until`` without a place: as ``next``, but never backwards in the function: loops are left.

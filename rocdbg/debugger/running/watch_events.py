@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, Hit
 from rocdbg.debugger.running.catchpoints import Catchpoint
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stops import BreakpointHit, Hits, StopEvent, WatchTriggered
 from rocdbg.debugger.running.watchpoints import Trigger, Watchpoint
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.debugger.values.value import Value
@@ -93,13 +93,14 @@ def _event(
         lanes |= hit.lanes
     own = triggers[0].lanes if triggers[0].watchpoint.scoped and triggers[0].watchpoint.wave == stop.thread else 0
     concerned = own & (stop.lanes or own) or stop.lanes
-    return runner.stopped_at(
-        StopReason.WATCHPOINT if is_first else StopReason.BREAKPOINT,
-        replace(stop, lanes=concerned if is_first else lanes), triggers=tuple(triggers), hit_lanes=lanes,
-        breakpoints=tuple(numbers), commands=tuple(tuple(by_number[number].commands) for number in numbers),
-        problems=tuple(problems), temporary=bool(hits) and hits[0].breakpoint.temporary,
-        location=hits[0].location_at(stop.pc) if hits else None,
+    there = Hits(
+        tuple(numbers), tuple(tuple(by_number[number].commands) for number in numbers),
+        temporary=bool(hits) and hits[0].breakpoint.temporary,
+        location=hits[0].location_at(stop.pc) if hits else None, triggers=tuple(triggers), lanes=lanes,
     )
+    kind = WatchTriggered if is_first else BreakpointHit
+    stop = replace(stop, lanes=concerned if is_first else lanes)
+    return runner.stopped_at(stop, lambda device: kind(there, device), problems)
 
 
 __all__ = ["changed", "undone"]
