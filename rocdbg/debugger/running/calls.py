@@ -27,10 +27,10 @@ def over_or_into_call(
     called = _called_from(runner, scope, start, pc)
     if called is None:
         return False
-    program = runner.inferior.programs.at(pc)
+    program = runner.parts.inferior.programs.at(pc)
     function = program.function_at(pc)
     row = program.line_at(pc)
-    if into and function is not None and not runner.skips.covers(function, row.file if row is not None else None):
+    if into and function is not None and not runner.parts.skips.covers(function, row.file if row is not None else None):
         address = program.info.breakpoint_address(function)
         if address is not None:
             target = program.to_loaded(address)
@@ -45,7 +45,7 @@ def over_or_into_call(
 
 def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress) -> LoadedAddress | None:
     """The return address when the wave stands at the entry of a function that ``start`` has called."""
-    program = runner.inferior.programs.at(pc)
+    program = runner.parts.inferior.programs.at(pc)
     function = program.function_at(pc)
     symbol = program.symbol_at(pc)
     entry = function.low_pc if function is not None else None
@@ -58,7 +58,7 @@ def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddre
         low, high = (int.from_bytes(target.read_register(thread, number), "little") for number in link)
         address = LoadedAddress(low | high << 32)
         call = LoadedAddress(address - 1)
-        caller = runner.inferior.programs.at(call).function_at(call)
+        caller = runner.parts.inferior.programs.at(call).function_at(call)
         if caller is not None and caller.low_pc == start.function_low:
             return address
     return None
@@ -82,7 +82,7 @@ def run_to(
     def accept(stop: TargetStop) -> bool:
         if stop.thread != thread:
             return False
-        if lane_matters and not runner.inferior.is_active(scope):
+        if lane_matters and not runner.parts.inferior.is_active(scope):
             return False
         if any_frame:
             return True

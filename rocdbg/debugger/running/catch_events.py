@@ -34,7 +34,7 @@ def loaded(runner: Runner) -> StopEvent | None:
 def code_change(runner: Runner, come: Sequence[str], gone: Sequence[str]) -> StopEvent | None:
     """An event where a catchpoint is about code objects that have come or gone, by URI, while the program ran."""
     problems: list[str] = []
-    thread = runner.focus.current.thread
+    thread = runner.parts.focus.current.thread
     alive = thread is not None and any(wave.number == thread for wave in runner.target.waves())
     if thread is not None and alive:
         stop = TargetStop(TargetStopKind.CHANGED, thread, runner.target.wave(thread).pc)
@@ -49,5 +49,5 @@ def code_change(runner: Runner, come: Sequence[str], gone: Sequence[str]) -> Sto
 def _event(runner: Runner, stop: TargetStop, hits: list[Hit], words: str, problems: list[str]) -> StopEvent | None:
     if not hits:
         return None
-    runner.breakpoints.retire(hits)
+    runner.parts.breakpoints.retire(hits)
     return runner.stopped_at(stop, lambda device: CatchpointHit(hits_of(hits), words, device), problems)

@@ -27,7 +27,7 @@ from rocdbg.dwarf.info.types import VoidType
 def finish(stepper: Stepper, scope: Focus) -> StopEvent:
     """``finish``: until the selected frame has returned to its caller."""
     runner = stepper.runner
-    chain = runner.inferior.chain(scope)
+    chain = runner.parts.inferior.chain(scope)
     frame = chain.get(scope.frame)
     outer = chain.get(frame.level + 1) if frame is not None else None
     if frame is None or outer is None:
@@ -62,7 +62,7 @@ def _is_there_too(
     thread = thread_of(scope)
     if event.reason not in (StopReason.WATCHPOINT_SCOPE, StopReason.BREAKPOINT) or event.scope.thread != thread:
         return False
-    if runner.target.wave(thread).pc != address or not runner.inferior.is_active(scope):
+    if runner.target.wave(thread).pc != address or not runner.parts.inferior.is_active(scope):
         return False
     return physical_place(runner.top_frame(scope).context) == place
 
@@ -112,7 +112,7 @@ def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], an
     wanted: set[int] = {*addresses}
     return_to: int | None = None
     outer_place: tuple[int | None, int | None] | None = None
-    chain = runner.inferior.chain(scope)
+    chain = runner.parts.inferior.chain(scope)
     frame = chain.get(scope.frame)
     own = (physical_place(frame.context),) if frame is not None and not anywhere else ()
     outer = next((f for f in chain if frame is not None and f.context.callee is frame.context), None)
@@ -122,7 +122,7 @@ def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], an
         wanted.add(outer.pc)
 
     def accept(stop: TargetStop) -> bool:
-        if stop.thread != thread or not runner.inferior.is_active(scope):
+        if stop.thread != thread or not runner.parts.inferior.is_active(scope):
             return False
         if stop.pc == return_to and stop.pc not in addresses:
             return physical_place(runner.top_frame(scope).context) == outer_place

@@ -27,14 +27,14 @@ def changed(runner: Runner, stop: TargetStop) -> StopEvent | None:
     problems: list[str] = []
     triggers = _triggers(runner, stop, runner.watcher.changed(stop), problems.append)
     told_later = stop.pc in runner.watcher.ends() or any(
-        isinstance(one, Catchpoint) for one in runner.breakpoints.at(stop.pc)
+        isinstance(one, Catchpoint) for one in runner.parts.breakpoints.at(stop.pc)
     )
     hits: list[Hit] = []
     if not told_later:
         if stop.pc in runner.stop_addresses():
             hits, more = runner.hits_here(stop.thread, stop.pc)
             problems += more
-        runner.inferior.need_runnable().pass_over(stop.thread)
+        runner.parts.inferior.need_runnable().pass_over(stop.thread)
     if not triggers:
         return runner.hit_event(hits, stop.thread, stop.pc, problems) if hits else None
     return _event(runner, stop, triggers, hits, problems)
@@ -62,7 +62,7 @@ def _triggers(
         watchpoint, own = each[0].watchpoint, sum(1 << one.lane for one in each if one.lane is not None)
         mine = bool(own) and (watchpoint.scoped or watchpoint.wave == stop.thread)
         arrival = _arrival(runner, stop, watchpoint, own)
-        held = runner.breakpoints.counts(watchpoint, arrival, own if mine else stop.lanes, problem)
+        held = runner.parts.breakpoints.counts(watchpoint, arrival, own if mine else stop.lanes, problem)
         if held is not None:
             first = next((one for one in each if one.lane is not None and held >> one.lane & 1), each[0])
             found.append(replace(first, lanes=held))
@@ -86,7 +86,7 @@ def _event(
     by_number: dict[int, Breakpoint] = {one.watchpoint.number: one.watchpoint for one in triggers}
     by_number |= {hit.breakpoint.number: hit.breakpoint for hit in hits}
     numbers = sorted(by_number)
-    runner.breakpoints.retire([*hits, *(Hit(one.watchpoint, 0) for one in triggers)])
+    runner.parts.breakpoints.retire([*hits, *(Hit(one.watchpoint, 0) for one in triggers)])
     is_first = numbers[0] == triggers[0].watchpoint.number
     lanes = 0
     for hit in hits:

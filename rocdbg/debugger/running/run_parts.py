@@ -1,0 +1,41 @@
+"""What all parts of running share: the program, from where it is looked at, and what it is to stop for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from rocdbg.debugger.expr.convenience import Convenience
+from rocdbg.debugger.expr.data import Data
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.program.locspec import Location
+from rocdbg.debugger.running.breakpoints import BreakpointTable
+from rocdbg.debugger.running.observer import Observer
+from rocdbg.debugger.running.run_state import RunState
+from rocdbg.debugger.running.skips import SkipList
+from rocdbg.debugger.settings import Settings
+from rocdbg.debugger.target.launcher import Launcher
+from rocdbg.debugger.values.history import ValueHistory
+
+
+class RunParts(Struct, frozen=True, eq=False):
+    """One for each focus that a session is looked at from; all but ``focus`` and ``data`` are the session's own.
+
+    ``launcher`` gives what makes the target of the next run, ``resolve`` finds the locations of a text, ``observers``
+    are notified of launches, stops and ends.
+    """
+
+    inferior: Inferior
+    focus: Selection
+    data: Data
+    breakpoints: BreakpointTable
+    settings: Settings
+    history: ValueHistory
+    convenience: Convenience
+    state: RunState
+    skips: SkipList
+    launcher: Callable[[], Launcher]
+    resolve: Callable[[str], Sequence[Location]]
+    observers: Sequence[Observer]
