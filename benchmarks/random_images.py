@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import target_by_name
-from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
-from rocdbg.isa.table import load
+from rocdbg.isa.encoding_layouts import Layout, family_of, insert, layouts, width
+from rocdbg.isa.encoding_table import load
 from rocdbg.sim.images.chips import has_images
 from rocdbg.sim.images.fields import IMAGE_DWORDS, IMAGE_FIELDS, SAMPLER_DWORDS, SAMPLER_FIELDS, Rules, room, write
-from rocdbg.sim.images.formats import formats_of
+from rocdbg.sim.images.texel_formats import formats_of
 
 IMAGES, SAMPLERS, ADDRESSES = (80, 88), (96, 100), range(16, 38)
 """First registers of descriptors; vector registers of addresses."""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from rocdbg.arch.address_spaces import ADDRESS_SPACES
 from rocdbg.arch.address_spaces import AddressSpace as Space
-from rocdbg.arch.registers import PC, UnknownRegisterError, dwarf_register
+from rocdbg.arch.dwarf_registers import PC, UnknownRegisterError, dwarf_register
 from rocdbg.dwarf.architecture import AddressSpace, Architecture, DefaultRule
 
 __all__ = ["AMDGCN", "AMDGCN_GFX125"]

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
-from rocdbg.cli.internal import write_report_text
-from rocdbg.cli.listing import write_instructions
+from rocdbg.cli.internal_errors import write_report_text
 from rocdbg.cli.paths import shown_name
+from rocdbg.cli.source_listing import write_instructions
 from rocdbg.cli.writer import Styled
 from rocdbg.debugger import lane_list, lane_ranges
-from rocdbg.debugger.expr.lane_arguments import lane_arguments
+from rocdbg.debugger.expr.lanes.lane_arguments import lane_arguments
 from rocdbg.debugger.frames.frames import FrameKind
-from rocdbg.debugger.running.stops import (
+from rocdbg.debugger.running.stop_events import (
     SIGNALS,
     BreakpointHit,
     BudgetSpent,
@@ -34,15 +34,15 @@ from rocdbg.debugger.running.stops import (
     WatchTriggered,
     process_signal,
 )
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-    from rocdbg.debugger.focus import Focus
+    from rocdbg.debugger.base.focus import Focus
+    from rocdbg.debugger.breakpoints.watchpoints import Trigger
+    from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
     from rocdbg.debugger.frames.frames import Frame
-    from rocdbg.debugger.running.watchpoints import Trigger
     from rocdbg.debugger.target.runnable import ProcessEnd
     from rocdbg.debugger.values.value import Value
 
@@ -61,7 +61,7 @@ class ArgumentTexts:
     def of_type(self, value: Value) -> str | None:
         """What all arguments of the type of this one are shown as, ``None`` where their values are."""
         wanted = self._shell.session.settings.print.frame_arguments
-        if wanted == "none" or (wanted == "scalars" and not ctypes.is_scalar(ctypes.referred(value.type))):
+        if wanted == "none" or (wanted == "scalars" and not c_types.is_scalar(c_types.referred(value.type))):
             return "..."
         return None
 

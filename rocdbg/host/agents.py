@@ -6,7 +6,7 @@ from typing import Final
 
 from rocdbg.arch.target_id import Feature, TargetId
 from rocdbg.errors import Error
-from rocdbg.host.images import has_images
+from rocdbg.host.program_images import has_images
 from rocdbg.host.protocol import AGENT_RECORD, MAX_AGENTS
 
 COMPUTE_UNITS: Final = 4

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from rocdbg.arch.targets import Target
 from rocdbg.errors import Error
-from rocdbg.isa.flow import branch_distance, flow_of
-from rocdbg.isa.formats import GFX12, Layout, extractor, layouts
+from rocdbg.isa.control_flow_kinds import branch_distance, flow_of
+from rocdbg.isa.encoding_layouts import GFX12, Layout, extractor, layouts
+from rocdbg.isa.encoding_row import CompiledRow
+from rocdbg.isa.encoding_table import Table
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
-from rocdbg.isa.row import CompiledRow
-from rocdbg.isa.table import Table
 
 _LONGEST = 20
 """Bytes: 96 bits and a literal of up to 64."""

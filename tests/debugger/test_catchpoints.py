@@ -10,10 +10,10 @@ import pytest
 from rocdbg import isa
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger import Session
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.running.catchpoints import BEGIN, END, Catchpoint, Event
-from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
-from rocdbg.debugger.running.stops import CatchpointHit, StopEvent, StopReason
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.catchpoints import BEGIN, END, Catchpoint, Event
+from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
+from rocdbg.debugger.running.stop_events import CatchpointHit, StopEvent, StopReason
 
 pytestmark = pytest.mark.llvm
 

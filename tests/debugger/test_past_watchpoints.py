@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 pytestmark = pytest.mark.llvm
 

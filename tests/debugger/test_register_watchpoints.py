@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.running.stops import StopEvent, StopReason
-from rocdbg.debugger.running.watching import Watcher
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.breakpoints.watcher import Watcher
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 PLACES = [

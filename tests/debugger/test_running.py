@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from rocdbg.debugger import Session, StopReason
-from rocdbg.debugger.errors import DebuggerError, FocusError, LocationSpecError, NotRunningError
+from rocdbg.debugger.base.errors import DebuggerError, FocusError, LocationSpecError, NotRunningError
 
 Start = Callable[..., Session]
 
@@ -273,7 +273,7 @@ def test_optimised_code_keeps_variables_in_registers(lanes: Start) -> None:
 
 
 def test_examine(lanes: Start) -> None:
-    from rocdbg.debugger.values.format import Format
+    from rocdbg.debugger.values.format_letters import Format
 
     session = lanes()
     session.break_at("lanes.hip:31")

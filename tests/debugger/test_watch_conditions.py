@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from tests.debugger.conftest import SOURCES, Compile
 
 pytestmark = pytest.mark.llvm

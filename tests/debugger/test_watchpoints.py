@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.breakpoints import Disposition
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.breakpoints.breakpoint_table import Disposition
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 pytestmark = pytest.mark.llvm
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.arch.lanes import lane_list
+from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger import Session, StopEvent, StopReason
-from rocdbg.debugger.errors import NotRunningError
+from rocdbg.debugger.base.errors import NotRunningError
 
 pytestmark = pytest.mark.llvm
 Launch = Callable[..., Session]

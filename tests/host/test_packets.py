@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from rocdbg.host.packets import Barrier, BarrierValue, Condition, Malformed, decode_packet
+from rocdbg.host.queue_packets import Barrier, BarrierValue, Condition, Malformed, decode_packet
 from rocdbg.sim.device.packets import KernelPacket
 
 

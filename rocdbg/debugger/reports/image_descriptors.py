@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.data import Data
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.values.descriptor_text import buffer_lines, image_lines, kind_of, sampler_lines, words_at
+from rocdbg.debugger.values.image_object_text import buffer_lines, image_lines, kind_of, sampler_lines, words_at
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, PointerType
 from rocdbg.sim.images.chips import has_images

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.debugger.running.launch import LaunchControl
+from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.launch.elements import ELEMENT_TYPES, decode

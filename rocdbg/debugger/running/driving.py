@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import ProcessEnd
 from rocdbg.debugger.target.state import Target
 

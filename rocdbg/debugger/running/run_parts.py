@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.expr.data import Data
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointTable
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
+from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.program.locspec import Location
-from rocdbg.debugger.running.breakpoints import BreakpointTable
+from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.run_state import RunState
-from rocdbg.debugger.running.skips import SkipList
-from rocdbg.debugger.settings import Settings
+from rocdbg.debugger.running.skip_list import SkipList
 from rocdbg.debugger.target.launcher import Launcher
-from rocdbg.debugger.values.history import ValueHistory
+from rocdbg.debugger.values.value_history import ValueHistory
 
 
 class RunParts(Struct, frozen=True, eq=False):

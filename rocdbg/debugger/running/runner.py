@@ -9,24 +9,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.focus import Focus
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Breakpoint, Hit, hits_of
+from rocdbg.debugger.breakpoints.catcher import Catcher
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
+from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
+from rocdbg.debugger.breakpoints.dynamic_printf import print_hits
+from rocdbg.debugger.breakpoints.watcher import Watcher
+from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.selection import follow
-from rocdbg.debugger.program.inlined import inlined_starting_at
-from rocdbg.debugger.program.locspec import Location
+from rocdbg.debugger.program.inlined_calls import inlined_starting_at
+from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import same_function
 from rocdbg.debugger.running import watch_events
-from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, Hit, hits_of
+from rocdbg.debugger.running.calling.suspended_waves import end_call
 from rocdbg.debugger.running.catch_events import caught
-from rocdbg.debugger.running.catching import Catcher
-from rocdbg.debugger.running.catchpoints import Catchpoint
-from rocdbg.debugger.running.changes import resumed, take_code
-from rocdbg.debugger.running.dynamic_printf import print_hits
-from rocdbg.debugger.running.native_conditions import NativeConditions
 from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.running.run_state import Internal
-from rocdbg.debugger.running.stops import (
+from rocdbg.debugger.running.stop_events import (
     SIGNALS,
     BreakpointHit,
     BudgetSpent,
@@ -45,10 +47,8 @@ from rocdbg.debugger.running.stops import (
     Terminated,
     WatchScopeEnded,
 )
-from rocdbg.debugger.running.suspended import end_call
-from rocdbg.debugger.running.watching import Watcher
-from rocdbg.debugger.running.watchpoints import Watchpoint
-from rocdbg.debugger.target.process import ProcessTarget
+from rocdbg.debugger.running.target_changes import resumed, take_code
+from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
 

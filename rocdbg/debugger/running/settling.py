@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.stepping import Stepper
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 _SETTLED = frozenset((StopReason.WATCHPOINT, StopReason.WATCHPOINT_SCOPE))
 

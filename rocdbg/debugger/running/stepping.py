@@ -9,13 +9,13 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
-from rocdbg.arch.registers import FRAME_REGISTERS
-from rocdbg.debugger.focus import Focus
+from rocdbg.arch.dwarf_registers import FRAME_REGISTERS
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, physical_place
-from rocdbg.debugger.program.inlined import inlined_starting_at
-from rocdbg.debugger.running.calls import over_or_into_call
+from rocdbg.debugger.program.inlined_calls import inlined_starting_at
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
 from rocdbg.debugger.running.runner import Runner, thread_of
+from rocdbg.debugger.running.step_calls import over_or_into_call
 from rocdbg.debugger.running.step_start import (
     StepStart,
     frame_changed,
@@ -23,7 +23,7 @@ from rocdbg.debugger.running.step_start import (
     stands_at_another_line,
     step_start,
 )
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.dwarf.info import LineRow
 

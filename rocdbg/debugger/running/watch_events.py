@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, Hit
-from rocdbg.debugger.running.catchpoints import Catchpoint
-from rocdbg.debugger.running.stops import BreakpointHit, Hits, StopEvent, WatchTriggered
-from rocdbg.debugger.running.watchpoints import Trigger, Watchpoint
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Breakpoint, Hit
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
+from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
+from rocdbg.debugger.running.stop_events import BreakpointHit, Hits, StopEvent, WatchTriggered
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.debugger.values.value import Value
 

@@ -19,8 +19,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rocdbg.isa.decoder import Decoder, decoder_for
-from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
-from rocdbg.isa.generate.oracle import Oracle
+from rocdbg.isa.encoding_layouts import Layout, family_of, insert, layouts, width
+from rocdbg.isa.generate.llvm_disassembler import Oracle
 
 CODES = (
     0, 1, 2, 5, 33, 64, 100, 101, 102, 103, 104, 105, 106, 107, 108, 110, 122, 123, 124, 125, 126, 127, 128, 129, 192,

@@ -15,8 +15,8 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from rocdbg.isa.decoder import Decoder, decoder_for
-from rocdbg.isa.generate.assembler import Assembler
-from rocdbg.isa.generate.oracle import Oracle
+from rocdbg.isa.generate.llvm_assembler import Assembler
+from rocdbg.isa.generate.llvm_disassembler import Oracle
 from rocdbg.isa.generate.soak import encodings
 from rocdbg.isa.generate.transfer import relatives_of
 

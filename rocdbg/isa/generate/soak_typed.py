@@ -21,7 +21,7 @@ from rocdbg.errors import Error
 from rocdbg.isa.assembler.encoder import assembler_for
 from rocdbg.isa.assembler.errors import AssemblyError
 from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.generate import assembler as llvm
+from rocdbg.isa.generate import llvm_assembler as llvm
 from rocdbg.isa.generate import typed_operands
 from rocdbg.isa.generate.mutate import texts
 

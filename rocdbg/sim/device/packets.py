@@ -8,8 +8,8 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.errors import Error
+from rocdbg.sim.core.wave import Dim3
 from rocdbg.sim.device.aql import PACKET_SIZE
-from rocdbg.sim.wave import Dim3
 
 KERNEL_DISPATCH: Final = 2
 """The type of such packets: bits 7:0 of the header."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rocdbg.isa.instruction import Operand, OperandKind
-from rocdbg.sim import buffer_request
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.layout import sgpr_offset
+from rocdbg.sim.core import buffer_request
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.core.layout import sgpr_offset
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import (
     ATOMICS,

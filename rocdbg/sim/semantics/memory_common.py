@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.isa.instruction import Operand
-from rocdbg.sim.builder import I8, I16, I32, I64, Value
-from rocdbg.sim.layout import EXCEPTION_MASKS, FLUSH_INPUTS, FLUSH_RESULTS
+from rocdbg.sim.core.builder import I8, I16, I32, I64, Value
+from rocdbg.sim.core.layout import EXCEPTION_MASKS, FLUSH_INPUTS, FLUSH_RESULTS
+from rocdbg.sim.data.atomics import BY_NAME
 from rocdbg.sim.semantics.access import Access, Unsupported, vector_number
 from rocdbg.sim.semantics.registry import Kind, semantic
-from rocdbg.sim.translator.atomics import BY_NAME
 
 
 class Format(Struct, frozen=True):

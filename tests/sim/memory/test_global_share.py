@@ -11,9 +11,9 @@ from engine_bench import Bench
 
 import rocdbg
 from rocdbg.arch.targets import target_by_name
-from rocdbg.sim.global_share import GlobalShare, gds_size
-from rocdbg.sim.layout import FaultKind, Space, Status
-from rocdbg.sim.native import Engine
+from rocdbg.sim.core.global_share import GlobalShare, gds_size
+from rocdbg.sim.core.layout import FaultKind, Space, Status
+from rocdbg.sim.engine.native import Engine
 
 pytestmark = pytest.mark.llvm
 
