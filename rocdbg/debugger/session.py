@@ -135,7 +135,7 @@ class Session:
         self.dwarf: DwarfInspection = DwarfInspection(inferior, focus, data, self.symbols)
         self.running: RunControl = RunControl(
             RunParts(
-                inferior, focus, data, self.breakpoints, settings, self.history, self.convenience, self._run_state,
+                inferior, data, self.breakpoints, settings, focus, self.history, self.convenience, self._run_state,
                 self.skips, lambda: self.launcher, self.places.resolve_shown, self.observers,
             )
         )

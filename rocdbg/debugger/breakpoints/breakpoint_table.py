@@ -16,7 +16,6 @@ from rocdbg.debugger.base.errors import BreakpointError
 from rocdbg.debugger.breakpoints.number_lists import parse_numbers
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.running.stop_events import Hits
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 
@@ -143,14 +142,6 @@ class Hit(Struct, frozen=True):
         if len({place.address for place in self.breakpoint.locations}) < 2:
             return None
         return next((place.number for place in self.breakpoint.locations if place.address == address), None)
-
-
-def hits_of(hits: Sequence[Hit], location: int | None = None) -> Hits:
-    """What a stop says of the breakpoints that cause it; ``location``: which of the first one's it was hit at."""
-    return Hits(
-        tuple(hit.breakpoint.number for hit in hits), tuple(tuple(hit.breakpoint.commands) for hit in hits),
-        hits[0].breakpoint.temporary, location,
-    )
 
 
 class Arrival(Struct, frozen=True):

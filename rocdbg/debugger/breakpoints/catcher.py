@@ -13,10 +13,10 @@ from rocdbg import isa
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.base.errors import BreakpointError
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Disposition, Hit
 from rocdbg.debugger.breakpoints.catchpoints import BEGIN, END, Catchpoint, Event
 from rocdbg.debugger.program.instruction_places import instruction_places
-from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.debugger.target.state import DispatchInfo, LoadedCodeObject, Target, WaveInfo
 from rocdbg.sim.core.builder import Op
@@ -30,7 +30,7 @@ _NONE: frozenset[LoadedAddress] = frozenset()
 class Catcher:
     """The catchpoints of a session's table."""
 
-    def __init__(self, parts: RunParts) -> None:
+    def __init__(self, parts: BreakpointParts) -> None:
         self._parts = parts
         self._loaded: Sequence[LoadedCodeObject] = ()
         self._found: dict[frozenset[str], frozenset[LoadedAddress]] = {}

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, Hit
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
 from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf, Passed
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
-from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.target.state import Target
 from rocdbg.errors import Error
 from rocdbg.sim.core.builder import Op
@@ -46,7 +46,7 @@ class Place(Struct):
 class NativeConditions:
     """Compiles conditions, and counts what the target has passed over."""
 
-    def __init__(self, parts: RunParts, tracing: Callable[[], Tracing]) -> None:
+    def __init__(self, parts: BreakpointParts, tracing: Callable[[], Tracing]) -> None:
         self.tracing = tracing
         self._parts = parts
         self._target: Target | None = None

@@ -14,6 +14,7 @@ from rocdbg.addresses import FileAddress
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.register_watches import RegisterWatches
 from rocdbg.debugger.breakpoints.watched_reads import RecordedMemory, RecordedReads
 from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
@@ -24,7 +25,6 @@ from rocdbg.debugger.expr.parsing.kept_trees import names_in
 from rocdbg.debugger.expr.value_access import address_of, follow
 from rocdbg.debugger.frames.frame_registers import RegisterFile
 from rocdbg.debugger.frames.frames import Frame, physical_place
-from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
@@ -48,7 +48,7 @@ def _kernel_ends(code: bytes, target: str) -> tuple[int, ...]:
 class Watcher:
     """The watchpoints of a session's table."""
 
-    def __init__(self, parts: RunParts) -> None:
+    def __init__(self, parts: BreakpointParts) -> None:
         self._parts = parts
         self._register_watches = RegisterWatches(parts.inferior)
         self.stopped: int | None = None

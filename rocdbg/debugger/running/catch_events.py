@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Hit, hits_of
-from rocdbg.debugger.running.stop_events import CatchpointHit, StopEvent
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Hit
+from rocdbg.debugger.running.stop_events import CatchpointHit, StopEvent, hits_of
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
 
 if TYPE_CHECKING:

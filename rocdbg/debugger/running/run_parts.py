@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct
-
-from rocdbg.debugger.base.settings import Settings
-from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointTable
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
-from rocdbg.debugger.expr.program_data import Data
-from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.running.observer import Observer
@@ -20,18 +15,14 @@ from rocdbg.debugger.target.launcher import Launcher
 from rocdbg.debugger.values.value_history import ValueHistory
 
 
-class RunParts(Struct, frozen=True, eq=False):
+class RunParts(BreakpointParts, frozen=True, eq=False):
     """One for each focus that a session is looked at from; all but ``focus`` and ``data`` are the session's own.
 
     ``launcher`` gives what makes the target of the next run, ``resolve`` finds the locations of a text, ``observers``
     are notified of launches, stops and ends.
     """
 
-    inferior: Inferior
     focus: Selection
-    data: Data
-    breakpoints: BreakpointTable
-    settings: Settings
     history: ValueHistory
     convenience: Convenience
     state: RunState

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Breakpoint, Hit, hits_of
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Breakpoint, Hit
 from rocdbg.debugger.breakpoints.catcher import Catcher
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
 from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
@@ -46,6 +46,7 @@ from rocdbg.debugger.running.stop_events import (
     StopEvent,
     Terminated,
     WatchScopeEnded,
+    hits_of,
 )
 from rocdbg.debugger.running.target_changes import resumed, take_code
 from rocdbg.debugger.target.process_target import ProcessTarget

@@ -14,7 +14,10 @@ from msgspec import Struct
 from rocdbg.debugger.target.runnable import ExitInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rocdbg.debugger.base.focus import Focus
+    from rocdbg.debugger.breakpoints.breakpoint_table import Hit
     from rocdbg.debugger.breakpoints.watchpoints import Trigger
     from rocdbg.debugger.values.value import Value
     from rocdbg.dwarf.info.types import Type
@@ -91,6 +94,14 @@ class Hits(Struct, frozen=True):
     location: int | None = None
     triggers: tuple[Trigger, ...] = ()
     lanes: int = 0
+
+
+def hits_of(hits: Sequence[Hit], location: int | None = None) -> Hits:
+    """What a stop says of the breakpoints that cause it; ``location``: which of the first one's it was hit at."""
+    return Hits(
+        tuple(hit.breakpoint.number for hit in hits), tuple(tuple(hit.breakpoint.commands) for hit in hits),
+        hits[0].breakpoint.temporary, location,
+    )
 
 
 class DeviceReport(Struct, frozen=True):

@@ -11,13 +11,13 @@ from msgspec import Struct
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.breakpoint_table import Hit
 from rocdbg.debugger.breakpoints.tracepoints.trace_buffer import TraceBuffer, TraceFrame, Words, record
 from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Layout, expanded, make_layout
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator
-from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.errors import Error
 
@@ -53,7 +53,7 @@ class TraceStatus(Struct):
 class Tracing:
     """The trace experiment of a session, and the frame of it that is looked at (``selected``, -1: none)."""
 
-    def __init__(self, parts: RunParts) -> None:
+    def __init__(self, parts: BreakpointParts) -> None:
         self._parts = parts
         self._layouts: dict[int, Layout] = {}
         self._by_host: dict[tuple[int, int, tuple[Action, ...]], tuple[int, Layout]] = {}
