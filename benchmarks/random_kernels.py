@@ -27,7 +27,7 @@ from rocdbg.codeobject import open_file
 from rocdbg.errors import Error
 from rocdbg.isa.decoder import DecodeError, decode, decoder_for
 from rocdbg.isa.encoding_layouts import Layout, family_of, insert, layouts, width
-from rocdbg.isa.generate.soak import CODES, LITERALS
+from rocdbg.isa.generate.sample_words import CODES, LITERALS
 from rocdbg.isa.instruction import Flow, OperandKind
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.global_share import GlobalShare

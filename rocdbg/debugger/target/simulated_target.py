@@ -14,8 +14,8 @@ from rocdbg.debugger.target.runnable import ExitInfo, ExpectResult, Progress, Re
 from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, LoadedCodeObject, QueueInfo, WaveInfo
 from rocdbg.launch.binding import BoundLaunch
 from rocdbg.sim.core.wave import Wave
-from rocdbg.sim.device.aql import QUEUE_SIZE
 from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.queue_structures import QUEUE_SIZE
 
 _AGENT = _QUEUE = 1
 

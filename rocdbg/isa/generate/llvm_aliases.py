@@ -21,7 +21,7 @@ from rocdbg.isa.decoder import decoder_for
 from rocdbg.isa.encoding_layouts import layouts
 from rocdbg.isa.encoding_table import Table, base_name
 from rocdbg.isa.generate.llvm_assembler import Assembler
-from rocdbg.isa.generate.soak import words_of
+from rocdbg.isa.generate.sample_words import words_of
 
 TARGETS = (
     "gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030",

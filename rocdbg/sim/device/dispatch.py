@@ -19,13 +19,13 @@ from rocdbg.sim.core.memory import Allocation, GlobalMemory
 from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
 from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
 from rocdbg.sim.core.wave import Dim3, Wave
-from rocdbg.sim.device.aql import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
+from rocdbg.sim.device.aql_packets import KernelPacket
 from rocdbg.sim.device.deadlock import is_deadlock
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.excursion import Excursion
 from rocdbg.sim.device.journal import Given, Journal
 from rocdbg.sim.device.kernarg import HiddenValues
-from rocdbg.sim.device.packets import KernelPacket
+from rocdbg.sim.device.queue_structures import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
 from rocdbg.sim.device.residency import Residency
 from rocdbg.sim.device.schedule import Schedule
 from rocdbg.sim.device.workgroup_places import Places, SparePlaces

@@ -26,15 +26,7 @@ from rocdbg.sim.core.initial_state import DispatchState, enabled_exceptions
 from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
 from rocdbg.sim.core.uninitialized_reads import UninitializedReads
 from rocdbg.sim.core.wave import Dim3
-from rocdbg.sim.device.aql import (
-    GRID_SYNC_REFUSED,
-    GRID_SYNC_SIZE,
-    PACKET_SIZE,
-    QUEUE_SIZE,
-    DispatchPacket,
-    Queue,
-    grid_sync,
-)
+from rocdbg.sim.device.aql_packets import PACKET_SIZE, KernelPacket, PacketError, PacketPlace
 from rocdbg.sim.device.dispatch import RESIDENT_WAVES, Dispatch, DispatchPlan
 from rocdbg.sim.device.kernarg import HiddenValues, build_segment
 from rocdbg.sim.device.launch_facts import Launch, Launches
@@ -46,7 +38,7 @@ from rocdbg.sim.device.limits import (
     lane_scratch,
     sizes,
 )
-from rocdbg.sim.device.packets import KernelPacket, PacketError, PacketPlace
+from rocdbg.sim.device.queue_structures import GRID_SYNC_REFUSED, GRID_SYNC_SIZE, QUEUE_SIZE, Queue, grid_sync
 from rocdbg.sim.device.schedule import Schedule
 from rocdbg.sim.device.user_data import UserDataBlock
 from rocdbg.sim.services.host_services import HostServices
@@ -300,7 +292,7 @@ class Machine:
         )
         assert kernarg_area is not None and packet_area is not None
         scratch_address = scratch_area.address if scratch_area is not None else 0
-        packet = DispatchPacket(
+        packet = KernelPacket(
             grid, workgroup, needs.lane_scratch, needs.lds, launch.descriptor_address, kernarg_area.address
         )
         scratch_words = scratch.buffer_descriptor(self.target, kernel.wave_size, scratch_address, needs.scratch)

@@ -8,7 +8,7 @@ import pytest
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.decoder import DecodeError, decoder_for
-from rocdbg.isa.generate.soak import encodings
+from rocdbg.isa.generate.sample_words import encodings
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.engine.native import Engine

@@ -17,10 +17,10 @@ from rocdbg.sim.core.memory import Allocation, GlobalMemory
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.shared_window import SharedWindow
 from rocdbg.sim.core.stops import StopKind
+from rocdbg.sim.device.aql_packets import KernelPacket, PacketError, PacketPlace
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.limits import LaunchLimitError
 from rocdbg.sim.device.machine import Machine
-from rocdbg.sim.device.packets import KernelPacket, PacketError, PacketPlace
 from rocdbg.sim.device.queue_runner import QueueRunner, QueueStop
 from rocdbg.sim.device.user_queue import UserQueue
 

@@ -1,7 +1,7 @@
-"""The structures a kernel can reach through its dispatch and queue pointers, with their real layouts.
+"""The structures a kernel can reach through its queue pointer and hidden arguments, with their real layouts.
 
-Kernels read the AQL dispatch packet (group and grid sizes) and the ``amd_queue_t`` (aperture bases); the
-other fields hold what a runtime would put there as far as it means something without one.
+Kernels read the ``amd_queue_t`` (aperture bases); the other fields hold what a runtime would put there as far as it
+means something without one. The packets in a queue are in `rocdbg.sim.device.aql_packets`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from typing import Final
 
 from msgspec import Struct
 
-PACKET_SIZE = 64
-"""Bytes of an AQL packet."""
 QUEUE_SIZE = 256
 """Bytes of ``amd_queue_t`` as far as its fields are defined."""
 WRITE_INDEX: Final = 56
@@ -30,11 +28,6 @@ Nothing says beforehand whether a kernel waits for its grid: unoptimised ones al
 to ask whether the launch was cooperative. That it looks at the structure does.
 """
 
-# Packet type KERNEL_DISPATCH (2), barrier bit (8), agent scope for the acquire (9..10) and release (11..12)
-# fence.
-_PACKET_HEADER = 2 | 1 << 8 | 1 << 9 | 1 << 11
-_PACKET = struct.Struct("<HH3HH3IIIQQQQ")
-
 # amd_queue_t: hsa_queue_t (type, features, base, doorbell, size, reserved, id), reserved, write id, aperture
 # bases (bits 63..32), max CU and wave id, doorbell fields, reserved, read id, read id offset, tmpring size,
 # scratch
@@ -48,35 +41,6 @@ _PROPERTY_IS_PTR64 = 1 << 1
 # As the device libraries declare it: state shared between devices, number of this grid, number of grids, work-items
 # of earlier and of all grids, two counters of this grid's own barrier, its workgroups, padding.
 _GRID_SYNC = struct.Struct("<QIIQQIIII")
-
-
-class DispatchPacket(Struct, frozen=True):
-    """What goes into ``hsa_kernel_dispatch_packet_t``. Sizes in work-items and bytes."""
-
-    grid: tuple[int, int, int]
-    workgroup: tuple[int, int, int]
-    private_segment_size: int
-    group_segment_size: int
-    kernel_object: int
-    """Address of the kernel descriptor."""
-    kernarg_address: int
-
-    def to_bytes(self) -> bytes:
-        """The 64 bytes of the packet."""
-        dimensions = 3 if self.grid[2] > 1 else 2 if self.grid[1] > 1 else 1
-        return _PACKET.pack(
-            _PACKET_HEADER,
-            dimensions,
-            *self.workgroup,
-            0,
-            *self.grid,
-            self.private_segment_size,
-            self.group_segment_size,
-            self.kernel_object,
-            self.kernarg_address,
-            0,
-            0,
-        )
 
 
 class Queue(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Compare the decoder with LLVM's assembler, for targets that LLVM cannot disassemble (GFX6, GFX7).
 
-Run by hand: ``python -m rocdbg.isa.generate.soak_assembled gfx700 [--every N] [--show N]``. Both ways round: generated
+Run by hand: ``python -m tests.isa.soak.assembled_soak gfx700 [--every N] [--show N]``. Both ways round: generated
 encodings are decoded and their texts assembled, which must give back their bytes; and texts of GFX8, GFX9 and GFX10
 are assembled, of which those that the target takes must decode to what the assembler prints. Exit status 1 if fewer
 than 99.9 % agree.
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from rocdbg.isa.decoder import Decoder, decoder_for
 from rocdbg.isa.generate.llvm_assembler import Assembler
 from rocdbg.isa.generate.llvm_disassembler import Oracle
-from rocdbg.isa.generate.soak import encodings
+from rocdbg.isa.generate.sample_words import encodings
 from rocdbg.isa.generate.transfer import relatives_of
 
 OTHERS = ("gfx803", "gfx900", "gfx1010")

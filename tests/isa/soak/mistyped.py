@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.generate.soak import encodings
+from rocdbg.isa.generate.sample_words import encodings
 
 _REGISTER = re.compile(r"\b(?:v|a|s|ttmp)(?:\d+|\[\d+:\d+\])(?:\.[lh])?")
 _SPECIAL = (

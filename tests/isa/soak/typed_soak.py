@@ -1,6 +1,6 @@
 """Compare rocdbg's assembler with LLVM's: what one refuses the other must refuse, what they take has the same bytes.
 
-Run by hand: ``python -m rocdbg.isa.generate.soak_typed gfx90a [--operands] [--every N] [--show N] [--seed N]``. Texts
+Run by hand: ``python -m tests.isa.soak.typed_soak gfx90a [--operands] [--every N] [--show N] [--seed N]``. Texts
 are printed instructions and mutations of them, or, with ``--operands``, printed ones with an operand of
 `typed_operands`. Every disagreement is counted under its class: who refuses it and why. Exit status 1
 if fewer than 99.9 % agree.
@@ -22,8 +22,8 @@ from rocdbg.isa.assembler.encoder import assembler_for
 from rocdbg.isa.assembler.errors import AssemblyError
 from rocdbg.isa.decoder import decoder_for
 from rocdbg.isa.generate import llvm_assembler as llvm
-from rocdbg.isa.generate import typed_operands
-from rocdbg.isa.generate.mutate import texts
+from tests.isa.soak import typed_operands
+from tests.isa.soak.mistyped import texts
 
 _VALUE = (
     r"(src_)?(scc|vccz|execz|shared_base|shared_limit|private_base|private_limit|pops_exiting_wave_id"

@@ -8,8 +8,8 @@ import struct
 from collections.abc import Iterator
 
 from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.generate.mutate import joined, split
-from rocdbg.isa.generate.soak import encodings
+from rocdbg.isa.generate.sample_words import encodings
+from tests.isa.soak.mistyped import joined, split
 
 _BINARY = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "!", "==", "!=", "<>", "<", "<=", ">", ">=", "&&", "||")
 _SPECIAL = (
