@@ -18,7 +18,7 @@ from rocdbg.host.protocol import IMAGE, Status
 from rocdbg.launch.image_formats import FormatName, every_format
 from rocdbg.sim.data.buffer_formats import NumberFormat
 from rocdbg.sim.images.buffer_images import buffer_words
-from rocdbg.sim.images.chips import Chip, chip_of, has_images
+from rocdbg.sim.images.chips import Chip, chip_of
 from rocdbg.sim.images.fields import Rules
 from rocdbg.sim.images.image_descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.made_image import made_image
@@ -100,7 +100,7 @@ def format_for(target: Target, geometry: Geometry, kind: int, order: int) -> tup
         return None
     if geometry is Geometry.BUFFER and (order == _SRGBA_ORDER or kind in _NOT_IN_BUFFERS):
         return None
-    if not has_images(target) or code_of(chip_of(target).rules, form.data) is None:
+    if not target.has_images or code_of(chip_of(target).rules, form.data) is None:
         return None
     if order == _SRGBA_ORDER:
         return form, _READ
@@ -237,7 +237,7 @@ def make_sampler(
     bad = normalized not in (0, 1) or filter not in _FILTERS or level_filter not in _LEVEL_FILTERS
     if bad or not all(mode in _ADDRESSING for mode in modes):
         raise RequestError(Status.INVALID_ARGUMENT, "there is no such sampler")
-    if not has_images(target):
+    if not target.has_images:
         raise RequestError(Status.INVALID_ARGUMENT, f"{target.name} has no images")
     rules = chip_of(target).rules
     clamp = (_ADDRESSING[modes[0]], _ADDRESSING[modes[1]], _ADDRESSING[modes[2]])
@@ -317,6 +317,6 @@ def _float_bits(channel: float, width: int) -> int:
 
 
 __all__ = [
-    "ALIGNMENT", "Geometry", "ImageRequest", "ProgramImage", "format_for", "has_images", "make_image", "make_sampler",
+    "ALIGNMENT", "Geometry", "ImageRequest", "ProgramImage", "format_for", "make_image", "make_sampler",
     "srgb_table", "texel_bytes",
 ]  # fmt: skip

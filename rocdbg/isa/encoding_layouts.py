@@ -6,11 +6,13 @@ which modifiers exist) is in the generated tables. Both the generator and the de
 Fields of different operands may share bits (the AGPR bit of gfx90a memory instructions, the lsb of
 VOPD's vdsty). GFX6 to GFX8 are in `rocdbg.isa.encoding_layouts_gfx6`.
 
-The other kinds of instructions have files of their own: `formats_vector`, `formats_memory`, `formats_image`.
+The other kinds of instructions have files of their own: `encoding_layouts_vector`, `encoding_layouts_memory`,
+`encoding_layouts_image`.
 """
 
 from __future__ import annotations
 
+from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.bit_layout import GFX12, Bits, Layout, Selector, at, extract, extractor, insert, prefixed, width
 from rocdbg.isa.encoding_layouts_image import exports, images
 from rocdbg.isa.encoding_layouts_memory import buffers, flat_memory, local_memory, scalar_memory
@@ -54,11 +56,7 @@ def layouts(family: str) -> list[Layout]:
 
 def family_of(target: str) -> str:
     """The family whose layouts a target uses, by name ("gfx1036" -> "gfx10")."""
-    if target in ("gfx90a", "gfx942", "gfx950", "gfx940", "gfx941"):
-        return "gfx90a" if target == "gfx90a" else "gfx940"
-    if target.endswith("-generic"):
-        return "gfx940" if target.startswith("gfx9-4") else target.partition("-")[0]
-    return "gfx125" if target in ("gfx1250", "gfx1251") else target[:-2]
+    return target_by_name(target).family
 
 
 __all__ = [

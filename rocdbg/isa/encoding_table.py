@@ -11,6 +11,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from rocdbg.arch.targets import TARGETS
 from rocdbg.isa.encoding_layouts import Bits
 
 Texts = tuple[str | None, ...]
@@ -37,24 +38,6 @@ _NUMBER = re.compile(r"^(-?)(\d+)$")
 
 WHOLE_REGISTERS = "!"
 """Begins a modifier's text if with this value the 16-bit operands are printed without ``.l`` and ``.h``."""
-
-_SAME = {
-    "gfx600": "gfx601 gfx602",
-    "gfx700": "gfx701 gfx702 gfx703 gfx704 gfx705",
-    "gfx803": "gfx801 gfx802 gfx805",
-    "gfx900": "gfx902 gfx909 gfx90c gfx9-generic",
-    "gfx942": "gfx940 gfx941 gfx9-4-generic",
-    "gfx1010": "gfx10-1-generic",
-    "gfx1011": "gfx1012",
-    "gfx1030": "gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx10-3-generic",
-    "gfx1100": "gfx1101 gfx1102 gfx1103 gfx11-generic",
-    "gfx1150": "gfx1151 gfx1152 gfx1153",
-    "gfx1200": "gfx1201 gfx12-generic",
-    "gfx1250": "gfx1251",
-}
-ALIASES = {alias: target for target, aliases in _SAME.items() for alias in aliases.split()}
-"""Targets that use the table of another one, since LLVM decodes compute instructions for them alike (gfx1251 has DPP
-forms of 64-bit instructions besides)."""
 
 
 def base_name(mnemonic: str) -> str:
@@ -140,8 +123,9 @@ def unpack(packed: list[Any]) -> Texts:
 
 
 def table_name(target: str) -> str:
-    """File name of a target's table."""
-    return ALIASES.get(target, target) + ".json"
+    """File name of a target's table, which it may share (`Target.encodings`)."""
+    row = TARGETS.get(target)
+    return (row.encodings if row is not None and row.encodings else target) + ".json"
 
 
 def _path(target: str) -> Traversable:
@@ -202,7 +186,7 @@ class Table:
     @property
     def aliases(self) -> dict[str, str]:
         """Instructions by further names, which earlier generations had for them."""
-        return _aliases().get(ALIASES.get(self.target, self.target), {})
+        return _aliases().get(table_name(self.target).removesuffix(".json"), {})
 
     def rows(self, layout: str, wave_size: int) -> dict[str, list[Any]]:
         """Mnemonic and number of the signature by opcode and case, of the rows that exist in a wave size."""

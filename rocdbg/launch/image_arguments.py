@@ -24,7 +24,7 @@ from rocdbg.launch.errors import LaunchError, shown
 from rocdbg.launch.image_formats import FormatName, format_of_array, parse_format
 from rocdbg.launch.value_arguments import swapped
 from rocdbg.sim.images.buffer_images import buffer_words
-from rocdbg.sim.images.chips import Chip, chip_of, has_images
+from rocdbg.sim.images.chips import Chip, chip_of
 from rocdbg.sim.images.fields import Rules
 from rocdbg.sim.images.image_descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.made_image import made_image
@@ -53,7 +53,7 @@ _ROW = 256
 
 def chip_for(target: Target, where: str) -> Chip:
     """What a target's images follow. Raises LaunchError if it has none."""
-    if not has_images(target):
+    if not target.has_images:
         raise LaunchError(where, f"{target.name} has no images")
     return chip_of(target)
 

@@ -10,7 +10,7 @@ from rocdbg.arch.targets import Target
 from rocdbg.debugger.values.value_storage import Memory
 from rocdbg.errors import Error
 from rocdbg.sim.images.buffer_images import buffer_text
-from rocdbg.sim.images.chips import chip_of, has_images
+from rocdbg.sim.images.chips import chip_of
 from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS
 from rocdbg.sim.images.image_descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.sampler_descriptor import SamplerDescriptor
@@ -65,7 +65,7 @@ def sampler_lines(words: list[int], target: Target) -> list[str]:
 
 def opaque_text(type_name: str, memory: Memory, space: int, address: int, target: Target) -> str | None:
     """What the object behind a pointer to ``type_name`` is; None if it is neither image nor sampler, or not there."""
-    if not has_images(target):
+    if not target.has_images:
         return None
     chip, kind = chip_of(target), kind_of(type_name)
     try:

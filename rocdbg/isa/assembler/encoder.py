@@ -167,7 +167,7 @@ def _assembler(target: str, wave_size: int) -> Assembler:
 
 
 def assembler_for(target: str, wave_size: int | None = None) -> Assembler:
-    """The assembler of a target, made once. Without ``wave_size``: 32 from gfx10 on, as LLVM assumes, else 64."""
+    """The assembler of a target, made once. Without ``wave_size``: the compiler's default."""
     if wave_size is None:
         wave_size = decoder_for(target).wave_size
     return _assembler(target, wave_size)

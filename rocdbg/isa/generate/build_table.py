@@ -6,6 +6,7 @@ import itertools
 import re
 from typing import Any
 
+from rocdbg.arch import targets
 from rocdbg.isa.encoding_layouts import Layout, family_of, layouts, width
 from rocdbg.isa.encoding_table import ItemTag, bits_text, pack
 from rocdbg.isa.generate.learn import Item, Learner, Row
@@ -13,11 +14,13 @@ from rocdbg.isa.generate.learn_images import ImageLearner
 from rocdbg.isa.generate.llvm_disassembler import Oracle
 from rocdbg.isa.generate.value_pools import Pool
 
-TARGETS = (
-    "gfx803", "gfx810", "gfx600", "gfx700", "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950",
-    "gfx1010", "gfx1011", "gfx1013", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250",
+TARGETS = tuple(
+    sorted(
+        {target.encodings for target in targets.TARGETS.values() if target.encodings},
+        key=lambda name: (name in ("gfx600", "gfx700"), targets.TARGETS[name].mach),
+    )
 )
-"""Targets with a table of their own; ``table.ALIASES`` has the others."""
+"""Targets with a table of their own, those last that are made out of another's."""
 LLVM = "LLVM 22"
 IMAGES = ("MIMG", "VIMAGE", "VSAMPLE")
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rocdbg.arch.targets import Generation, Target
+from rocdbg.arch.targets import Target
 from rocdbg.sim.core.guarded import guarded
 
 GWS_RESOURCES: Final = 64
@@ -31,22 +31,12 @@ class Origin(IntEnum):
     """The first wave at a barrier that no program has initialised. A runtime initialises resource 0 before a
     cooperative launch, with the number that the barrier instructions give too."""
 
-_LARGE, _SMALL = 64 << 10, 4 << 10
-_WITHOUT = ("gfx90a", "gfx940", "gfx941", "gfx942", "gfx950")
-
-
-def gds_size(target: Target) -> int:
-    """Bytes of GDS; 0 where there is none. (As amdgpu's driver reports it.)"""
-    if target.generation >= Generation.GFX12 or target.name in _WITHOUT:
-        return 0
-    return _SMALL if target.generation is Generation.GFX11 or target.name == "gfx908" else _LARGE
-
 
 class GlobalShare:
     """GDS and GWS of one device, all zeros at first."""
 
     def __init__(self, target: Target) -> None:
-        self.gds: NDArray[np.uint8] = guarded(gds_size(target))
+        self.gds: NDArray[np.uint8] = guarded(target.gds_size)
         """The memory, uint8[bytes]."""
         rows = guarded(GWS_RESOURCES * len(GWS_FIELDS) * 4).view(np.uint32)
         self.gws: NDArray[np.uint32] = rows.reshape(GWS_RESOURCES, len(GWS_FIELDS))
@@ -60,4 +50,4 @@ class GlobalShare:
         origin[origin == Origin.BARRIER] = Origin.NOBODY
 
 
-__all__ = ["GWS_FIELDS", "GWS_RESOURCES", "GlobalShare", "Origin", "gds_size"]
+__all__ = ["GWS_FIELDS", "GWS_RESOURCES", "GlobalShare", "Origin"]

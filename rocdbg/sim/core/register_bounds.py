@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rocdbg.arch.targets import Generation, Target
+from rocdbg.arch.targets import TARGETS, Generation, Target
 from rocdbg.isa.instruction import Instruction, OperandKind
 from rocdbg.sim.core.layout import VGPR_COUNT
 
@@ -23,24 +23,12 @@ _MOST = 0x7FFF
 OVERFLOW = 0x8000_8000_8000
 """Bits of the sum of bounds and needs that say: too many."""
 
-_ONE_AND_A_HALF = frozenset(("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201"))
-"""Targets with 1536 VGPRs per SIMD, which come in groups half as large again."""
-MOST_GRANULE = 24
+MOST_GRANULE = max(target.vgpr_allocation(size) for target in TARGETS.values() for size in target.wave_sizes)
 """VGPRs are allocated in multiples of at most so many."""
 _FEWEST = 4
 """No wave has fewer VGPRs."""
 _FEWEST_SCALARS = 16
 """No wave has fewer SGPRs."""
-
-
-def _granule(target: Target, wave_size: int) -> int:
-    """How many VGPRs are allocated at a time."""
-    if target.generation < Generation.GFX10:
-        return 4
-    if target.name in _ONE_AND_A_HALF:
-        return 24 if wave_size == 32 else 12
-    large = target.version is not None and target.version >= (10, 3, 0)
-    return (16 if large else 8) // (1 if wave_size == 32 else 2)
 
 
 def bounds(target: Target, wave_size: int, vgprs: int, agprs: int, sgprs: int) -> int:
@@ -49,7 +37,7 @@ def bounds(target: Target, wave_size: int, vgprs: int, agprs: int, sgprs: int) -
     Allocation rounds up, but no wave has more VGPRs than instructions can name: that is what its state has room for.
     From GFX10 on every wave has all SGPRs.
     """
-    granule = _granule(target, wave_size)
+    granule = target.vgpr_allocation(wave_size)
     counts = [min(-(-vgprs // granule) * granule, target.vgpr_file), agprs]
     unit = target.sgpr_granule or 16
     counts.append(-(-sgprs // unit) * unit if target.generation < Generation.GFX10 else _MOST)
