@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from pygments.lexer import RegexLexer, bygroups, default, include, words
+from pygments.lexer import RegexLexer, default, include, words
 from pygments.token import (
     Comment,
     Keyword,
@@ -77,20 +77,22 @@ class AmdgpuLexer(RegexLexer):
             (r"\#[^\n]*", Comment.Preproc),
             (rf"(?:{_NAME}|\d+)(?=[^\S\n]*:(?![:=]))", Name.Label),
             (r":", Punctuation),
-            (r"(\.(?:macro|purgem))([^\S\n]+)([\w.$]+)", bygroups(Keyword, Whitespace, Name.Function), "operands"),
-            (
-                r"(\.(?:set|equ|equiv|eqv))([^\S\n]+)([A-Za-z_.$\\][\w.$\\]*)",
-                bygroups(Keyword, Whitespace, Name.Constant), "operands",
-            ),
-            (
-                r"([A-Za-z_.$][\w.$]*)([^\S\n]*)(=)(?!=)",
-                bygroups(Name.Constant, Whitespace, Operator), "operands",
-            ),
+            (r"\.(?:macro|purgem)(?=[^\S\n]+[\w.$])", Keyword, "macro name"),
+            (r"\.(?:set|equ|equiv|eqv)(?=[^\S\n]+[A-Za-z_.$\\])", Keyword, "symbol name"),
+            (r"[A-Za-z_.$][\w.$]*(?=[^\S\n]*=(?!=))", Name.Constant, "operands"),
             (r"\.(?:amdgpu_metadata|amd_amdgpu_(?:hsa|pal)_metadata|amdgpu_pal_metadata)\b", Keyword, "metadata"),
             (r"\.[A-Za-z_][\w.]*", Keyword, "operands"),
             (rf"(?:{_FAMILIES})_[\w\\@]+(?:\\\(\)[\w\\@]*)*|exp(?=[^\S\n])", Name.Function, "operands"),
             (_NAME, Name.Function.Magic, "operands"),  # the name of a macro
             default("operands"),
+        ],
+        "macro name": [
+            (r"[^\S\n]+", Whitespace),
+            (r"[\w.$]+", Name.Function, ("#pop", "operands")),
+        ],
+        "symbol name": [
+            (r"[^\S\n]+", Whitespace),
+            (r"[A-Za-z_.$\\][\w.$\\]*", Name.Constant, ("#pop", "operands")),
         ],
         "operands": [
             (r"\n", Whitespace, "#pop"),
@@ -132,7 +134,8 @@ class AmdgpuLexer(RegexLexer):
         ],
     }
 
-    def analyse_text(text: str) -> float:  # type: ignore[override]  # Pygments makes it static
+    @staticmethod
+    def analyse_text(text: str) -> float:
         """How sure it is that a text is assembly of these machines."""
         if re.search(r"^\s*\.(?:amdgcn_target|amdhsa_kernel|amdgpu_metadata|amd_kernel_code_t|amdgpu_hsa_kernel)\b",
                      text, re.MULTILINE):

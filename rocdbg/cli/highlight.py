@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
-from rocdbg.cli.visible import visible_source
+from rocdbg.cli.visible_text import visible_source
 
 # What clang reads is C, C++ or assembly under many names that pygments does not know.
 LEXERS = {
@@ -36,7 +36,7 @@ def shown_lines(lines: Sequence[str], file: str, first: int, count: int, colour:
 def _highlight(text: str, file: str) -> tuple[str, ...]:
     from pygments import highlight
     from pygments.formatters import TerminalFormatter
-    from pygments.formatters.terminal import TERMINAL_COLORS
+    from pygments.formatters.terminal import TERMINAL_COLORS  # type: ignore[attr-defined]  # not in its stubs
     from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
     from pygments.token import Name
     from pygments.util import ClassNotFound

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
-from rocdbg.cli.screen.view import View
+from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, function_bounds
 from rocdbg.errors import Error
 

@@ -25,7 +25,7 @@ from rocdbg.dwarf.context import Expression, LocationListEntry
 from rocdbg.dwarf.encoding import Item
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
-from rocdbg.sim.object_cache import default_cache_directory, open_cache
+from rocdbg.sim.engine.object_cache import default_cache_directory, open_cache
 
 if TYPE_CHECKING:
     from rocdbg.analysis.lane_table import LaneTable

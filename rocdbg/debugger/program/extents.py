@@ -16,7 +16,7 @@ from rocdbg import isa
 from rocdbg.analysis.control_flow import RETURN_ADDRESS, FunctionCode, jump_targets
 from rocdbg.codeobject import CodeObjectError
 from rocdbg.codeobject.elf import SHF_EXECINSTR, Section
-from rocdbg.codeobject.symbols import Symbol, SymbolType
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
 from rocdbg.errors import Error
 from rocdbg.isa import Flow, Instruction
 

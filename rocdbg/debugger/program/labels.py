@@ -15,7 +15,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress, LoadedAddress
-from rocdbg.codeobject.symbols import Symbol, SymbolType
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.dwarf.info.scopes import Label, Scope
