@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.program.program import Program
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.running.breakpoints import BreakpointLocation
 
 
 class PlaceIndex:
@@ -17,18 +21,18 @@ class PlaceIndex:
         self._programs: dict[int, tuple[Program, dict[int, list[int]]]] = {}
         """By the identity of a program: it, and the numbers by file address, ascending."""
 
-    def add(self, number: int, places: Iterable[Location]) -> None:
+    def add(self, number: int, places: Iterable[BreakpointLocation]) -> None:
         """A breakpoint is at these places."""
-        for place in places:
+        for place in (each.location for each in places):
             _, numbers = self._programs.setdefault(id(place.program), (place.program, {}))
             there = numbers.setdefault(place.file_address, [])
             index = bisect_left(there, number)
             if there[index : index + 1] != [number]:
                 there.insert(index, number)
 
-    def remove(self, number: int, places: Iterable[Location]) -> None:
+    def remove(self, number: int, places: Iterable[BreakpointLocation]) -> None:
         """It is there no longer."""
-        for place in places:
+        for place in (each.location for each in places):
             _, numbers = self._programs.get(id(place.program), (None, {}))
             there = numbers.get(place.file_address, [])
             index = bisect_left(there, number)

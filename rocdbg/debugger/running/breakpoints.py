@@ -214,13 +214,13 @@ class BreakpointTable:
         made.number = self.last_number = self._next
         self._breakpoints[self._next] = made
         if made.at_places:
-            self._places.add(made.number, _places_of(made))
+            self._places.add(made.number, made.locations)
         else:
             self._elsewhere[made.number] = made
         self._next += 1
 
     def _remove(self, number: int) -> None:
-        self._places.remove(number, _places_of(self._breakpoints.pop(number)))
+        self._places.remove(number, self._breakpoints.pop(number).locations)
         self._elsewhere.pop(number, None)
 
     @property
@@ -290,10 +290,8 @@ class BreakpointTable:
         failed = []
         self._places.clear()
         for breakpoint_ in self:
-            if not breakpoint_.at_places:
-                continue
-            if breakpoint_.text.startswith("*"):
-                self._places.add(breakpoint_.number, _places_of(breakpoint_))
+            if breakpoint_.text.startswith("*") or not breakpoint_.at_places:
+                self._places.add(breakpoint_.number, breakpoint_.locations if breakpoint_.at_places else ())
                 continue
             disabled = {p.number for p in breakpoint_.locations if not p.enabled}
             invalid = {p.location.file_address for p in breakpoint_.locations if p.invalid}
@@ -305,7 +303,7 @@ class BreakpointTable:
             for place in breakpoint_.locations:
                 place.enabled = place.number not in disabled
                 place.invalid = place.location.file_address in invalid
-            self._places.add(breakpoint_.number, _places_of(breakpoint_))
+            self._places.add(breakpoint_.number, breakpoint_.locations)
         return failed
 
     def clear_at(self, addresses: Iterable[int]) -> list[int]:
@@ -396,10 +394,6 @@ class BreakpointTable:
         for hit in hits:
             if hit.breakpoint.temporary and hit.breakpoint.number in self._breakpoints:
                 self._remove(hit.breakpoint.number)
-
-
-def _places_of(made: Breakpoint) -> list[Location]:
-    return [place.location for place in made.locations]
 
 
 def _numbered(locations: Sequence[Location]) -> list[BreakpointLocation]:
