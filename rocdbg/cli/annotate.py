@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rocdbg.argument_parser import ArgumentParser
-from rocdbg.cli.visible import visible
+from rocdbg.cli.visible_text import visible
 from rocdbg.cli.writer import tool_output
-from rocdbg.debugger.annotation import annotate
+from rocdbg.debugger.annotate.annotated_file import annotate
 from rocdbg.errors import Error
 from rocdbg.streams import LOST, complain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocdbg.argument_parser import ArgumentParser
-from rocdbg.cli.visible import visible
+from rocdbg.cli.visible_text import visible
 from rocdbg.cli.writer import tool_output
 from rocdbg.debugger.reports.llvm_debug_info import DIALECTS, report
 from rocdbg.errors import Error

@@ -15,8 +15,8 @@ from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
-from rocdbg.cli.visible import encodable, one_line, visible
-from rocdbg.debugger.errors import ControlFlow
+from rocdbg.cli.visible_text import encodable, one_line, visible
+from rocdbg.debugger.base.errors import ControlFlow
 from rocdbg.streams import complain
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from types import FrameType
 
 from rocdbg.argument_parser import ArgumentParser
 from rocdbg.errors import Error
-from rocdbg.host.program import Program
+from rocdbg.host.program_api import Program
 from rocdbg.streams import complain
 from rocdbg.text import printable
 
