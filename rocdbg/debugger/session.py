@@ -41,6 +41,7 @@ from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.program_launch import ProgramLaunch, need_program
 from rocdbg.debugger.running.run_control import RunControl
+from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.running.run_state import RunState
 from rocdbg.debugger.running.signal_info import define_signal_info
 from rocdbg.debugger.running.skip_list import SkipList
@@ -132,8 +133,10 @@ class Session:
         self.examiner: Examiner = Examiner(inferior, focus, data, self.convenience, self._last_format)
         self.dwarf: DwarfInspection = DwarfInspection(inferior, focus, data, self.symbols)
         self.running: RunControl = RunControl(
-            inferior, focus, data, self.breakpoints, settings, self.warnings, self.history, self.convenience,
-            self._run_state, self.skips, lambda: self.launcher, self.places.resolve_shown, self.observers,
+            RunParts(
+                inferior, data, self.breakpoints, settings, focus, self.history, self.convenience, self._run_state,
+                self.skips, lambda: self.launcher, self.places.resolve_shown, self.observers,
+            )
         )
         self._time: TimeControl | None = None
 

@@ -8,7 +8,7 @@ from rocdbg.debugger.frames.frames import physical_place
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import StepStart
-from rocdbg.debugger.running.stop_events import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.runnable import TargetStop
 
 RETURN_LOW, RETURN_HIGH = 62, 63
@@ -27,10 +27,10 @@ def over_or_into_call(
     called = _called_from(runner, scope, start, pc)
     if called is None:
         return False
-    program = runner.inferior.programs.at(pc)
+    program = runner.parts.inferior.programs.at(pc)
     function = program.function_at(pc)
     row = program.line_at(pc)
-    if into and function is not None and not runner.skips.covers(function, row.file if row is not None else None):
+    if into and function is not None and not runner.parts.skips.covers(function, row.file if row is not None else None):
         address = program.info.breakpoint_address(function)
         if address is not None:
             target = program.to_loaded(address)
@@ -38,14 +38,14 @@ def over_or_into_call(
                 event = run_to(runner, scope, target, None, any_frame=True)
                 if event is not None:
                     return event
-            return runner.step_event(StopReason.STEP, True)
+            return runner.step_done(True)
     event = run_to(runner, scope, called, start.place, lane_matters=False)
     return event if event is not None else True
 
 
 def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress) -> LoadedAddress | None:
     """The return address when the wave stands at the entry of a function that ``start`` has called."""
-    program = runner.inferior.programs.at(pc)
+    program = runner.parts.inferior.programs.at(pc)
     function = program.function_at(pc)
     symbol = program.symbol_at(pc)
     entry = function.low_pc if function is not None else None
@@ -58,7 +58,7 @@ def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddre
         low, high = (int.from_bytes(target.read_register(thread, number), "little") for number in link)
         address = LoadedAddress(low | high << 32)
         call = LoadedAddress(address - 1)
-        caller = runner.inferior.programs.at(call).function_at(call)
+        caller = runner.parts.inferior.programs.at(call).function_at(call)
         if caller is not None and caller.low_pc == start.function_low:
             return address
     return None
@@ -82,7 +82,7 @@ def run_to(
     def accept(stop: TargetStop) -> bool:
         if stop.thread != thread:
             return False
-        if lane_matters and not runner.inferior.is_active(scope):
+        if lane_matters and not runner.parts.inferior.is_active(scope):
             return False
         if any_frame:
             return True

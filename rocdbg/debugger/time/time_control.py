@@ -226,11 +226,11 @@ class TimeControl:
     @property
     def bookmarks(self) -> list[Bookmark]:
         """What `keep` has kept of this run."""
-        return [each for each in self._runner.state.bookmarks if each.life == self._inferior.life]
+        return [each for each in self._runner.parts.state.bookmarks if each.life == self._inferior.life]
 
     def keep(self) -> Bookmark:
         """``checkpoint``: keep the present position. Raises `DebuggerError`."""
-        recording, focus, state = self.need(), self._focus.need_running(), self._runner.state
+        recording, focus, state = self.need(), self._focus.need_running(), self._runner.parts.state
         assert focus.thread is not None
         state.bookmarks = self.bookmarks
         if not state.bookmarks:
@@ -256,7 +256,7 @@ class TimeControl:
         kept = [each for each in self.bookmarks if each.number != number]
         if len(kept) == len(self.bookmarks):
             raise DebuggerError(f"No such checkpoint id, {number}")
-        self._runner.state.bookmarks = kept
+        self._runner.parts.state.bookmarks = kept
 
     def revive(self) -> None:
         """After the end of the run its past is still there: the program is at its end then, and can go back. One that a
