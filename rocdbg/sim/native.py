@@ -19,7 +19,7 @@ from rocdbg.arch.targets import Target
 from rocdbg.sim import layout
 from rocdbg.sim.global_share import GlobalShare
 from rocdbg.sim.instruction_cache import Fetch
-from rocdbg.sim.layout import ENV, HEADER, WINDOW_BASE, Status
+from rocdbg.sim.layout import ENV, WINDOW_BASE, WORDS, Status
 from rocdbg.sim.native_guard import Crash, guard
 from rocdbg.sim.translations import Translations
 from rocdbg.sim.translator.helpers import prefix
@@ -321,11 +321,11 @@ _NEW_PLACES, _NEW_SCRATCH = 1, 2  # bits of what `scheduler.fill` need not clear
 
 
 def _u64(state: int, name: str) -> ctypes.c_uint64:
-    return ctypes.c_uint64.from_address(state + HEADER[name].offset)
+    return ctypes.c_uint64.from_address(state + WORDS[name].offset)
 
 
 def _u32(state: int, name: str) -> ctypes.c_uint32:
-    return ctypes.c_uint32.from_address(state + HEADER[name].offset)
+    return ctypes.c_uint32.from_address(state + WORDS[name].offset)
 
 
 def _inside(bounds: tuple[int, int], pc: int) -> bool:
