@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {"debugger"},
     "triton": {"api", "arch", "codeobject", "launch", "sim", "debugger", "cli"},
 }
-EVERYONE = {"addresses", "errors", "regular_file", "text"}
+EVERYONE = {"addresses", "errors", "regular_file", "text", "toml_text"}
 
 
 def imported_layers(source: str) -> set[str]:
