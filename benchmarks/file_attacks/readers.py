@@ -22,9 +22,9 @@ from typing import Any
 from rocdbg import Error
 from rocdbg.arch.target_id import TargetId
 from rocdbg.host.connection import Disconnected, Requests
+from rocdbg.host.gpu_process import ProgramProcess
 from rocdbg.host.gpu_side import GpuSide, load_gpu_side
 from rocdbg.host.library import runtime_library
-from rocdbg.host.process import ProgramProcess
 from rocdbg.host.protocol import DEFINITION, IMAGE, LOAD_HEAD, REPLY, REQUEST, Request
 from rocdbg.llvmdi.placement import read_placement
 
@@ -247,8 +247,7 @@ def _ask(attack: Asked) -> int:
 
 
 def warm_up(folder: Path) -> None:
-    """Have the library that programs load, and what sessions import."""
+    """Have the library that programs load, and what sessions import. No window of memory is made here: children of
+    this process would not have it (MADV_DONTFORK)."""
     _gpu_side()
     kinds.warm_up(folder)
-    for number in range(len(NAMES)):
-        survive(attack_of(number)[1], folder)

@@ -16,8 +16,8 @@ from rocdbg.codeobject.shader_registers import register_number
 from rocdbg.errors import Error
 from rocdbg.launch.binding import MAX_BUFFERS_SIZE, Buffer, Local
 from rocdbg.launch.elements import ArrayType
-from rocdbg.launch.images import ImageSpec, SamplerSpec
-from rocdbg.launch.record_file import (
+from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
+from rocdbg.launch.recording_file import (
     RecordFileError,
     SavedArgument,
     SavedBuffer,

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded import RecordedTarget
+from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.errors import Error
-from rocdbg.sim import layout
-from rocdbg.sim.guarded import Head, headed_rows
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.guarded import Head, headed_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT / "benchmarks") not in sys.path:

@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from rocdbg.sim import layout
 from rocdbg.sim.architecture.places import SPECIAL_BITS, WaveNumber, scalar_codes, specials
 from rocdbg.sim.architecture.state import ArchitectureError
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.global_share import GlobalShare
+from rocdbg.sim.core.memory import Allocation
+from rocdbg.sim.core.wave import Dim3, Wave
 from rocdbg.sim.device.schedule import WaveFlag
-from rocdbg.sim.global_share import GlobalShare
-from rocdbg.sim.memory import Allocation
-from rocdbg.sim.wave import Dim3, Wave
 
 if TYPE_CHECKING:
     from rocdbg.sim.device.dispatch import Dispatch

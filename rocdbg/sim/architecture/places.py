@@ -10,8 +10,8 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from rocdbg.arch.targets import Generation, Target
-from rocdbg.sim.layout import EXEC_LO, HEADER, SGPR_COUNT, VCC_LO, VGPR_COUNT
-from rocdbg.sim.wave import m0_code
+from rocdbg.sim.core.layout import EXEC_LO, HEADER, SGPR_COUNT, VCC_LO, VGPR_COUNT
+from rocdbg.sim.core.wave import m0_code
 
 Unsigned = Annotated[int, Meta(ge=0)]
 WaveNumber = Annotated[int, Meta(ge=1)]

@@ -15,7 +15,6 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.errors import Error
-from rocdbg.sim import layout
 from rocdbg.sim.architecture.places import (
     SPECIAL_BITS,
     Gds,
@@ -29,9 +28,10 @@ from rocdbg.sim.architecture.places import (
     specials,
     vector_number,
 )
-from rocdbg.sim.global_share import GWS_FIELDS, GWS_RESOURCES, GlobalShare, Origin
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.wave import Wave
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.global_share import GWS_FIELDS, GWS_RESOURCES, GlobalShare, Origin
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.wave import Wave
 
 if TYPE_CHECKING:
     from rocdbg.sim.device.dispatch import Dispatch, DispatchPlan

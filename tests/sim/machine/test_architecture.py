@@ -9,7 +9,6 @@ import pytest
 
 from rocdbg.api import launch_file
 from rocdbg.launch.binding import BoundLaunch
-from rocdbg.sim import layout
 from rocdbg.sim.architecture import image
 from rocdbg.sim.architecture.places import (
     SPECIAL_BITS,
@@ -23,8 +22,9 @@ from rocdbg.sim.architecture.places import (
     specials,
 )
 from rocdbg.sim.architecture.state import ArchitecturalState, ArchitectureError, Extent
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.device.schedule import SCHEDULE
-from rocdbg.sim.options import RunOptions
 
 DEMOS = Path(__file__).resolve().parents[3] / "demo_kernels"
 

@@ -18,13 +18,13 @@ import pytest
 
 from rocdbg.arch.targets import TARGETS
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.sim import layout
-from rocdbg.sim.native_jit import _masked_ternary_logic
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.wave import block_of_size
+from rocdbg.sim.engine.native_jit import _masked_ternary_logic
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block
 from rocdbg.sim.translator.translate import translate
 from rocdbg.sim.translator.wave_builder import WaveBuilder
-from rocdbg.sim.wave import block_of_size
 
 MODE_DEFAULT = 0x3F0
 """RNE, all subnormals, DX10_CLAMP, IEEE: what compilers ask for on GFX9 to GFX11."""
