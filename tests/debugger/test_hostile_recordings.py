@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import copy
 import random
+import re
+import struct
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -192,10 +195,7 @@ def test_damaged_bytes_are_refused(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("size", [1 << 40, (1 << 63) - 1])
 def test_a_frame_cannot_ask_for_more_than_its_block(tmp_path: Path, size: int) -> None:
     body = b"\x28\xb5\x2f\xfd\xe0" + size.to_bytes(8, "little") + b"\x01\0\0"
-    import struct
-    import zlib
-
-    head = recordings.record_file.MAGIC + struct.pack("<IQQI", 2, 4096, len(body), zlib.crc32(body))
+    head = recordings.recording_file.MAGIC + struct.pack("<IQQI", 2, 4096, len(body), zlib.crc32(body))
     assert "another size than it says" in outcome(head + body, tmp_path)
 
 
@@ -243,6 +243,16 @@ def test_the_engines_words_are_apart_from_the_state(sound: Any, tmp_path: Path) 
             recorder._write(entry)
     assert wave.engine.tobytes() == before
     session.launch.release()
+
+
+def test_the_readers_of_the_table_are_there() -> None:
+    """docs/security.md names for each reader the module that checks and the test that attacks it."""
+    text = (ROOT / "docs" / "security.md").read_text()
+    table = text[text.index("## Every reader") : text.index("## Nothing outside")]
+    named = re.findall(r"`([a-z_/]+(?:\.py)?)(?:::\w+)?`", table)
+    paths = [name for name in named if "/" in name or name.endswith(".py")]
+    assert len(paths) > 50
+    assert [name for name in paths if not (ROOT / name).exists() and not (ROOT / "rocdbg" / name.removeprefix("rocdbg/")).exists()] == []
 
 
 def test_heads_need_a_page_between() -> None:
