@@ -18,7 +18,7 @@ from rocdbg.dwarf.architecture import architecture_by_name
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DecodeError
-from rocdbg.dwarf.normalisation import based_register
+from rocdbg.dwarf.lane_values import based_register
 from rocdbg.dwarf.rows import Row
 from rocdbg.dwarf.rules import CfaExpression, ExpressionRule, Rule
 

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.arch.address_spaces import AddressSpace, address_space, null_address
 from rocdbg.arch.lanes import all_lanes
 from rocdbg.arch.registers import RegisterClass, UnknownRegisterError, dwarf_register
 from rocdbg.arch.targets import Generation
@@ -251,6 +251,8 @@ class DeviceState(ABC):
     def generic_address(self, space: int, address: int) -> int | None:
         if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
             return address
+        if address == null_address(space):
+            return 0
         aperture = _APERTURES.get(AddressSpace(space))
         return None if aperture is None else aperture | address & ~_APERTURE_MASK
 
