@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress
-from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolError
-from rocdbg.debugger.expr.access import address_of, follow
+from rocdbg.debugger.expr.access import follow
 from rocdbg.debugger.expr.constants import is_constant_text
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
@@ -25,6 +24,13 @@ from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.registers import RegisterFile
 from rocdbg.debugger.running.breakpoints import BreakpointTable
 from rocdbg.debugger.running.register_watches import RegisterWatches
+from rocdbg.debugger.running.watched_memory import (
+    MAX_WATCHED,
+    is_lane_memory,
+    need_lane_memory,
+    read_watched,
+    watched_address,
+)
 from rocdbg.debugger.running.watched_reads import RecordedMemory, RecordedReads
 from rocdbg.debugger.running.watchpoints import Trigger, Watchpoint
 from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
@@ -36,9 +42,6 @@ from rocdbg.dwarf.info import Loclist
 from rocdbg.errors import Error
 from rocdbg.sim.checks import Check, Condition, Counter
 from rocdbg.sim.lane_expressions import constant
-
-MAX_WATCHED = 1 << 16
-"""Bytes of the largest value that is watched."""
 
 
 @lru_cache(maxsize=16)
@@ -79,7 +82,7 @@ class Watcher:
         made = Watchpoint(0, f"-location {text}" if location else text, expression=text)
         running = self._inferior.target is not None and focus.thread is not None
         if location or mask is not None:
-            made.expression = self._address(text, focus, mask)
+            made.expression = watched_address(text, self._data, focus, mask)
             made.masked = mask is not None
         elif running and self._needs_frame(text):
             frame = self._inferior.frame(focus)
@@ -100,6 +103,8 @@ class Watcher:
         if made.scoped:
             made.bounds, made.inlined = self._bounds(text, focus), self._inferior.frame(focus).inline is not None
         self._look(made)
+        if location and running:
+            need_lane_memory(self._inferior.target, made.memory)
         made.is_direct = self._is_direct(made, focus)
         made.is_fixed = running and not made.scoped and self._is_fixed(made, focus)
         if access != "write" and made.in_registers:
@@ -111,7 +116,7 @@ class Watcher:
         environment = self._data.environment(focus)
         return (
             not made.in_registers and bool(made.memory)
-            and all(one.space == AddressSpace.GLOBAL for one in made.memory)
+            and not any(is_lane_memory(self._inferior.target, one) for one in made.memory)
             and "$" not in made.expression and not any(names_in(value_tree(made.expression, environment)))
             and self._inferior.frame(focus).program is self._inferior.program
         )
@@ -156,27 +161,6 @@ class Watcher:
                 for bound in (address for entry in known for address in entry[:2] if address is not None):
                     found.add(program.to_loaded(FileAddress(bound)))
         return frozenset(found)
-
-    def _address(self, text: str, focus: Focus, mask: int | None) -> str:
-        """An expression for what is where an expression is now."""
-        environment = self._data.environment(focus)
-        value = follow(Evaluator(environment).text(text), environment)
-        try:
-            address = address_of(value)
-        except ExpressionError:
-            if value.storage is None or (value.storage.address is None and value.storage.register is None):
-                raise ExpressionError(f"Cannot watch constant value `{text}'.") from None
-            raise
-        pointer = self._data.format(address).partition(") ")[0] + ")"
-        number = address.as_int()
-        known = value.address.space if value.address is not None else 0
-        space = f"{address_space(known).name}#" if known else ""
-        if mask is None:
-            return f"*{pointer} {space}{number:#x}"
-        region = ~mask & (1 << 64) - 1
-        if region & region + 1 or region >= MAX_WATCHED:
-            raise ExpressionError("Invalid mask or memory region.")
-        return f"*(unsigned char (*)[{region + 1}]) {space}{number & mask:#x}"
 
     def _ends(self, frame: Frame) -> frozenset[int]:
         """Addresses at which a frame is gone, or about to go: where it returns to, or the ends of its kernel."""
@@ -245,7 +229,7 @@ class Watcher:
         if target is None or before is None:
             return None
         try:
-            data = target.read_memory(memory.space, memory.address, memory.size, memory.thread, memory.lane)
+            data = read_watched(target, memory)
         except Error:
             return None
         return before if data == before.data else Value(before.type, data=data)
