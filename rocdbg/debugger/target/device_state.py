@@ -291,6 +291,11 @@ class DeviceState(ABC):
             return self.memory.view(wave.scratch_base + address, size)
         if space == AddressSpace.PRIVATE_LANE:
             return self._lane_bytes(wave, address, size, lane)
+        if space == AddressSpace.REGION:
+            gds = self._dispatch_of(thread).global_data_share
+            if address + size > gds.size:
+                raise MemoryAccessError("region", address, size)
+            return gds[address : address + size]
         raise MemoryAccessError(address_space(space).name, address, size, "the space does not exist here")
 
     def _lane_bytes(
@@ -343,6 +348,8 @@ class DeviceState(ABC):
                 ]
             view = self._wave_bytes(space, local, watched.size, watched.thread, lane)
             first = last = wave.number
+            if space == AddressSpace.REGION:  # of all waves
+                return [WatchedBytes(int(view.ctypes.data), watched.size, accesses=watched.accesses)]
             if space == AddressSpace.LOCAL:  # of all waves of the group
                 first -= wave.index
                 last = first + self._dispatch_of(wave.number).plan.waves_per_group - 1
