@@ -84,8 +84,11 @@ class Data:
         """What expressions are evaluated in at a focus (by default the current one)."""
         if focus is None:
             focus = self._focus.current
-        running = self._inferior.target is not None and focus.thread is not None
-        return self.environment_of(self._inferior.frame(focus) if running else None)
+        running = self._inferior.target is not None and focus.thread is not None and self._inferior.is_used(focus)
+        made = self.environment_of(self._inferior.frame(focus) if running else None)
+        if focus.thread is not None and not running:
+            made.unused = focus
+        return made
 
     @property
     def user_macros(self) -> dict[str, Macro]:

@@ -70,13 +70,15 @@ class ProgramEnvironment(Struct, dict=True):
     """A frame and those outside of it."""
     shared: SharedLocations | None = None
     """What environments of several lanes know together."""
+    unused: Focus | None = None
+    """The focus, if that is on a lane without frames."""
 
     # -- the place
 
     @property
     def focus(self) -> Focus:
-        """The frame's; `STATIC` without one."""
-        return self.frame.scope if self.frame is not None else STATIC
+        """The frame's; without one that of an unused lane, else `STATIC`."""
+        return self.frame.scope if self.frame is not None else self.unused or STATIC
 
     def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
         """The environment of another lane that stands at the same place, in the first frame it is in (``frame``)."""

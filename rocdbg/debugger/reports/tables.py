@@ -34,7 +34,9 @@ class Tables:
         rows = []
         for wave in inferior.target.waves() if inferior.target is not None else ():
             current = wave.number == focus.thread
-            shown = focus if current else Focus(wave.number, first_lane(inferior.active_lanes(wave.number)))
+            shown = focus
+            if not current or not inferior.is_used(focus):
+                shown = Focus(wave.number, first_lane(inferior.active_lanes(wave.number)))
             rows.append(
                 ThreadRow(
                     wave.number, wave.target_id, wave.kernel, current, inferior.frame(shown),
