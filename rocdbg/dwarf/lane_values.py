@@ -23,7 +23,7 @@ __all__ = ["based_register", "computed_value", "is_vector", "read_register", "re
 
 LANE_BITS = 32
 """Of a vector register, per lane."""
-_ARCHITECTURE = "amdgcn_gfx125"
+ARCHITECTURE = "amdgcn_gfx125"
 """The one with all registers: those of others mean the same."""
 _DWORD = 0xFFFF_FFFF
 _SIGN = 0x8000_0000
@@ -51,12 +51,12 @@ def based_register(operation: Operation) -> tuple[int, int] | None:
 
 def is_vector(register: int) -> bool:
     """Whether a DWARF register is a VGPR or AGPR of either wavefront size."""
-    return register >= 0 and architecture_by_name(_ARCHITECTURE).register_elements(register) > 1
+    return register >= 0 and architecture_by_name(ARCHITECTURE).register_elements(register) > 1
 
 
 def is_wide(register: int) -> bool:
     """Whether a DWARF register is a scalar one of 64 bits: EXEC, VCC or the PC in wave64."""
-    return not is_vector(register) and architecture_by_name(_ARCHITECTURE).register_size(register) == 8
+    return not is_vector(register) and architecture_by_name(ARCHITECTURE).register_size(register) == 8
 
 
 def register_location(register: int) -> list[Item]:

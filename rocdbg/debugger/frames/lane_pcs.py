@@ -14,20 +14,20 @@ from msgspec import Struct, field
 from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.analysis.unknown_places import UNKNOWN
-from rocdbg.arch.registers import sgpr_number
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames import simt
-from rocdbg.debugger.frames.access import ThreadAccess
+from rocdbg.arch.dwarf_registers import sgpr_number
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames import lane_attributes
 from rocdbg.debugger.frames.call_sites import DescribedCalls
-from rocdbg.debugger.frames.context import FrameContext, lane_entries
+from rocdbg.debugger.frames.frame_context import FrameContext, lane_entries
 from rocdbg.debugger.frames.machine_code import MachineCode
-from rocdbg.debugger.frames.unwind import PROLOGUE, Unwinder
+from rocdbg.debugger.frames.unwind_rules import PROLOGUE, Unwinder
+from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.any_lane import ANY_LANE
 from rocdbg.dwarf.info import Scope as CodeScope
-from rocdbg.dwarf.info.expressions import as_written
+from rocdbg.dwarf.info.attribute_expressions import as_written
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.errors import Error
 
@@ -151,8 +151,8 @@ class LanePcs(Struct):
         return found
 
     def _known(self, vector: LanePcVector, level: int) -> LanePcVector:
-        """An attribute's vector without lanes that are nobody's, and without what `rocdbg.debugger.annotation` writes
-        where it does not know."""
+        """An attribute's vector without lanes that are nobody's, and without what `debugger.annotate` writes where it
+        does not know."""
         used = self.target.wave(self.thread).used_lanes
         for lane, element in enumerate(vector):
             if element is None:
@@ -214,7 +214,7 @@ def top_context(program: Program, target: Target, scope: Focus, unwinder: Unwind
 
 def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:
     for entry in lane_entries(context):
-        location = _location(context, entry, simt.LANE_PC)
+        location = _location(context, entry, lane_attributes.LANE_PC)
         if location is not None:
             # without DW_AT_LLVM_lanes the vector's own size says how many there are
             count = min(context.lanes, location.remaining // PC_BITS)
@@ -232,7 +232,7 @@ def active_lanes(
     wave = target.wave(thread)
     context = top_context(program, target, Focus(thread, 0), unwinder)
     for entry in lane_entries(context):
-        location = _location(context, entry, simt.ACTIVE_LANE)
+        location = _location(context, entry, lane_attributes.ACTIVE_LANE)
         if location is not None:
             return location.read(min(context.lanes, wave.lane_count))
     if synthesis is not None:
@@ -253,7 +253,7 @@ def active_lanes(
 
 
 def _location(context: FrameContext, entry: CodeScope, codes: tuple[int, ...]) -> LocationDescription | None:
-    value = simt.expression_of(entry, codes)
+    value = lane_attributes.expression_of(entry, codes)
     if value is None:
         return None
     what = as_written(value, entry.unit)

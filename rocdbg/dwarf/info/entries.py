@@ -14,7 +14,7 @@ from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange
 from rocdbg.dwarf.info.name_index import names_of_entries
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.dwarf.info.split import SplitFiles
+from rocdbg.dwarf.info.split_units import SplitFiles
 from rocdbg.dwarf.info.type_reader import TypeReader
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.info.unit_parts import UnitParts
