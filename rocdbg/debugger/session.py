@@ -33,8 +33,7 @@ from rocdbg.debugger.program.source_files import SourceFiles
 from rocdbg.debugger.reports.across_lanes import Across
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.examine import Examiner, LastFormat
-from rocdbg.debugger.reports.list_position import ListPosition
-from rocdbg.debugger.reports.place_queries import Places
+from rocdbg.debugger.reports.place_queries import ListPosition, Places
 from rocdbg.debugger.reports.session_tables import Tables
 from rocdbg.debugger.reports.symbol_queries import Symbols
 from rocdbg.debugger.reports.type_reports import Types
@@ -286,16 +285,17 @@ class Session:
     def break_at(
         self, text: str, *, condition: str | None = None, temporary: bool = False, hardware: bool = False,
         thread: int | None = None, lane: int | None = None, pending: bool = False, force: bool = False,
-        form: type[Breakpoint] = Breakpoint,
+        form: type[Breakpoint] = Breakpoint, places: Sequence[Location] | None = None,
     ) -> Breakpoint:
-        """``break`` and ``tbreak``; ``text`` "" means where the selected frame stands.
+        """``break`` and ``tbreak``; ``text`` "" means where the selected frame stands; ``places`` is what it was found
+        to be, if that was looked for.
 
         With ``pending`` an unknown location is kept for later. Raises `LocationSpecError` otherwise. Where the
         condition means nothing at some locations (with ``force``, at any), these are disabled, with a warning.
         """
         locations: Sequence[Location] = []
         try:
-            locations = self.places.resolve(text)
+            locations = self.places.resolve(text) if places is None else places
             text = self.places.canonical(text)
         except (LocationSpecError, NoProgramError):
             if not pending:
