@@ -148,7 +148,7 @@ def show_focus(shell: Shell) -> None:
     shell.line(switching(shell, session.focus.current))
     for warning in session.warnings.take():
         shell.warn(warning)
-    if session.inferior.is_used(session.focus.current):
+    if session.inferior.wave(session.focus.current.thread or 0).used_lanes >> (session.focus.current.lane or 0) & 1:
         show_frame(shell, session.focus.frame())
 
 

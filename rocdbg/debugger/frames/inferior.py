@@ -268,18 +268,9 @@ class Inferior:
         """``focus``, if it names a lane of a target. Raises `NoRegistersError` in GDB's words, `UnusedLaneError`."""
         if self.target is None or focus.thread is None:
             raise NoRegistersError("stack")
-        if focus.lane is not None and not self.is_used(focus):
+        if focus.lane is not None and not is_used(self, focus):
             raise UnusedLaneError(focus.lane)
         return focus
-
-    def is_used(self, focus: Focus) -> bool:
-        """Whether a lane of a wave has a work-item: of partial waves not all have. The others have no frames."""
-        if focus.lane is None or focus.thread is None:
-            return True
-        known = self._used.get(focus.thread)
-        if known is None:
-            known = self._used[focus.thread] = self.wave(focus.thread).used_lanes
-        return bool(known >> focus.lane & 1)
 
     def iteration_count(self, focus: Focus) -> int:
         """How many iterations of a loop run at once at a frame (DW_AT_LLVM_iterations)."""
@@ -297,3 +288,13 @@ class Inferior:
 def outwards(inferior: Inferior, frame: Frame) -> Iterator[Frame]:
     """A frame and those outside of it."""
     return (other for other in inferior.frames(frame.scope) if other.level >= frame.level)
+
+
+def is_used(inferior: Inferior, focus: Focus) -> bool:
+    """Whether a lane of a wave has a work-item: of partial waves not all have. The others have no frames."""
+    if focus.lane is None or focus.thread is None:
+        return True
+    used = inferior._used.get(focus.thread)
+    if used is None:
+        used = inferior._used[focus.thread] = inferior.wave(focus.thread).used_lanes
+    return bool(used >> focus.lane & 1)
