@@ -138,6 +138,11 @@ class Dispatch:
         return tuple(self._residency.wave(slot) for slot in self._residency.slots())
 
     @property
+    def global_data_share(self) -> NDArray[np.uint8]:
+        """GDS, which all waves of the device have in common; of no bytes where the processor has none."""
+        return self._engine.share.gds
+
+    @property
     def finished(self) -> bool:
         """Whether every wave of the grid has ended."""
         return self._residency.empty
