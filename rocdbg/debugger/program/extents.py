@@ -12,16 +12,19 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rocdbg import isa
-from rocdbg.analysis.control_flow import RETURN_ADDRESS, FunctionCode, jump_targets
 from rocdbg.codeobject import CodeObjectError
 from rocdbg.codeobject.elf import SHF_EXECINSTR, Section
 from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
 from rocdbg.errors import Error
-from rocdbg.isa import Flow, Instruction
 
 if TYPE_CHECKING:
+    from rocdbg.addresses import FileAddress, LoadedAddress
+    from rocdbg.analysis.control_flow import FunctionCode
     from rocdbg.codeobject import CodeObject
+    from rocdbg.debugger.program.program import Program
+    from rocdbg.isa import Instruction
+
+# What reads instructions is imported late: many sessions do not look at any.
 
 _MOST_INSTRUCTIONS = 500_000
 """Instructions that are looked at for calls: none of the assembly seen so far has a tenth of that."""
@@ -76,6 +79,8 @@ class FunctionExtents:
 
     @staticmethod
     def _function(start: int, end: int, kernels: set[int], links: dict[int, set[int]]) -> FunctionCode:
+        from rocdbg.analysis.control_flow import RETURN_ADDRESS, FunctionCode
+
         called_with = links.get(start, {RETURN_ADDRESS})
         link = called_with.pop() if len(called_with) == 1 else RETURN_ADDRESS
         return FunctionCode(start, end, start in kernels, link)
@@ -138,6 +143,9 @@ class FunctionExtents:
 
     def _calls(self) -> Iterator[tuple[int, int]]:
         """Where calls lead to, as far as that can be seen next to them, and the register each returns through."""
+        from rocdbg.analysis.control_flow import jump_targets
+        from rocdbg.isa import Flow
+
         for section, start in self._sections():
             instructions = self._instructions(section, start)
             targets = jump_targets(instructions)
@@ -149,6 +157,8 @@ class FunctionExtents:
                         yield target, link.index
 
     def _instructions(self, section: Section, start: int) -> list[Instruction]:
+        from rocdbg import isa
+
         found: list[Instruction] = []
         try:
             code = self._code_object.read(start, section.size)
@@ -159,6 +169,14 @@ class FunctionExtents:
         except Error:
             pass  # cut off, or not in the file: as far as it goes
         return found
+
+
+def function_start(program: Program, address: LoadedAddress) -> FileAddress | None:
+    """Where the function or, without debug information, the symbol begins that an address is in."""
+    function, symbol = program.function_at(address), program.symbol_at(address)
+    if function is not None:
+        return function.low_pc
+    return program.code_object.address_of(symbol) if symbol is not None else None
 
 
 def _prefix_ends(functions: list[FunctionCode]) -> list[int]:

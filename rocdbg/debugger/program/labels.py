@@ -9,17 +9,20 @@ macro or in front of another section is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
-from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.dwarf.info.scopes import Label, Scope
 from rocdbg.dwarf.info.unit import Unit
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.program.program import Program
 
 ASSEMBLER = 0x8001
 """DW_LANG_Mips_Assembler, which LLVM and GNU give to all assembly."""
@@ -50,11 +53,10 @@ class NamedLabel(Struct, frozen=True):
 
 
 class Labels:
-    """The labels of a program. ``source_line`` gives a line's text, ``None`` where it is not found."""
+    """The labels of a program."""
 
-    def __init__(self, program: Program, source_line: Callable[[SourceFile, int], str | None]) -> None:
+    def __init__(self, program: Program) -> None:
         self._program = program
-        self._source_line = source_line
 
     def named(self, name: str) -> list[NamedLabel]:
         """Those of a name, by address, that no symbol has."""
@@ -140,7 +142,7 @@ class Labels:
         waiting: list[tuple[str, int]] = []
         depth = 0
         for number in range(1, min(max(rows), _MOST_LINES) + 1):
-            text = self._source_line(file, number)
+            text = self._program.source_line(file, number)
             if text is None:
                 return
             if number in known and f"{known[number]}:" not in re.sub(r"\s+:", ":", text):

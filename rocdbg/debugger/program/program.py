@@ -24,6 +24,8 @@ from rocdbg.codeobject.gnat_names import gnat_name
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.debugger.base.errors import MemoryAccessError
+from rocdbg.debugger.program.extents import FunctionExtents
+from rocdbg.debugger.program.labels import Labels
 from rocdbg.debugger.program.source_files import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, SourceFile, Type
@@ -33,8 +35,6 @@ from rocdbg.launch.debug_files import DebugContents, DebugFiles
 from rocdbg.launch.debug_sections import has_debug_info
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.program.extents import FunctionExtents
-    from rocdbg.debugger.program.labels import Labels
     from rocdbg.debugger.program.location_lookup import Location
 
 MAX_ADDRESS = (1 << 64) - 1
@@ -71,6 +71,8 @@ class Program:
         self.names: NameList = NameList(self._names)
         self.lds_places: dict[int | None, dict[int, int]] = {}
         """What `lds` has found, by the kernel's entry; of variables that are no kernel's own under None."""
+        self.functions: FunctionExtents = FunctionExtents(code_object)
+        self.labels: Labels = Labels(self)
         self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
         """Gives the text of a line of source, ``None`` where it is not found."""
         self.passed_arguments: dict[tuple[int, int], KernelArg | None] = {}
@@ -105,20 +107,6 @@ class Program:
             yield None
         for name in self.labels.names():
             yield DeclaredName(name, NameKind.SYMBOL, 0)
-
-    @cached_property
-    def functions(self) -> FunctionExtents:
-        """Where functions begin and end in the machine code, those of assembly too."""
-        from rocdbg.debugger.program.extents import FunctionExtents  # late: many sessions ask for none
-
-        return FunctionExtents(self.code_object)
-
-    @cached_property
-    def labels(self) -> Labels:
-        """Places in the code with names that no function has."""
-        from rocdbg.debugger.program.labels import Labels  # late: for assembly
-
-        return Labels(self, lambda file, line: self.source_line(file, line))
 
     @cached_property
     def debug(self) -> DebugContents:
@@ -227,13 +215,6 @@ class Program:
         """The file addresses of sections with code."""
         placed = ((s, self.code_object.section_address(s)) for s in self.code_object.container.section_list)
         return [(at, at + s.size) for s, at in placed if at is not None and s.flags & SHF_EXECINSTR]
-
-    def function_start(self, address: LoadedAddress) -> FileAddress | None:
-        """Where the function or, without debug information, the symbol begins that an address is in."""
-        function, symbol = self.function_at(address), self.symbol_at(address)
-        if function is not None:
-            return function.low_pc
-        return self.code_object.address_of(symbol) if symbol is not None else None
 
     @staticmethod
     def function_title(function: Function) -> str:

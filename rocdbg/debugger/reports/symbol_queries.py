@@ -196,6 +196,8 @@ class Symbols:
             is_code = program.code_object.is_code(symbol)
             if is_code is not code or symbol.type not in (0, 1, 2, 10) or symbol.name.startswith(".L"):
                 continue
+            if symbol.name == "_DYNAMIC":  # the linker's, not the program's
+                continue
             if not compiled.search(demangle(symbol.name)):
                 continue
             if program.has_debug_info and (

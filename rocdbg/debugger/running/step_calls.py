@@ -6,6 +6,7 @@ from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import physical_place
+from rocdbg.debugger.program.extents import function_start
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import StepStart
@@ -49,7 +50,7 @@ def over_or_into_call(
 def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress) -> LoadedAddress | None:
     """The return address when the wave stands at the entry of a function that ``start`` has called."""
     program = runner.parts.inferior.programs.at(pc)
-    entry = program.function_start(pc)
+    entry = function_start(program, pc)
     if entry is None or program.to_loaded(entry) != pc:
         return None
     called = program.functions.at(entry)

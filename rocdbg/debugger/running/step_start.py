@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg.debugger.frames.frames import Frame, FrameChain, physical_place
+from rocdbg.debugger.program.extents import function_start
 from rocdbg.debugger.running.line_ranges import line_of
 
 
@@ -37,7 +38,7 @@ def step_start(chain: FrameChain) -> StepStart:
     return StepStart(
         physical_place(top.context),
         physical.low_pc if physical is not None else None,
-        top.program.function_start(top.lookup_pc),
+        function_start(top.program, top.lookup_pc),
         code.start if code is not None else None,
         physical_place(caller.context) if caller is not None else None,
         caller is not None,
@@ -62,7 +63,7 @@ def stands_at_another_line(frame: Frame, start: StepStart) -> bool:
 
 def frame_changed(frame: Frame, start: StepStart) -> bool:
     """Whether a frame is of another function or inlined call than the one the step began in."""
-    began = frame.program.function_start(frame.lookup_pc)
+    began = function_start(frame.program, frame.lookup_pc)
     return began != start.function_start or inline_offsets(frame) != start.inline
 
 
