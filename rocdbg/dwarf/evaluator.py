@@ -117,7 +117,7 @@ def evaluate_frame_base(context: Context, dialect: str = "amd") -> LocationDescr
 def based_location(
     context: Context, dialect: str, space: int | None, register: int, displacement: int
 ) -> LocationDescription:
-    """Memory in `space` (None: the default) at a register's contents plus a displacement, as `aspace_bregx` gives."""
+    """Memory in `space` (None: the default) at a register's contents plus a displacement, as DW_OP_LLVM_aspace_bregx gives."""
     m = _machine(context, dialect)
     if space is None:
         space = m.architecture.default_address_space
