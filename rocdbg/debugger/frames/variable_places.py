@@ -21,4 +21,4 @@ def variable_expression(variable: Variable, context: FrameContext) -> AnyExpress
     location = variable.location
     if not isinstance(location, Exprloc | Loclist):
         return None
-    return context.program.expressions.location(location, variable.unit, context.wave_size)
+    return context.program.expressions.location(location, variable.unit, context.wave_size, variable.type.size)

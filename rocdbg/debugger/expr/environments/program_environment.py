@@ -70,13 +70,15 @@ class ProgramEnvironment(Struct, dict=True):
     """A frame and those outside of it."""
     shared: SharedLocations | None = None
     """What environments of several lanes know together."""
+    unused: Focus | None = None
+    """The focus, if that is on a lane without frames."""
 
     # -- the place
 
     @property
     def focus(self) -> Focus:
-        """The frame's; `STATIC` without one."""
-        return self.frame.scope if self.frame is not None else STATIC
+        """The frame's; without one that of an unused lane, else `STATIC`."""
+        return self.frame.scope if self.frame is not None else self.unused or STATIC
 
     def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
         """The environment of another lane that stands at the same place, in the first frame it is in (``frame``)."""
@@ -170,7 +172,7 @@ class ProgramEnvironment(Struct, dict=True):
     def _known_of(self, variable: Variable) -> Known:
         type_ = self.complete_type(variable.type)
         context, unit = self.context_of(variable), variable.unit
-        what = self._expression_of(variable, context)
+        what = self._expression_of(variable, context, type_.size)
         if isinstance(what, dwarf.LocationList) and what.dialect is not None and context.pc is not None:
             matching = what.matching(context.pc - context.load_bias)
             if len(matching) == 1:
@@ -300,18 +302,18 @@ class ProgramEnvironment(Struct, dict=True):
         return self._location_of(variable, self.complete_type(variable.type), self.context_of(variable))
 
     def _location_of(self, variable: Variable, type_: Type, context: FrameContext) -> LocationDescription | None:
-        what = self._expression_of(variable, context)
+        what = self._expression_of(variable, context, type_.size)
         if what is None:
             return None
         return variable.unit.conventions.extent(dwarf.evaluate_location(what, context), type_.size or 0)
 
     @staticmethod
-    def _expression_of(variable: Variable, context: FrameContext) -> ExpressionLike | None:
+    def _expression_of(variable: Variable, context: FrameContext, size: int | None) -> ExpressionLike | None:
         """Its location attribute, if that is an expression or list that says anything."""
         location = variable.location
         if not isinstance(location, Exprloc | Loclist) or lds_layout.is_unplaced(variable):
             return None
-        return context.program.expressions.location(location, variable.unit, context.wave_size)
+        return context.program.expressions.location(location, variable.unit, context.wave_size, size)
 
     def context_of(self, variable: Variable) -> FrameContext:
         """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""
