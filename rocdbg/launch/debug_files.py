@@ -70,7 +70,7 @@ class DebugFiles:
         file = SupplementaryFile(self, contents.file)
         return DebugInfo(
             contents.sections, split_files=self.split_of(code_object), supplement=file.find,
-            starts=partial(_start_of, code_object),
+            starts=partial(_start_of, code_object), target=code_object.target.name,
         )
 
     def split_of(self, code_object: CodeObject) -> SplitDebugFiles:

@@ -20,6 +20,7 @@ from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import MemoryAccessError
+from rocdbg.debugger.program.complaints import Complaints
 from rocdbg.debugger.program.name_list import NameList
 from rocdbg.debugger.program.source import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
@@ -56,6 +57,7 @@ class Program:
     def __init__(self, code_object: CodeObject, path: Path, debug_files: DebugFiles | None = None) -> None:
         self.code_object = code_object
         self._debug_files = debug_files or DebugFiles()
+        self.complaints = Complaints(self._debug_files.warn)
         self.path = path
         self.base = 0
         self.loaded = False
@@ -97,10 +99,10 @@ class Program:
         """The file with the debug information, the code object itself or the separate one of a stripped one."""
         return self._debug_files.contents(self.code_object)
 
-    @cached_property
+    @property
     def expressions(self) -> ExpressionReader:
         """Reads the expressions of its debug information."""
-        return ExpressionReader(self.code_object.target.name)
+        return self.info.entries.expressions
 
     @property
     def has_debug_info(self) -> bool:

@@ -48,17 +48,20 @@ class DebugInfo:
     White space does not matter.
 
     ``starts`` gives where execution begins of a function that is entered at an address, if what comes first is for
-    other machines: breakpoints go behind it.
+    other machines: breakpoints go behind it. ``target`` names the processor of the code ("gfx90a"), which says what
+    producers mean by some of their expressions.
     """
 
     def __init__(
         self, sections: Mapping[str, bytes], *, address_sizes: Mapping[int, int] | None = None,
         architecture: str = "amdgcn", code: Iterable[AddressRange] | None = None,
         split_files: SplitFiles | None = None, supplement: Callable[[], Mapping[str, bytes] | None] | None = None,
-        starts: Callable[[FileAddress], FileAddress] = lambda entry: entry,
+        starts: Callable[[FileAddress], FileAddress] = lambda entry: entry, target: str = "",
     ) -> None:
         live = None if code is None else tuple(code)
-        self._entries = Entries(Sections(sections, supplement), address_sizes, architecture, live, split_files)
+        self._entries = Entries(
+            Sections(sections, supplement), address_sizes, architecture, live, split_files, target
+        )
         self._functions = FunctionIndex(self._entries)
         self._variables = VariableIndex(self._entries)
         self._types = TypeIndex(self._entries)

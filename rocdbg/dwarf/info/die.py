@@ -38,6 +38,7 @@ class Die:
     def __init__(self, unit: Unit, offset: int) -> None:
         self.unit = unit
         self.offset = offset
+        self._repeated: list[tuple[int, int, Raw]] = []
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Die) and self.offset == other.offset and self.unit is other.unit
@@ -79,6 +80,7 @@ class Die:
         unit = self.unit
         data = unit.entries.data
         values: dict[int, tuple[int, Raw]] = {}
+        self._repeated.clear()
         try:
             for spec in abbreviation.attributes:
                 form, value = spec.form, spec.implicit
@@ -90,7 +92,10 @@ class Die:
                     form, pos = read_indirect(data, pos)
                     reader = raw_reader(form, unit.version, unit.address_size, unit.offset_size)
                     raw, pos = reader(data, pos)
-                values.setdefault(spec.code, (form, raw))
+                if spec.code in values:
+                    self._repeated.append((spec.code, form, raw))
+                else:
+                    values[spec.code] = form, raw
         except IndexError:
             pos = unit.end + 1
         if pos > unit.end:
@@ -111,9 +116,17 @@ class Die:
         entry = self._parsed[0].get(code)
         return None if entry is None else convert(self.unit, code, FORMS[entry[0]][2], entry[0], entry[1])
 
+    def attribute_values(self, code: int) -> list[AttributeValue]:
+        """All values under that code, in order: the extensions have two attributes with one (A.7.5.4)."""
+        first = self.attribute(code)
+        if first is None:
+            return []
+        more = [convert(self.unit, code, FORMS[form][2], form, raw) for at, form, raw in self._repeated if at == code]
+        return [first, *more]
+
     @property
     def attributes(self) -> dict[int, AttributeValue]:
-        """All attributes by code."""
+        """All attributes by code; of a code that is there more than once, the first."""
         return {
             code: convert(self.unit, code, FORMS[form][2], form, raw)
             for code, (form, raw) in self._parsed[0].items()

@@ -10,6 +10,7 @@ from rocdbg.dwarf.architecture import architecture_by_name, architecture_names
 from rocdbg.dwarf.info.abbrev import Abbreviation, read_abbreviations
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.expressions import ExpressionReader
 from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange
 from rocdbg.dwarf.info.name_index import names_of_entries
@@ -36,9 +37,10 @@ class Entries:
 
     def __init__(
         self, sections: Sections, address_sizes: Mapping[int, int] | None, architecture: str,
-        code: tuple[AddressRange, ...] | None, split_files: SplitFiles | None = None,
+        code: tuple[AddressRange, ...] | None, split_files: SplitFiles | None = None, target: str = "",
     ) -> None:
         self.sections = sections
+        self.target = target
         self._split_files = split_files
         self._given_sizes = address_sizes
         self._architecture = architecture
@@ -66,6 +68,11 @@ class Entries:
             return {}
         spaces = architecture_by_name(self._architecture).address_spaces
         return {number: space.address_bits // 8 for number, space in spaces.items()}
+
+    @cached_property
+    def expressions(self) -> ExpressionReader:
+        """Reads the expressions of attributes in the form of the text."""
+        return ExpressionReader(self.target)
 
     @cached_property
     def types(self) -> TypeReader:
@@ -102,7 +109,7 @@ class Entries:
 
     def alone(self, sections: Sections) -> Entries:
         """The entries of some sections without those of any other object."""
-        return Entries(sections, self._given_sizes, self._architecture, self.code)
+        return Entries(sections, self._given_sizes, self._architecture, self.code, target=self.target)
 
     def where(self, offset: int) -> tuple[str, int]:
         """Section and offset in it of an offset in ``data``."""

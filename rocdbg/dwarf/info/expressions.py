@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.context import Expression, LocationList
 from rocdbg.dwarf.info.attributes import Exprloc, Loclist
-from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.locationlist import parse_location_list
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.unit import Unit
 
 _MOST_KNOWN = 8192
 
 AnyExpression = Expression | LocationList
-_Key = tuple[Unit, bytes | int, int]
+_Key = tuple["Unit", bytes | int, int]
 """The unit, the expression or the offset of the list, and the wave size."""
 _Clean = Callable[[bytes, str, int], bytes]
 

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from rocdbg import dwarf
-from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.context import DieContent
-from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist
-from rocdbg.dwarf.info.attributes import AttributeValue, Block
+from rocdbg.dwarf.info.attributes import AttributeValue, Block, Constant, Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.types import BaseType, Encoding, VectorType
+from rocdbg.dwarf.values import BaseType as StackType
 from rocdbg.dwarf.values import ConstValue
 
 
-def content_of(die: Die, program: Program, wave_size: int) -> DieContent:
+def content_of(die: Die, wave_size: int) -> DieContent:
     """An entry's location, the base type it is, or its constant value; ``None`` when it has none of them."""
     value = die.attribute(At.LOCATION)
     if isinstance(value, Exprloc | Loclist):
-        return program.expressions.location(value, die.unit, wave_size)
-    return base_type(die, program) or _const_value(die.attribute(At.CONST_VALUE))
+        return die.unit.entries.expressions.location(value, die.unit, wave_size)
+    return base_type(die) or constant_content(die.attribute(At.CONST_VALUE))
 
 
-def base_type(die: Die, program: Program) -> dwarf.BaseType | None:
-    """The base type at an entry as the evaluator knows types; ``None`` when it is none."""
+def base_type(die: Die) -> StackType | None:
+    """The base type at an entry as the evaluator knows types (A.5.1); ``None`` when it is none."""
     if die.tag != Tag.BASE_TYPE:
         return None
-    type_ = program.info.type_at(die.offset).strip_typedefs()
+    type_ = die.unit.entries.types.read(die).strip_typedefs()
     elements: int | None = None
     if isinstance(type_, VectorType):
         elements = type_.count
@@ -33,7 +32,7 @@ def base_type(die: Die, program: Program) -> dwarf.BaseType | None:
         return None
     encoding = type_.encoding
     name = "DW_ATE_" + (encoding.name.lower() if isinstance(encoding, Encoding) else "unsigned")
-    return dwarf.BaseType(
+    return StackType(
         name=type_.name,
         encoding=name,
         bit_size=type_.bit_size or 8 * type_.byte_size,
@@ -42,7 +41,8 @@ def base_type(die: Die, program: Program) -> dwarf.BaseType | None:
     )
 
 
-def _const_value(value: AttributeValue | None) -> ConstValue | None:
+def constant_content(value: AttributeValue | None) -> ConstValue | None:
+    """The bytes of a DW_AT_const_value; ``None`` when it is of no class that has any."""
     if isinstance(value, Block):
         return ConstValue(value.data)
     if isinstance(value, Constant):
