@@ -118,7 +118,7 @@ _NO_FBREG = frozenset({"fbreg"})
 
 
 def frame_base(m: Machine, attribute: ExpressionLike | None = None) -> LocationDescription:
-    """The frame base of the current subprogram, by the rules of DW_AT_frame_base (A.3.3.5): the context's by default."""
+    """The frame base of a subprogram (A.3.3.5): of the current one, or what another attribute's expression gives."""
     content = m.context.frame_base if attribute is None else attribute
     if content is None:
         raise EvaluationError("the current subprogram has no frame base")

@@ -82,7 +82,9 @@ class Program:
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return self._debug_files.info(self.debug, self.code_object)
+        return self._debug_files.info(
+            self.debug, self.code_object, lambda damage: self.complaints.add(damage, "it is not used")
+        )
 
     def _names(self) -> Iterator[DeclaredName | None]:
         """What completion offers of it, one by one."""

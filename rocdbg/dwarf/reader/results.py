@@ -17,11 +17,11 @@ from rocdbg.dwarf.info.attributes import AttributeValue, Constant, Exprloc, Locl
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.expressions import as_written, member_expression, property_expression
+from rocdbg.dwarf.info.whereabouts import concerning
 from rocdbg.dwarf.location import LocationDescription, implicit_location, undefined_location
 from rocdbg.dwarf.machine import const_location
 from rocdbg.dwarf.reader.content import constant_content
 from rocdbg.dwarf.reader.unit_context import in_unit, wave_size_of
-from rocdbg.dwarf.reader.whereabouts import concerning
 from rocdbg.dwarf.storage import StorageKind
 from rocdbg.dwarf.values import ImplicitPointerValue, Value
 

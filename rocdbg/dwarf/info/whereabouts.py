@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.errors import DwarfError, EvaluationError, IllFormed
 from rocdbg.dwarf.info.constants import Tag
-from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.die import Die
 
 _FUNCTIONS = (Tag.SUBPROGRAM, Tag.INLINED_SUBROUTINE, Tag.ENTRY_POINT)
 _MOST_LEVELS = 64
