@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.frames.context import _LOCATIONS, FrameContext, attribute_location
-from rocdbg.debugger.frames.places import memory_location
+from rocdbg.debugger.frames.context import FrameContext, attribute_location
 from rocdbg.dwarf.info.constants import At
 from tests.debugger.lane_pc_program import SOURCE, build
 
@@ -36,27 +35,21 @@ def without_rules(context: FrameContext) -> FrameContext:
     return FrameContext(context.program, context.access, context.pc, context.lane, lambda pc, wave_size: None)
 
 
-def test_a_return_address_in_registers_is_named_and_not_used(session: Session) -> None:
-    """Registers s30 and s31, as the rules say at this place too; the attribute has to say where in memory it is."""
+def test_return_address_where_no_rules_are_known(session: Session) -> None:
+    """Registers s30 and s31, as the rules say at this place too; that the text wants memory there is named once."""
     unwound = session.focus.frame().context
     context = without_rules(unwound)
     assert context.found_row is None and unwound.found_row is not None
     session.warnings.take()
-    assert context.return_address() is None
+    assert context.return_address() == unwound.return_address() != 0
+    caller = context.next_frame()
+    assert caller is not None and caller.function is not None
+    assert caller.function.name == "called"
     (named,) = session.warnings.take()
     assert named.startswith("DW_AT_return_addr of innermost at .debug_info+0x")
     assert "the result has to be a location in memory: it is composite" in named
-    assert context.return_address() is None and without_rules(unwound).return_address() is None
+    assert without_rules(unwound).return_address() == unwound.return_address()
     assert session.warnings.take() == []
-
-
-def test_a_return_address_in_memory(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the rules say is stored in memory is found there by the attribute alone."""
-    unwound = session.focus.frame().context
-    there = memory_location(unwound, 6, 0)
-    there.write(0x7F00_0000_1234, 64)
-    monkeypatch.setitem(_LOCATIONS, At.RETURN_ADDR, lambda entry, context: there)
-    assert without_rules(unwound).return_address() == 0x7F00_0000_1234
 
 
 def test_no_return_address(session: Session) -> None:

@@ -18,7 +18,7 @@ from rocdbg.dwarf.any_lane import ANY_LANE
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
 from rocdbg.dwarf.encoding import assemble
-from rocdbg.dwarf.errors import EvaluationError
+from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.info import Die, Function, Scope, Unit
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.entry_points import EntryPoint
@@ -348,22 +348,29 @@ def lane_entries(context: FrameContext) -> list[Scope]:
     return [*inlined, *(() if entry is None else (entry,)), context.function]
 
 
-_LOCATIONS = {At.RETURN_ADDR: results.return_addr, At.STATIC_LINK: results.static_link}
-
-
 def attribute_location(context: FrameContext, code: int) -> LocationDescription | None:
     """DW_AT_return_addr or DW_AT_static_link of a frame's function, if it has it and it can be used."""
     for entry in (entered(context), context.function):
         if entry is None:
             continue
         try:
-            found = _LOCATIONS[code](entry.die, context)
+            found = results.static_link(entry.die, context) if code == At.STATIC_LINK else _return_addr(entry, context)
         except Error as error:
             context.program.complaints.add(error, "it is not used")
             continue
         if found is not None:
             return found
     return None
+
+
+def _return_addr(entry: Scope, context: FrameContext) -> LocationDescription | None:
+    """Where DW_AT_return_addr says; registers are named as not allowed, and read."""
+    try:
+        return results.return_addr(entry.die, context)
+    except IllFormed as error:
+        found = results.return_addr(entry.die, context, strict=False)
+        context.program.complaints.add(error, "it is read there")
+        return found
 
 
 def share_caller(context: FrameContext, other: FrameContext) -> None:

@@ -11,7 +11,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.encoding import assemble
-from rocdbg.dwarf.errors import UndefinedValue
+from rocdbg.dwarf.errors import EvaluationError, UndefinedValue
 from rocdbg.dwarf.info import Exprloc, Variable
 from rocdbg.dwarf.info.types import ArrayType, ClassType, Type
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
@@ -26,13 +26,22 @@ class LocationStorage(Struct, frozen=True):
     absence: Absence = Absence.OPTIMIZED_OUT
     context: Context | None = None
 
-    def pointee(self, offset: int, size: int) -> LocationDescription | None:
-        """What the implicit pointer at a byte offset points to; ``None`` when there is a plain value."""
+    def pointee(self, offset: int, size: int, space: int) -> LocationDescription | None:
+        """What the implicit pointer at a byte offset points to; ``None`` when there is a plain value.
+
+        ``space`` is the address space of the pointer's type. Raises `EvaluationError` where the pointer names another
+        (A.2.5.4.4.5).
+        """
         if self.context is None or not self._holds_implicit_pointer(offset, size):
             return None
         there = self.location.offset_by(8 * offset)
         pointer = dwarf.evaluate(assemble(("deref_size", size)), self.context, "value", initial=(there,))
         assert isinstance(pointer, dwarf.Value)
+        own = pointer.address_space if isinstance(pointer, dwarf.ImplicitPointerValue) else 0
+        if own and own != space:  # without DW_OP_LLVM_aspace_implicit_pointer none is named
+            raise EvaluationError(
+                f"an implicit pointer into address space {own:#x} cannot be dereferenced in address space {space:#x}"
+            )
         return dwarf.dereference(pointer, self.context)
 
     def _holds_implicit_pointer(self, offset: int, size: int) -> bool:

@@ -180,14 +180,20 @@ def _location_or_value(value: Exprloc | Loclist, entry: Die, context: Context) -
 # -- frames (A.3.3.5 (1) to (3))
 
 
-def return_addr(entry: Die, context: Context, frames: FrameTable | None = None) -> LocationDescription | None:
+def return_addr(
+    entry: Die, context: Context, frames: FrameTable | None = None, strict: bool = True
+) -> LocationDescription | None:
     """DW_AT_return_addr: where the return address is stored (A.3.3.5 (1)); None without it.
 
-    `IllFormed` if that is not one location in memory.
+    `IllFormed` if that is not one location in memory; unless `strict` is False: AMD's GPUs call with the return
+    address in registers, where it can be found as well.
     """
     with concerning("DW_AT_return_addr", entry):
         value = _needed(entry, At.RETURN_ADDR)
-        return None if value is None else _in_memory(_located(value, entry, in_unit(context, entry, frames=frames)))
+        if value is None:
+            return None
+        found = _located(value, entry, in_unit(context, entry, frames=frames))
+        return _in_memory(found) if strict else found
 
 
 def static_link(entry: Die, context: Context, frames: FrameTable | None = None) -> LocationDescription | None:
