@@ -73,7 +73,8 @@ class Entries:
         elif not self._is_naming:
             self._is_naming = True  # the name of the entry may be what is damaged
             try:
-                name = attribute_name(code, dialect="llvm22") or f"attribute {code:#x}"
+                known = (attribute_name(code, dialect=dialect) for dialect in ("amd", "llvm22"))
+                name = next((name for name in known if name), f"attribute {code:#x}")
                 fault = IllFormed(error.reason)
                 fault.concern(name, whose(die))
             finally:

@@ -228,8 +228,18 @@ class TypeReader:
         vector_size = vendor_number(die, (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE)) or 0
         checked(die, vector_size, _MOST_ELEMENTS, "a vector")
         if vector_size <= 0:
+            if die.has(At.LLVM_VECTOR_SIZE) or die.has(At.LLVM22_VECTOR_SIZE):
+                self._not_a_vector(die, vector_size)
             return base
         return VectorType(numeric(base), vector_size, vector_size * byte_size, offset=die.offset)
+
+    def _not_a_vector(self, die: Die, size: int) -> None:
+        """Report a vector size that is not positive; those who want damage raised get a scalar."""
+        if self._entries.passes_over:
+            code = At.LLVM_VECTOR_SIZE if die.has(At.LLVM_VECTOR_SIZE) else At.LLVM22_VECTOR_SIZE
+            self._entries.pass_over(
+                self._entries.error(die.offset, f"its value is {size}, not greater than 0"), die, code
+            )
 
     def _pointer(self, die: Die, kind: PointerKind) -> PointerType:
         space = die.number(At.ADDRESS_CLASS)
