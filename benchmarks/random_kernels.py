@@ -26,21 +26,21 @@ from rocdbg.arch.targets import ScratchKind, Target, target_by_name
 from rocdbg.codeobject import open_file
 from rocdbg.errors import Error
 from rocdbg.isa.decoder import DecodeError, decode, decoder_for
-from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
-from rocdbg.isa.generate.soak import CODES, LITERALS
+from rocdbg.isa.encoding_layouts import Layout, family_of, insert, layouts, width
+from rocdbg.isa.generate.sample_words import CODES, LITERALS
 from rocdbg.isa.instruction import Flow, OperandKind
-from rocdbg.sim import layout
-from rocdbg.sim.global_share import GlobalShare
-from rocdbg.sim.guarded import ALIGN, guarded
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.global_share import GlobalShare
+from rocdbg.sim.core.guarded import ALIGN, guarded
+from rocdbg.sim.core.layout import HEADER, PageFlags, Status
+from rocdbg.sim.core.memory import AllocationKind, GlobalMemory
+from rocdbg.sim.core.register_bounds import bounds
+from rocdbg.sim.core.vgpr_banks import in_banks
+from rocdbg.sim.core.wave import Wave, m0_code, state_block
+from rocdbg.sim.engine.native import Engine
 from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS, rules_of
-from rocdbg.sim.layout import HEADER, PageFlags, Status
-from rocdbg.sim.memory import AllocationKind, GlobalMemory
-from rocdbg.sim.native import Engine
-from rocdbg.sim.register_bounds import bounds
 from rocdbg.sim.translator.blocks import Block, form_block
-from rocdbg.sim.translator.helpers import helper_names
-from rocdbg.sim.vgpr_banks import in_banks
-from rocdbg.sim.wave import Wave, m0_code, state_block
+from rocdbg.sim.translator.routine_names import helper_names
 
 DEMOS = Path(__file__).resolve().parent.parent / "demo_kernels"
 

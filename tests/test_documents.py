@@ -87,10 +87,10 @@ def test_what_is_named_exists(path: Path) -> None:
         ("`rocdbg/errors.py`, rocdbg/sim/, tests/sim/vectors/*.txt.", []),
         ("See rocdbg/nosuch.py.", ["rocdbg/nosuch.py"]),
         ("`tests/nosuch/*.txt`", ["tests/nosuch/*.txt"]),
-        ("`sim/wave.py`, `wave.py`, `test_layers.py::test_the_check_sees_an_import_in_a_function`", []),
+        ("`sim/core/wave.py`, `wave.py`, `test_layers.py::test_the_check_sees_an_import_in_a_function`", []),
         ("`cli/wave.py` `test_layers.py::test_nosuch`", ["cli/wave.py", "test_layers.py"]),
-        ("rocdbg.Error, `rocdbg.sim.wave.Wave.pc` and rocdbg.dwarf.evaluate", []),
-        ("`rocdbg.sim.wave.Wave.nosuch` and rocdbg.nosuch", ["rocdbg.sim.wave.Wave.nosuch", "rocdbg.nosuch"]),
+        ("rocdbg.Error, `rocdbg.sim.core.wave.Wave.pc` and rocdbg.dwarf.evaluate", []),
+        ("`rocdbg.sim.core.wave.Wave.nosuch` and rocdbg.nosuch", ["rocdbg.sim.core.wave.Wave.nosuch", "rocdbg.nosuch"]),
         ("    python -m rocdbg.isa.generate gfx90a\n    python -m tests.nosuch", ["tests.nosuch"]),
         ("[here](README.md), [there](https://example.org) [nowhere](nosuch.md#top)", ["nosuch.md"]),
     ],
@@ -108,7 +108,7 @@ def test_lines_can_be_read(path: Path) -> None:
 
 
 def test_the_architecture_is_short() -> None:
-    assert len((ROOT / "docs" / "architecture.md").read_text().splitlines()) <= 130
+    assert len((ROOT / "docs" / "architecture.md").read_text().splitlines()) <= 160
 
 
 def test_the_readme_links_every_document() -> None:

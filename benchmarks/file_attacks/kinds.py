@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocdbg.cli.leaving import Quit
-from rocdbg.cli.registry import Registry
+from rocdbg.cli.command_registry import Registry
+from rocdbg.cli.leaving_commands import Quit
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.codeobject import CodeObject, list_entries, open_modules

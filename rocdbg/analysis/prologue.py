@@ -27,11 +27,10 @@ from rocdbg.analysis.machine_state import (
 )
 from rocdbg.analysis.saved_registers import Analysis, Functions
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.registers import PC, exec_number, register_number, sgpr_number, vgpr_number
+from rocdbg.arch.dwarf_registers import PC, exec_number, register_number, sgpr_number, vgpr_number
 from rocdbg.arch.targets import ScratchKind, Target
-from rocdbg.dwarf.encoding import Item, assemble
-from rocdbg.dwarf.rows import Row
-from rocdbg.dwarf.rules import (
+from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import (
     CfaExpression,
     CfaRegister,
     CfaRule,
@@ -40,6 +39,7 @@ from rocdbg.dwarf.rules import (
     Rule,
     UndefinedRule,
 )
+from rocdbg.dwarf.encoding import Item, assemble
 
 __all__ = ["PrologueRows"]
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rocdbg.cli.argument_parser import ArgumentParser
-from rocdbg.cli.visible import visible
-from rocdbg.debugger.annotation import annotate
+from rocdbg.cli.visible_text import visible
+from rocdbg.debugger.annotate.annotated_file import annotate
 from rocdbg.errors import Error
 
 _DESCRIPTION = """\

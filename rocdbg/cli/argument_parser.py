@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import NoReturn
 
-from rocdbg.cli.visible import visible
+from rocdbg.cli.visible_text import visible
 
 
 class ArgumentParser(argparse.ArgumentParser):

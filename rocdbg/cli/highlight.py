@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
-from rocdbg.cli.visible import visible_source
+from rocdbg.cli.visible_text import visible_source
 
 # What clang reads is C, C++ or assembly under many names that pygments does not know.
 LEXERS = {

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from rocdbg.cli.argument_parser import ArgumentParser
-from rocdbg.cli.visible import visible
+from rocdbg.cli.visible_text import visible
 from rocdbg.cli.writer import OutputLost, Writer
 from rocdbg.debugger.reports.llvm_debug_info import DIALECTS, report
 from rocdbg.errors import Error

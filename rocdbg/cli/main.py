@@ -13,15 +13,15 @@ from contextlib import suppress
 from functools import partial
 
 import rocdbg
-from rocdbg.cli import internal
+from rocdbg.cli import internal_errors
 from rocdbg.cli.argument_parser import ArgumentParser
-from rocdbg.cli.attempt import attempt
-from rocdbg.cli.leaving import Quit
-from rocdbg.cli.registry import CommandError
+from rocdbg.cli.command_registry import CommandError
+from rocdbg.cli.interrupts import Signals, Terminated
+from rocdbg.cli.leaving_commands import Quit
+from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.script import Line
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.signals import Signals, Terminated
-from rocdbg.cli.streams import TerminalState, finish_streams, open_missing_streams
+from rocdbg.cli.standard_streams import TerminalState, finish_streams, open_missing_streams
 from rocdbg.cli.writer import OutputLost, Writer
 
 EPILOG = """\
@@ -138,9 +138,9 @@ def _make_shell(options: argparse.Namespace) -> Shell:
         from rocdbg.cli.pager import Pager
 
         shell.out.pager = Pager(shell, sys.stdout)
-    if internal.are_reported():
+    if internal_errors.are_reported():
         shell.reports_internal_errors = True
-        internal.keep_stray_reports()
+        internal_errors.keep_stray_reports()
     if options.batch:
         shell.settings["confirm"] = False
         shell.state.batch = True
@@ -186,7 +186,7 @@ def _start(shell: Shell, options: argparse.Namespace) -> bool:
         shell.line(f"rocdbg {rocdbg.__version__}: debugging AMD GPU kernels without an AMD GPU.")
         shell.line('For help, type "help".')
     good = True
-    home = internal.home_directory()
+    home = internal_errors.home_directory()
     init = home / ".rocdbginit" if home is not None else None
     if not options.no_init and init is not None and os.path.exists(init):  # noqa: PTH110 - never raises
         good = run_scripts(shell, [("file", str(init))])

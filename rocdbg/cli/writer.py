@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
-from rocdbg.cli.visible import encodable, one_line, visible
-from rocdbg.debugger.errors import ControlFlow
+from rocdbg.cli.visible_text import encodable, one_line, visible
+from rocdbg.debugger.base.errors import ControlFlow
 
 if TYPE_CHECKING:
     from rocdbg.cli.pager import Pager

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import Target, UnknownTargetError
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.code_object_uri import FileUri, MemoryUri
 from rocdbg.codeobject.dynamic_hash import dynamic_symbol_count
 from rocdbg.codeobject.elf import (
     EM_AMDGPU,
@@ -21,17 +23,15 @@ from rocdbg.codeobject.elf import (
     Elf,
     Section,
 )
-from rocdbg.codeobject.flags import OsAbi, code_object_version, decode_flags
-from rocdbg.codeobject.image import LoadedImage, load_image
+from rocdbg.codeobject.elf_flags import OsAbi, code_object_version, decode_flags
+from rocdbg.codeobject.elf_notes import Note, iter_notes, v2_target_id
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolTable, SymbolType
 from rocdbg.codeobject.kernels import Kernels
-from rocdbg.codeobject.layout import Layout, lay_out
+from rocdbg.codeobject.load_image import LoadedImage, load_image
+from rocdbg.codeobject.load_layout import Layout, lay_out
 from rocdbg.codeobject.metadata_reader import Metadata, read_metadata
-from rocdbg.codeobject.notes import Note, iter_notes, v2_target_id
 from rocdbg.codeobject.relocation import Resolver, fixed_pointers
 from rocdbg.codeobject.shaders import ShaderProgram, shaders_of
-from rocdbg.codeobject.source import Source
-from rocdbg.codeobject.symbols import Symbol, SymbolTable, SymbolType
-from rocdbg.codeobject.uri import FileUri, MemoryUri
 from rocdbg.errors import remembered
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class CodeObject:
 
     @property
     def os_abi(self) -> int:
-        """A `rocdbg.codeobject.flags.OsAbi` value, or one unknown."""
+        """A `rocdbg.codeobject.elf_flags.OsAbi` value, or one unknown."""
         return self._elf.header.os_abi
 
     @property

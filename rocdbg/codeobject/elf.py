@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.targets import UnknownTargetError, target_by_mach
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
-from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.string_table import StringTable
 from rocdbg.errors import remembered
 

@@ -15,7 +15,7 @@ from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context, Expression
 from rocdbg.dwarf.errors import EvaluationError
 from rocdbg.dwarf.location import LocationDescription, Place
-from rocdbg.dwarf.machine import Budget, Machine, Operands, Program, decoded_program
+from rocdbg.dwarf.stack_machine import Budget, Machine, Operands, Program, decoded_program
 from rocdbg.dwarf.storage import (
     ANY_LANE,
     ImplicitPointerStorage,

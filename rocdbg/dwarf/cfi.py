@@ -18,15 +18,15 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from rocdbg.dwarf.caller_context import CallerContext
 from rocdbg.dwarf.cfa_instructions import Interpreter
+from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import SameValueRule
 from rocdbg.dwarf.context import Context, load_bias
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError
-from rocdbg.dwarf.gcc import gcc_row
+from rocdbg.dwarf.gcc_conventions import gcc_row
 from rocdbg.dwarf.operations import DIALECTS
-from rocdbg.dwarf.rows import Row
-from rocdbg.dwarf.rules import SameValueRule
-from rocdbg.dwarf.unwinding import CallerContext
 
 __all__ = ["Cie", "Fde", "FrameTable", "parse_frames"]
 

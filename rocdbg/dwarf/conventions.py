@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rocdbg.dwarf import gcc
+from rocdbg.dwarf import gcc_conventions
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.encoding import assemble
@@ -81,12 +81,12 @@ class Gcc(Conventions):
     """Those of GCC, whose threads are waves: a vector register as a whole is a vector."""
 
     def location(self, data: bytes, target: str, wave_size: int) -> bytes:
-        """As `rocdbg.dwarf.gcc.location` puts it."""
-        return gcc.location(data, self.dialect)
+        """As `rocdbg.dwarf.gcc_conventions.location` puts it."""
+        return gcc_conventions.location(data, self.dialect)
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
         """As `location`."""
-        return gcc.location(data, self.dialect)
+        return gcc_conventions.location(data, self.dialect)
 
 
 class UpstreamClang(Conventions):

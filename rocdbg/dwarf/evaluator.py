@@ -8,10 +8,10 @@ from rocdbg.dwarf import machine_locations, machine_values  # noqa: F401  (they 
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, LocationListEntry
 from rocdbg.dwarf.errors import DwarfError, EvaluationError
 from rocdbg.dwarf.location import LocationDescription
-from rocdbg.dwarf.machine import HANDLERS, Budget, Entry, Kind, Machine, check_allowed
 from rocdbg.dwarf.machine_locations import based, frame_base
 from rocdbg.dwarf.operations import DIALECTS
-from rocdbg.dwarf.values import ImplicitPointerValue, Value
+from rocdbg.dwarf.stack_machine import HANDLERS, Budget, Entry, Kind, Machine, check_allowed
+from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
 
 __all__ = [
     "HANDLERS",

@@ -12,9 +12,9 @@ from rocdbg.dwarf.location import (
     implicit_location,
     undefined_location,
 )
-from rocdbg.dwarf.machine import Incomplete, Machine, Operands, check_allowed, handles
+from rocdbg.dwarf.stack_machine import Incomplete, Machine, Operands, check_allowed, handles
 from rocdbg.dwarf.storage import ImplicitPointerStorage, RegisterStorage, Storage, StorageKind
-from rocdbg.dwarf.values import ImplicitPointerValue, Value, signed, to_bits
+from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value, signed, to_bits
 
 # A.2.5.4.4.1 General
 

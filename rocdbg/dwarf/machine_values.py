@@ -5,11 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from rocdbg.dwarf import values
+from rocdbg.dwarf import typed_values
 from rocdbg.dwarf.context import CallSites, Expression, LocationList
 from rocdbg.dwarf.errors import EvaluationError, IllFormed, LimitExceeded
 from rocdbg.dwarf.location import LocationDescription
-from rocdbg.dwarf.machine import (
+from rocdbg.dwarf.stack_machine import (
     HANDLERS,
     MAX_NESTING,
     Entry,
@@ -20,7 +20,7 @@ from rocdbg.dwarf.machine import (
     handles,
 )
 from rocdbg.dwarf.storage import ImplicitPointerStorage
-from rocdbg.dwarf.values import BaseType, ConstValue, ImplicitPointerValue, Value
+from rocdbg.dwarf.typed_values import BaseType, ConstValue, ImplicitPointerValue, Value
 
 # A.2.5.4.1 Stack operations
 
@@ -169,7 +169,7 @@ def _const_type(m: Machine, operands: Operands) -> None:
     base = m.base_type(offset)
     _check_size(base, len(block))
     bits = int.from_bytes(block, "little") & (1 << base.size) - 1
-    m.stack.append(Value(base, values.from_bits(bits, base)))
+    m.stack.append(Value(base, typed_values.from_bits(bits, base)))
 
 
 def _check_size(base: BaseType, size: int) -> None:
@@ -231,10 +231,10 @@ def _binary(name: str) -> None:
         a, b = _pop_two(m)
         if isinstance(a, int):
             assert isinstance(b, int)
-            m.stack.append(values.generic_binary(name, a, b, m.bits))
+            m.stack.append(typed_values.generic_binary(name, a, b, m.bits))
         else:
             assert isinstance(b, Value)
-            m.stack.append(values.typed_binary(name, a, b))
+            m.stack.append(typed_values.typed_binary(name, a, b))
 
 
 def _fast_binary(name: str, function: Callable[[int, int], int]) -> None:
@@ -271,10 +271,10 @@ def _compare(name: str) -> None:
         a, b = _pop_two(m)
         if isinstance(a, int):
             assert isinstance(b, int)
-            m.stack.append(int(values.generic_compare(name, a, b, m.bits)))
+            m.stack.append(int(typed_values.generic_compare(name, a, b, m.bits)))
         else:
             assert isinstance(b, Value)
-            m.stack.append(int(values.typed_compare(name, a, b)))
+            m.stack.append(int(typed_values.typed_compare(name, a, b)))
 
 
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
@@ -286,9 +286,9 @@ def _unary(name: str) -> None:
     def handler(m: Machine, operands: Operands) -> None:
         a = _pop_number(m)
         if isinstance(a, int):
-            m.stack.append(values.generic_unary(name, a, m.bits))
+            m.stack.append(typed_values.generic_unary(name, a, m.bits))
         else:
-            m.stack.append(values.typed_unary(name, a))
+            m.stack.append(typed_values.typed_unary(name, a))
 
 
 for _name in ("abs", "neg", "not"):
@@ -327,8 +327,8 @@ def _plus_uconst(m: Machine, operands: Operands) -> None:
     if not base.is_integral:
         raise IllFormed(f"plus_uconst needs an integral operand, not '{base.name}' ({base.encoding})")
     # The constant is of the operand's type: cut to its size.
-    constant = Value(base, values.from_bits(addend & (1 << base.size) - 1, base))
-    m.stack.append(values.typed_binary("plus", a, constant))
+    constant = Value(base, typed_values.from_bits(addend & (1 << base.size) - 1, base))
+    m.stack.append(typed_values.typed_binary("plus", a, constant))
 
 
 # A.2.5.4.3.3 Type conversions
@@ -345,13 +345,13 @@ def _convert(m: Machine, operands: Operands) -> None:
     target = _target_type(m, operands)
     a = _pop_number(m)
     if isinstance(a, int):
-        result = values.convert(a, None, target, m.bits)
+        result = typed_values.convert(a, None, target, m.bits)
     else:
-        result = values.convert(a.value, a.type, target, m.bits)
+        result = typed_values.convert(a.value, a.type, target, m.bits)
     m.stack.append(_push_typed(target, result))
 
 
-def _push_typed(base: BaseType | None, literal: values.Literal) -> int | Value:
+def _push_typed(base: BaseType | None, literal: typed_values.Literal) -> int | Value:
     if base is None:
         assert isinstance(literal, int)
         return literal
@@ -366,11 +366,11 @@ def _reinterpret(m: Machine, operands: Operands) -> None:
         bits, size = a, m.bits
     else:
         assert a.type is not None
-        bits, size = values.to_bits(a.value, a.type), a.type.size
+        bits, size = typed_values.to_bits(a.value, a.type), a.type.size
     wanted = m.bits if target is None else target.size
     if size != wanted:
         raise IllFormed(f"a value of {size} bits cannot be reinterpreted in a type of {wanted} bits")
-    m.stack.append(bits if target is None else Value(target, values.from_bits(bits, target)))
+    m.stack.append(bits if target is None else Value(target, typed_values.from_bits(bits, target)))
 
 
 # A.2.5.4.3.4 Special value operations
@@ -425,7 +425,7 @@ def _deref_typed(m: Machine, location: LocationDescription, base: BaseType) -> N
     if isinstance(result, ImplicitPointerValue):
         m.stack.append(result)
     else:
-        m.stack.append(Value(base, values.from_bits(result, base)))
+        m.stack.append(Value(base, typed_values.from_bits(result, base)))
 
 
 def _deref_generic(m: Machine, location: LocationDescription, size: int) -> None:
@@ -537,7 +537,7 @@ def _register_value(m: Machine, number: int, location: LocationDescription) -> i
         bits // elements,
         elements if elements > 1 else None,
     )
-    return Value(base, values.from_bits(result, base))
+    return Value(base, typed_values.from_bits(result, base))
 
 
 @handles("variable_value")

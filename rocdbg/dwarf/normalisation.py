@@ -365,27 +365,11 @@ def _frame_pointer(register: int, target: str, wave_size: int | None) -> bytes:
 
 def _lane_offset(register: int, target: str, wave_size: int | None) -> list[Item]:
     """Push the lane's own offset that a stack or frame pointer stands for."""
-    buffered, usual_wave_size = _target_facts(target)
+    processor = architecture_by_name(_ARCHITECTURE).processor(target.partition(":")[0])
+    if processor is None:
+        raise DwarfError(f"'{target}' is not an AMDGPU processor")
     items: list[Item] = [("regx", register), ("deref_size", 4)]
-    if buffered:
-        size = wave_size or usual_wave_size
+    if processor.swizzled_stack:
+        size = wave_size or processor.wave_size
         items += [f"lit{size.bit_length() - 1}", "shr"]
     return items
-
-
-_TARGET = re.compile(r"gfx(?P<major>[0-9]{1,2})(?P<minor>[0-9])(?P<step>[0-9a-f])|gfx(?P<generic>[0-9-]+)-generic")
-
-
-@lru_cache(maxsize=64)
-def _target_facts(target: str) -> tuple[bool, int]:
-    """Whether scratch is accessed through a buffer descriptor, and the usual wavefront size."""
-    match = _TARGET.fullmatch(target.split(":")[0])
-    if match is None:
-        raise DwarfError(f"'{target}' is not an AMDGPU processor")
-    if match["generic"] is not None:
-        numbers = [int(part) for part in match["generic"].split("-") if part]
-        major, minor = numbers[0], numbers[1] if len(numbers) > 1 else 0
-    else:
-        major, minor = int(match["major"]), int(match["minor"])
-    buffered = major < 9 or (major == 9 and minor < 4) or major == 10
-    return buffered, 32 if major >= 10 else 64

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import NoReturn
 
 from rocdbg.errors import Error
-from rocdbg.host.program import Program
+from rocdbg.host.program_api import Program
 from rocdbg.text import printable
 
 _NOT_RUN = 127

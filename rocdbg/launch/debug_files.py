@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.source import Source
 from rocdbg.dwarf.info import DebugInfo
-from rocdbg.dwarf.info.split import SplitName
+from rocdbg.dwarf.info.split_units import SplitName
 from rocdbg.errors import Error
 from rocdbg.launch.debug_sections import DebugSections, has_debug_info
 from rocdbg.launch.supplementary import SupplementaryFile
@@ -156,7 +156,7 @@ class DebugFiles:
 
 
 class SplitDebugFiles:
-    """The split objects of one code object: see `rocdbg.dwarf.info.split.SplitFiles`."""
+    """The split objects of one code object: see `rocdbg.dwarf.info.split_units.SplitFiles`."""
 
     def __init__(self, files: DebugFiles, code_object: CodeObject) -> None:
         self._files = files

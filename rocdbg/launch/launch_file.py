@@ -43,7 +43,7 @@ from rocdbg.codeobject.shader_registers import UnknownRegisterError, register_nu
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ELEMENT_TYPES, ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
-from rocdbg.launch.images import ImageSpec, SamplerSpec
+from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, check_scalar, check_size
 from rocdbg.regular_file import FileAccessError, read_regular
 

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
-from rocdbg.launch.images import ImageSpec, SamplerSpec
+from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
 
 Dim3 = tuple[int, int, int]
 Scalar = int | float | bool

@@ -28,8 +28,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
-from rocdbg.llvmdi.control_flow import ControlFlow
 from rocdbg.llvmdi.errors import LoweringError, ReadError
+from rocdbg.llvmdi.function_flow import ControlFlow
 from rocdbg.regular_file import FileAccessError, read_regular
 
 __all__ = [

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from rocdbg.cli.internal import InternalError
+from rocdbg.cli.internal_errors import InternalError
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
 

@@ -23,9 +23,9 @@ from rocdbg.codeobject import (
     open_modules,
 )
 from rocdbg.codeobject import code_object as code_object_module
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.dynamic_hash import DT_GNU_HASH, dynamic_symbol_count
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.source import Source
 from rocdbg.launch.errors import LaunchError
 
 SECOND = "_Z6secondIdEvPT_1S"

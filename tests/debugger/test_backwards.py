@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from rocdbg.api import launch_file
-from rocdbg.debugger.running.stops import StopReason
-from rocdbg.debugger.running.watchpoints import Watchpoint
+from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
+from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded import RecordedTarget
+from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.errors import Error
+from rocdbg.sim.core.layout import HEADER, VGPRS
+from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.layout import HEADER, VGPRS
-from rocdbg.sim.options import RunOptions
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 LAUNCHES = [

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.debugger.errors import BreakpointError, ExpressionError, LocationSpecError
-from rocdbg.debugger.program.locspec import Location
+from rocdbg.debugger.base.errors import BreakpointError, ExpressionError, LocationSpecError
+from rocdbg.debugger.breakpoints.break_arguments import parse_tail, split_location
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, BreakpointTable
+from rocdbg.debugger.breakpoints.number_lists import parse_numbers
+from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.running.break_arguments import parse_tail, split_location
-from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable
-from rocdbg.debugger.running.number_lists import parse_numbers
 
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.O2.gfx90a.co"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.frames.context import FrameContext, attribute_location
+from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
 from rocdbg.dwarf.info.constants import At
 from tests.debugger.lane_pc_program import SOURCE, build
 

@@ -9,17 +9,17 @@ from msgspec import Struct
 
 from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.breakpoint_numbers import act_on, each_breakpoint, places_of, read_number
+from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.kinds import LOCATION, text_of, words_of
 from rocdbg.cli.number_words import lane_as_number
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.printf import numbers_printed
-from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.debugger.errors import LocationSpecError, NoProgramError
-from rocdbg.debugger.program.linespec import LineSpec, LocationSyntaxError, parse_spec
-from rocdbg.debugger.running.break_arguments import parse_tail, split_location
-from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation, BreakpointTable, Disposition
-from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
-from rocdbg.debugger.running.tracepoints import Tracepoint
+from rocdbg.debugger.base.errors import LocationSpecError, NoProgramError
+from rocdbg.debugger.breakpoints.break_arguments import parse_tail, split_location
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointLocation, BreakpointTable, Disposition
+from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint
+from rocdbg.debugger.program.location_syntax import LineSpec, LocationSyntaxError, parse_spec
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

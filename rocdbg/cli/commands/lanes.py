@@ -6,21 +6,21 @@ import enum
 import re
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.across import is_condition, write_groups
-from rocdbg.cli.apply import APPLY_OPTIONS, Flags, run_for
+from rocdbg.cli.apply_commands import APPLY_OPTIONS, Flags, run_for
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.command_options import Option, Unknown
+from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
+from rocdbg.cli.folded_values import is_condition, write_groups
 from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, LANE, NAME, THREADS, text_of, words_while
-from rocdbg.cli.options import Option, Unknown
+from rocdbg.cli.number_ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
 from rocdbg.cli.present import frame_text, frame_texts, lanes_phrase, show_frame, switching
-from rocdbg.cli.ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
-from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.table import render
+from rocdbg.cli.text_columns import render
 from rocdbg.cli.value_kinds import ValueKind, split_word
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import FocusError
-from rocdbg.debugger.patterns import Syntax, compile_pattern
-from rocdbg.debugger.reports.across import Sample
-from rocdbg.debugger.reports.rows import LaneRow, LaneState, ThreadRow
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import FocusError
+from rocdbg.debugger.base.patterns import Syntax, compile_pattern
+from rocdbg.debugger.reports.across_lanes import Sample
+from rocdbg.debugger.reports.table_rows import LaneRow, LaneState, ThreadRow
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

@@ -6,22 +6,22 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, Kind, optional
+from rocdbg.cli.command_options import Option, Unknown
+from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.kinds import LOCATION, REGEXP, SLASHES, text_of
-from rocdbg.cli.listing import around, search, show_lines, write_instructions
-from rocdbg.cli.options import Option, Unknown
 from rocdbg.cli.paths import shown_name
-from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.brackets import at_comma
-from rocdbg.debugger.patterns import Pattern, PatternError, Syntax, compile_pattern
-from rocdbg.debugger.program.locspec import Defaults
+from rocdbg.cli.source_listing import around, search, show_lines, write_instructions
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.patterns import Pattern, PatternError, Syntax, compile_pattern
+from rocdbg.debugger.breakpoints.break_arguments import split_location
+from rocdbg.debugger.expr.parsing.brackets import at_comma
+from rocdbg.debugger.program.location_lookup import Defaults
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.descriptors import described_kernel
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
 from rocdbg.debugger.reports.listings import unit_facts
-from rocdbg.debugger.reports.places import SourcePlace, UnknownLineError
-from rocdbg.debugger.running.break_arguments import split_location
+from rocdbg.debugger.reports.place_queries import SourcePlace, UnknownLineError
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections import Counter
 from rocdbg.addresses import LoadedAddress
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
-from rocdbg.cli.screen.view import View
+from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, function_bounds
 from rocdbg.errors import Error
 

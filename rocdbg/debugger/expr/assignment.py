@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.access import decay, placed
+from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.casting import cast, reinterpreted
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.operators import convert
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.value_access import decay, placed
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, PointerType, VectorType
 
@@ -23,7 +23,7 @@ def stored_value(target: Value, new: Value, environment: Environment) -> Value:
         return _array(target, new)
     if isinstance(bare, ArrayType | ClassType | VectorType):
         return reinterpreted(target.type, new, environment)
-    if isinstance(bare, PointerType) and ctypes.is_float(new.type):
+    if isinstance(bare, PointerType) and c_types.is_float(new.type):
         return reinterpreted(target.type, new, environment)
     if isinstance(bare, PointerType):
         new = placed(new, environment)
@@ -44,7 +44,7 @@ def _array(target: Value, new: Value) -> Value:
 def bit_field_warning(target: Value, new: Value) -> str | None:
     """The warning for a number that a bit-field cannot hold."""
     bits = target.bit_size
-    if bits is None or not ctypes.is_integral(new.type):
+    if bits is None or not c_types.is_integral(new.type):
         return None
     number = new.as_int() & _LONGEST
     mask = (1 << bits) - 1

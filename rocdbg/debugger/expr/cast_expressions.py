@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.access import decay, placed
+from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.casting import (
     cast,
     dynamic_cast,
@@ -17,9 +15,11 @@ from rocdbg.debugger.expr.casting import (
     reinterpreted,
 )
 from rocdbg.debugger.expr.class_casts import cast_pointer
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.literals import comma_list, vector_literal
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.value_access import decay, placed
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, PointerKind, PointerType, Type, VectorType
 
@@ -30,23 +30,23 @@ class Operands(Protocol):
     environment: Environment
     only_type: bool
 
-    def lvalue(self, node: ast.Expression) -> Value:
+    def lvalue(self, node: syntax.Expression) -> Value:
         """The value with references followed."""
 
-    def operand(self, node: ast.Expression) -> Value:
+    def operand(self, node: syntax.Expression) -> Value:
         """The value as an operand."""
 
     def readable(self, value: Value) -> Value:
         """The value, or one of its type where that is all that is wanted."""
 
 
-def cast_value(type_: Type, operand: ast.Expression, kind: str, operands: Operands) -> Value:
+def cast_value(type_: Type, operand: syntax.Expression, kind: str, operands: Operands) -> Value:
     """The value of ``(type) operand``; ``kind`` is ``static`` for ``static_cast`` and so on. Raises `rocdbg.Error`."""
     environment = operands.environment
     stripped = type_.strip_typedefs()
-    if isinstance(operand, ast.ArrayLiteral) and isinstance(stripped, VectorType):
+    if isinstance(operand, syntax.ArrayLiteral) and isinstance(stripped, VectorType):
         return vector_literal(type_, operand.elements, operands.operand)
-    if isinstance(stripped, VectorType) and isinstance(operand, ast.Binary) and operand.operator == ",":
+    if isinstance(stripped, VectorType) and isinstance(operand, syntax.Binary) and operand.operator == ",":
         return vector_literal(type_, comma_list(operand), operands.operand)
     if isinstance(stripped, ClassType | ArrayType):
         return object_cast(type_, operands.lvalue(operand), environment)
@@ -63,6 +63,6 @@ def cast_value(type_: Type, operand: ast.Expression, kind: str, operands: Operan
         return dynamic_cast(type_, value, environment)
     if kind == "reinterpret" and not reinterpretable(stripped, value.bare):
         raise ExpressionError("Invalid reinterpret_cast")
-    if kind != "reinterpret" and isinstance(stripped, PointerType) and ctypes.is_pointer(value.type):
+    if kind != "reinterpret" and isinstance(stripped, PointerType) and c_types.is_pointer(value.type):
         value = value if operands.only_type else cast_pointer(value, stripped, environment)
     return cast(type_, value, environment)

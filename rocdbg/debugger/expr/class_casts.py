@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import PlacedBase, Value
 from rocdbg.dwarf.info.types import Access, ClassType, PointerType, Type
 
@@ -60,13 +60,13 @@ def cast_pointer(pointer: Value, target: PointerType, environment: Environment) 
     space = source.address_class or 0
     down = base_offset(want, have, environment)
     if down is not None:
-        return Value.of_int(ctypes.pointer_to(want, space), pointer.as_int() - down)
+        return Value.of_int(c_types.pointer_to(want, space), pointer.as_int() - down)
     if not _derives(have, want, environment):
         return pointer if not _derives(want, have, environment) else _whole(pointer, want, environment)
     part = base_part(environment.at_address(have, space, pointer.as_int()), want, environment)
     if part is None or part.address is None:
         return pointer
-    return Value.of_int(ctypes.pointer_to(want, part.address.space), part.address.value)
+    return Value.of_int(c_types.pointer_to(want, part.address.space), part.address.value)
 
 
 def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
@@ -84,7 +84,7 @@ def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
     part = base_part(whole, want, environment)
     if part is None or part.address is None:
         return pointer
-    return Value.of_int(ctypes.pointer_to(want, part.address.space), part.address.value)
+    return Value.of_int(c_types.pointer_to(want, part.address.space), part.address.value)
 
 
 def _derives(class_: Type, base: Type, environment: Environment, depth: int = 100) -> bool:

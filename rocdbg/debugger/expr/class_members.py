@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.function_values import method_value
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, FunctionType, PointerType, StaticMember, Type

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.environment import Environment, is_opencl
-from rocdbg.debugger.expr.meanings import need_names
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.expr.environments.environment import Environment, is_opencl
+from rocdbg.debugger.expr.names.meanings import need_names
 from rocdbg.debugger.expr.operators import convert
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import VectorType
 
@@ -17,14 +17,14 @@ from rocdbg.dwarf.info.types import VectorType
 class Operands(Protocol):
     """Evaluates parts of an expression."""
 
-    def value(self, node: ast.Expression) -> Value:
+    def value(self, node: syntax.Expression) -> Value:
         """The value of a tree."""
 
-    def operand(self, node: ast.Expression) -> Value:
+    def operand(self, node: syntax.Expression) -> Value:
         """The value as an operand."""
 
 
-def conditional(node: ast.Conditional, operands: Operands, environment: Environment) -> Value:
+def conditional(node: syntax.Conditional, operands: Operands, environment: Environment) -> Value:
     """The value of the operator; of what is not chosen only the names are looked up. Raises `ExpressionError`."""
     condition = operands.operand(node.condition)
     if isinstance(condition.bare, VectorType) and is_opencl(environment):
@@ -44,7 +44,7 @@ def _selected(condition: Value, then: Value, otherwise: Value) -> Value:
         raise ExpressionError("Cannot perform conditional operation on incompatible types")
     sides = [each if isinstance(each.bare, VectorType) else convert(each, shape.bare) for each in (then, otherwise)]
     kinds = {
-        (ctypes.is_float(element), ctypes.is_signed(element), ctypes.size_of(element), count)
+        (c_types.is_float(element), c_types.is_signed(element), c_types.size_of(element), count)
         for element, count, _ in (side.elements() for side in sides)
     }
     if len(kinds) > 1:

@@ -12,15 +12,15 @@ from dataclasses import replace
 from msgspec import Struct, structs
 
 from rocdbg import dwarf
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.frames.context import FrameContext
-from rocdbg.debugger.values.locations import LocationStorage
-from rocdbg.debugger.values.storage import Absence
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.frames.frame_context import FrameContext
+from rocdbg.debugger.values.located_values import LocationStorage
 from rocdbg.debugger.values.value import PlacedBase, PlacedMember, Value
+from rocdbg.debugger.values.value_storage import Absence
 from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist, Variable
-from rocdbg.dwarf.info.attributes import Reference
+from rocdbg.dwarf.info.attribute_expressions import property_expression
+from rocdbg.dwarf.info.attribute_values import Reference
 from rocdbg.dwarf.info.constants import At, Tag
-from rocdbg.dwarf.info.expressions import property_expression
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseClass,

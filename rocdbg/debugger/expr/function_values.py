@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rocdbg.debugger.errors import NoSymbolError
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.program_names import ProgramNames, of_signature
+from rocdbg.debugger.base.errors import NoSymbolError
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.names.program_names import ProgramNames, of_signature
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, Method, Type
 

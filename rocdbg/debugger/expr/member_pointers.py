@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.frames.context import FrameContext
-from rocdbg.debugger.frames.places import memory_location
-from rocdbg.debugger.values.locations import LocationStorage
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.frames.frame_context import FrameContext
+from rocdbg.debugger.frames.variable_places import memory_location
+from rocdbg.debugger.values.located_values import LocationStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, FunctionType, MemberPointerType, Type
 from rocdbg.dwarf.location import LocationDescription

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, PointerType, Type
 from rocdbg.errors import Error
@@ -64,6 +64,6 @@ def whole_pointer(pointer: Value, environment: Environment) -> Value | None:
         return None
     if whole is None or whole.address is None:
         return None
-    target = ctypes.qualified_like(whole.type, type_.target)
+    target = c_types.qualified_like(whole.type, type_.target)
     real = PointerType(target, type_.kind, type_.byte_size, type_.address_class)
-    return Value.of_int(ctypes.qualified_like(real, pointer.type), whole.address.value)
+    return Value.of_int(c_types.qualified_like(real, pointer.type), whole.address.value)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.values.storage import Nowhere
+from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.vectors import vector_of
+from rocdbg.debugger.values.value_storage import Nowhere
+from rocdbg.debugger.values.vector_types import vector_of
 from rocdbg.dwarf.info.types import Type
 
 _COMPONENTS = "xyzw"

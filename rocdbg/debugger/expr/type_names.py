@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.debugger.errors import NoSymbolError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.base.errors import NoSymbolError
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.values import c_types
 from rocdbg.dwarf.info.types import (
     ArrayType,
     FunctionType,
@@ -21,15 +21,15 @@ from rocdbg.dwarf.info.types import (
 
 
 def named_type(
-    name: ast.AnyTypeName, environment: Environment, type_of: Callable[[ast.Expression], Type]
+    name: syntax.AnyTypeName, environment: Environment, type_of: Callable[[syntax.Expression], Type]
 ) -> Type:
     """The type a type name stands for; ``type_of`` gives the type of an expression (``typeof``).
 
     Raises `NoSymbolError` for names that no type has.
     """
-    if isinstance(name, ast.TypeOf):
+    if isinstance(name, syntax.TypeOf):
         return _derived(type_of(name.operand), name.derivations, environment, type_of)
-    found = ctypes.basic_type(name.name) if not name.tag else None
+    found = c_types.basic_type(name.name) if not name.tag else None
     if found is None or name.name == "half":
         try:
             found = environment.types.named(name.name, name.tag)
@@ -44,14 +44,14 @@ def named_type(
 
 
 def _derived(
-    base: Type, derivations: ast.Derivations, environment: Environment, type_of: Callable[[ast.Expression], Type]
+    base: Type, derivations: syntax.Derivations, environment: Environment, type_of: Callable[[syntax.Expression], Type]
 ) -> Type:
     """The pointers, arrays and functions that a declarator makes of a type."""
     for derivation in derivations:
         if isinstance(derivation, tuple):
-            variadic = derivation[-1:] == (ast.VARIADIC,)
-            types = [named_type(name, environment, type_of) for name in derivation if name != ast.VARIADIC]
-            if len(types) == 1 and ctypes.is_void(types[0]):
+            variadic = derivation[-1:] == (syntax.VARIADIC,)
+            types = [named_type(name, environment, type_of) for name in derivation if name != syntax.VARIADIC]
+            if len(types) == 1 and c_types.is_void(types[0]):
                 types = []
             parameters = tuple(Parameter(type_) for type_ in types)
             base = FunctionType(base, parameters, variadic, prototyped=bool(derivation))

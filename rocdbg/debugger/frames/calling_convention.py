@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.values import c_types
 from rocdbg.dwarf.conventions import Gcc
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.constants import At, Tag
@@ -57,7 +57,7 @@ def returned_parts(type_: Type, by_reference: bool) -> Parts | None:
     """The parts of a value as it is returned; ``None`` where that is in memory. Raises `UnknownPassingError`."""
     if by_reference:
         return None
-    found = parts(type_, ctypes.size_of(type_))
+    found = parts(type_, c_types.size_of(type_))
     if found is None or sum((part + 3) // 4 for _, part in found) > MAX_REGISTERS:
         return None
     return found
@@ -89,7 +89,7 @@ def counted(type_: Type) -> int:
     stripped = type_.strip_typedefs()
     if isinstance(stripped, ClassType):
         return sum(counted(member.type) for member in stripped.members)
-    return (ctypes.size_of(stripped) + 3) // 4
+    return (c_types.size_of(stripped) + 3) // 4
 
 
 def _is_flexible(type_: ClassType) -> bool:
@@ -113,11 +113,11 @@ def _flatten(type_: Type, offset: int) -> Parts:
         element, count = stripped.element, stripped.count
         if not isinstance(count, int):
             raise UnknownPassingError(type_)
-        size = ctypes.size_of(element)
+        size = c_types.size_of(element)
         if isinstance(stripped, VectorType) and size == 2:
             return [(offset + at, min(4, 2 * count - at)) for at in range(0, 2 * count, 4)]
         return [part for index in range(count) for part in _flatten(element, offset + index * size)]
-    return [(offset, ctypes.size_of(stripped))]
+    return [(offset, c_types.size_of(stripped))]
 
 
 def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
@@ -127,7 +127,7 @@ def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
     placed = sorted(_placed(type_), key=lambda entry: entry.at)
     if type_.kind is ClassKind.UNION and placed:
         # LLVM knows a union as its most aligned, then largest member, and bytes behind it
-        placed = [max(placed, key=lambda entry: (_alignment(entry.type), ctypes.size_of(entry.type)))]
+        placed = [max(placed, key=lambda entry: (_alignment(entry.type), c_types.size_of(entry.type)))]
     alignment = max((_alignment(entry.type) for entry in placed), default=1)
     data_end = _data_size(type_)
     packed = data_end % alignment != 0 and type_.kind is not ClassKind.UNION
@@ -146,7 +146,7 @@ def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
     if as_base:
         return parts + _padding(end, data_end, 1 if packed else alignment, offset)
     exact = packed or type_.kind is ClassKind.UNION
-    return parts + _padding(end, ctypes.size_of(type_), 1 if exact else alignment, offset)
+    return parts + _padding(end, c_types.size_of(type_), 1 if exact else alignment, offset)
 
 
 class _Placed(Struct, frozen=True):
@@ -173,7 +173,7 @@ def _placed(type_: ClassType) -> list[_Placed]:
     for member in type_.members:
         if member.bit_size is None and not _is_empty_class(member.type):
             at = (member.bit_offset or 0) // 8
-            found.append(_Placed(at, at + ctypes.size_of(member.type), member.type))
+            found.append(_Placed(at, at + c_types.size_of(member.type), member.type))
     return found
 
 
@@ -184,7 +184,7 @@ def _units(type_: ClassType) -> list[_Placed]:
     """
     fields = sorted((m for m in type_.members if m.bit_size), key=lambda member: member.bit_offset or 0)
     others = [(member.bit_offset or 0) // 8 for member in type_.members if member.bit_size is None]
-    alignment = max((ctypes.alignment_of(member.type) for member in type_.members), default=1)
+    alignment = max((c_types.alignment_of(member.type) for member in type_.members), default=1)
     runs: list[tuple[int, int]] = []
     for field in fields:
         begin = field.bit_offset or 0
@@ -201,12 +201,12 @@ def _units(type_: ClassType) -> list[_Placed]:
     found = []
     for begin, end in runs:
         first, last = begin // 8, -(-end // 8)
-        limit = min([at for at in (*starts, *others) if at >= last], default=ctypes.size_of(type_))
+        limit = min([at for at in (*starts, *others) if at >= last], default=c_types.size_of(type_))
         size = _integer_bytes(last - first)
         if size > 8 or first + size > limit:  # no integer has room: bytes
-            found += [_Placed(at, at + 1, ctypes.UNSIGNED_CHAR) for at in range(first, last)]
+            found += [_Placed(at, at + 1, c_types.UNSIGNED_CHAR) for at in range(first, last)]
         else:
-            found.append(_Placed(first, first + size, ctypes.unsigned_of(size)))
+            found.append(_Placed(first, first + size, c_types.unsigned_of(size)))
     return found
 
 
@@ -218,7 +218,7 @@ def _integer_bytes(size: int) -> int:
 def _data_size(type_: ClassType) -> int:
     """Bytes of a class without padding at its end, which what derives from it may use; all of them of a plain one."""
     if _is_plain(type_):
-        return ctypes.size_of(type_)
+        return c_types.size_of(type_)
     return max((entry.end for entry in _placed(type_)), default=0)
 
 
@@ -231,7 +231,7 @@ def _is_plain(type_: ClassType) -> bool:
         inner = member.type.strip_typedefs()
         while isinstance(inner, ArrayType):
             inner = inner.element.strip_typedefs()
-        if member.access is not Access.PUBLIC or ctypes.is_reference(inner):
+        if member.access is not Access.PUBLIC or c_types.is_reference(inner):
             return False
         if isinstance(inner, ClassType) and not _is_plain(inner):
             return False
@@ -256,22 +256,22 @@ def _alignment(type_: Type) -> int:
         return max((_alignment(member.type) for member in stripped.members), default=1)
     if isinstance(stripped, ArrayType):
         return _alignment(stripped.element)
-    size = ctypes.size_of(stripped)
+    size = c_types.size_of(stripped)
     return 1 << max(size - 1, 0).bit_length()
 
 
 def registers_counted(type_: Type) -> int:
     """Registers of `MAX_COUNTED` that an argument uses up."""
     stripped = type_.strip_typedefs()
-    if isinstance(stripped, ClassType) and ctypes.size_of(stripped) <= 8:
-        return (ctypes.size_of(stripped) + 3) // 4
+    if isinstance(stripped, ClassType) and c_types.size_of(stripped) <= 8:
+        return (c_types.size_of(stripped) + 3) // 4
     return counted(stripped)
 
 
 def in_memory(type_: Type, left: int) -> bool:
     """Whether an argument is passed as the private address of a copy; ``left``: registers of `MAX_COUNTED` not used."""
     stripped = type_.strip_typedefs()
-    if not isinstance(stripped, ClassType) or ctypes.size_of(stripped) <= 8 or _is_empty(stripped):
+    if not isinstance(stripped, ClassType) or c_types.size_of(stripped) <= 8 or _is_empty(stripped):
         return False
     if _is_flexible(stripped):
         return True
@@ -287,7 +287,7 @@ def _is_single(type_: ClassType) -> bool:
     inner = placed[0]
     while isinstance(inner, ArrayType) and inner.count == 1:
         inner = inner.element.strip_typedefs()
-    if ctypes.size_of(inner) != ctypes.size_of(type_) or isinstance(inner, ArrayType):
+    if c_types.size_of(inner) != c_types.size_of(type_) or isinstance(inner, ArrayType):
         return False
     return _is_single(inner) if isinstance(inner, ClassType) else True
 
@@ -299,7 +299,7 @@ def argument_words(type_: Type, data: bytes) -> list[bytes]:
     """
     stripped = type_.strip_typedefs()
     if not isinstance(stripped, ClassType | ArrayType | VectorType) and len(data) < 4:
-        signed = ctypes.is_signed(stripped) and not ctypes.is_float(stripped) and bool(data) and data[-1] >> 7
+        signed = c_types.is_signed(stripped) and not c_types.is_float(stripped) and bool(data) and data[-1] >> 7
         return [data.ljust(4, b"\xff" if signed else b"\0")]
     if isinstance(stripped, ClassType) and len(data) <= 8:
         found = [] if _is_empty(stripped) else [(at, min(4, len(data) - at)) for at in range(0, len(data), 4)]

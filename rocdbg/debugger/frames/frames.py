@@ -13,15 +13,15 @@ from typing import cast
 from msgspec import Struct, field
 
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
-from rocdbg.arch.registers import sgpr_number
+from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.codeobject.demangle import function_name
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext, entered, share_caller
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.frame_context import FrameContext, entered, share_caller
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
-from rocdbg.debugger.frames.unwind import Unwinder
-from rocdbg.debugger.program.inlined import inlined_starting_at
-from rocdbg.debugger.program.opencl import is_kernel_body
+from rocdbg.debugger.frames.unwind_rules import Unwinder
+from rocdbg.debugger.program.inlined_calls import inlined_starting_at
+from rocdbg.debugger.program.opencl_kernels import is_kernel_body
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile

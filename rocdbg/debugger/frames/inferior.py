@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import FocusError, NoRegistersError, NotRunningError
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.errors import FocusError, NoRegistersError, NotRunningError
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import CalledFrom, Frame, FrameChain
 from rocdbg.debugger.frames.lane_pcs import Entered, LanePcs, active_lanes, top_context
 from rocdbg.debugger.frames.machine_code import MachineCode
-from rocdbg.debugger.frames.unwind import FoundRow, Unwinder
+from rocdbg.debugger.frames.unwind_rules import FoundRow, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.programs import Programs
-from rocdbg.debugger.target.calling import calls_of
+from rocdbg.debugger.target.function_calling import calls_of
 from rocdbg.debugger.target.runnable import Runnable
 from rocdbg.debugger.target.state import Target, WaveInfo
 from rocdbg.dwarf.info import SourceFile

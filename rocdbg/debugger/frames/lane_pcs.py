@@ -14,13 +14,13 @@ from msgspec import Struct, field
 from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.analysis.unknown_places import UNKNOWN
-from rocdbg.arch.registers import sgpr_number
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.access import ThreadAccess
+from rocdbg.arch.dwarf_registers import sgpr_number
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.call_sites import DescribedCalls
-from rocdbg.debugger.frames.context import FrameContext, lane_entries
+from rocdbg.debugger.frames.frame_context import FrameContext, lane_entries
 from rocdbg.debugger.frames.machine_code import MachineCode
-from rocdbg.debugger.frames.unwind import PROLOGUE, Unwinder
+from rocdbg.debugger.frames.unwind_rules import PROLOGUE, Unwinder
+from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
@@ -145,7 +145,7 @@ class LanePcs(Struct):
         return found
 
     def _known(self, vector: LanePcVector, level: int) -> LanePcVector:
-        """An attribute's vector without lanes that are nobody's, and without what `rocdbg.debugger.annotation` writes
+        """An attribute's vector without lanes that are nobody's, and without what `debugger.annotate` writes
         where it does not know."""
         used = self.target.wave(self.thread).used_lanes
         for lane, element in enumerate(vector):

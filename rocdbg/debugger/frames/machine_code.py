@@ -19,14 +19,14 @@ from rocdbg.analysis.unknown_places import UNKNOWN
 from rocdbg.arch import targets
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.codeobject.elf import SHF_EXECINSTR
-from rocdbg.codeobject.symbols import SymbolType
+from rocdbg.codeobject.elf_symbols import SymbolType
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.context import Expression, LocationListEntry
 from rocdbg.dwarf.encoding import Item
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
-from rocdbg.sim.object_cache import default_cache_directory, open_cache
+from rocdbg.sim.engine.object_cache import default_cache_directory, open_cache
 
 if TYPE_CHECKING:
     from rocdbg.analysis.lane_table import LaneTable

@@ -13,10 +13,10 @@ from functools import cached_property
 from rocdbg.analysis.recomputation import DEEPEST, Number
 from rocdbg.analysis.value_flow import Part, Places
 from rocdbg.debugger.frames.kernel_arguments import passed_argument
-from rocdbg.debugger.frames.recovered import Followed, Recovery
+from rocdbg.debugger.frames.recovered_values import Followed, Recovery
+from rocdbg.debugger.program.functions_with_code import Routine
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.routines import Routine
-from rocdbg.debugger.program.source_expressions import variables_of
+from rocdbg.debugger.program.source_text.source_expressions import variables_of
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.info import AddressRange, Loclist, Variable
 

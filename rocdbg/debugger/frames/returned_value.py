@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.arch.registers import sgpr_number, vgpr_number
+from rocdbg.arch.dwarf_registers import sgpr_number, vgpr_number
 from rocdbg.debugger.frames.calling_convention import (
     UnknownPassingError,
     is_by_reference,
@@ -11,7 +11,7 @@ from rocdbg.debugger.frames.calling_convention import (
     returned_parts,
 )
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.constants import At
@@ -38,10 +38,10 @@ def return_value(function: Function, target: Target, thread: int, lane: int | No
 def _of_gccs(type_: Type, target: Target, thread: int) -> Value | None:
     """A scalar that GCC's code has returned, in s24 and s25."""
     bare = type_.strip_typedefs()
-    if not isinstance(bare, BaseType | EnumType | PointerType) or ctypes.size_of(bare) > 8 or _is_complex(bare):
+    if not isinstance(bare, BaseType | EnumType | PointerType) or c_types.size_of(bare) > 8 or _is_complex(bare):
         return None
     data = b"".join(target.read_register(thread, sgpr_number(register)) for register in _GCC_RESULT)
-    return Value(type_, data=data[: ctypes.size_of(bare)])
+    return Value(type_, data=data[: c_types.size_of(bare)])
 
 
 def _is_complex(type_: Type) -> bool:
@@ -61,7 +61,7 @@ def value_in_registers(type_: Type, by_reference: bool, target: Target, thread: 
     parts = returned_parts(type_, by_reference)
     if parts is None:
         return None
-    data = bytearray(ctypes.size_of(type_))
+    data = bytearray(c_types.size_of(type_))
     register = 0
     wave_size = target.wave(thread).lane_count
     for offset, part in parts:

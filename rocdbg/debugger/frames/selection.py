@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.errors import FocusError, NotRunningError
-from rocdbg.debugger.focus import STATIC, Focus
+from rocdbg.debugger.base.errors import FocusError, NotRunningError
+from rocdbg.debugger.base.focus import STATIC, Focus
+from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.target.process import ProcessTarget
+from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.state import WaveInfo
-from rocdbg.debugger.warnings import Warnings
 from rocdbg.errors import Error
 
 DIVERGENT = "lane is divergent, skipping inactive frames"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rocdbg.arch.targets import Generation, Target
-from rocdbg.sim.layout import GPR_IDX_EN
+from rocdbg.sim.core.layout import GPR_IDX_EN
 
 _SET_GPR_IDX_ON = 0xBF11
 """The upper half of s_set_gpr_idx_on."""

@@ -15,18 +15,18 @@ from pathlib import Path
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
 from rocdbg.codeobject.demangle import demangle, function_name
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
 from rocdbg.codeobject.gnat_names import gnat_name
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
-from rocdbg.codeobject.symbols import Symbol, SymbolType
-from rocdbg.debugger.errors import MemoryAccessError
+from rocdbg.debugger.base.errors import MemoryAccessError
 from rocdbg.debugger.program.complaints import Complaints
-from rocdbg.debugger.program.name_list import NameList
-from rocdbg.debugger.program.source import modified
+from rocdbg.debugger.program.names_for_completion import NameList
+from rocdbg.debugger.program.source_files import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
 from rocdbg.dwarf.info.all_names import DeclaredName, NameKind
-from rocdbg.dwarf.info.expressions import ExpressionReader
+from rocdbg.dwarf.info.attribute_expressions import ExpressionReader
 from rocdbg.launch.debug_files import DebugContents, DebugFiles
 from rocdbg.launch.debug_sections import has_debug_info
 

@@ -7,9 +7,9 @@ from mmap import mmap
 from pathlib import Path
 
 from rocdbg.addresses import LoadedAddress
+from rocdbg.codeobject.code_object_uri import FileUri
 from rocdbg.codeobject.demangle import demangle
-from rocdbg.codeobject.uri import FileUri
-from rocdbg.debugger.errors import NoProgramError
+from rocdbg.debugger.base.errors import NoProgramError
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import LoadedCodeObject
 from rocdbg.sim.device.dispatch import Dispatch

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress, LoadedAddress
-from rocdbg.codeobject.symbols import SymbolType
+from rocdbg.codeobject.elf_symbols import SymbolType
 from rocdbg.debugger.program.index_mode import may_index
 from rocdbg.debugger.program.program import Program
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from rocdbg import isa
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.access import place_of
-from rocdbg.debugger.expr.data import Data
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import place_of
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, instructions_at
 from rocdbg.isa.assembler.encoder import Assembler, assembler_for
-from rocdbg.isa.expressions import Value
+from rocdbg.isa.operand_expressions import Value
 
 
 def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, str]:

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from rocdbg import isa
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.program.program import Program, code_name
-from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values.value_storage import Memory
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 

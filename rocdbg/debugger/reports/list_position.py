@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.program.locspec import Defaults
+from rocdbg.debugger.program.location_lookup import Defaults
 from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.dwarf.info import SourceFile
 
 

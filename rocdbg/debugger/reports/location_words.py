@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocdbg import dwarf
-from rocdbg.arch.registers import register_name
+from rocdbg.arch.dwarf_registers import register_name
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.decoding import Operation
-from rocdbg.dwarf.format import format_operation
+from rocdbg.dwarf.expression_text import format_operation
 from rocdbg.dwarf.info import Exprloc, Function, Loclist, Unit, Variable
-from rocdbg.dwarf.info.expressions import as_written
+from rocdbg.dwarf.info.attribute_expressions import as_written
 from rocdbg.errors import Error
 
 IN_FRAME = "a variable at frame base reg"

@@ -11,12 +11,12 @@ from tokenize import TokenError
 import numpy as np
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.access import place_of
-from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.target.record_files import MAX_FILE, Chunk, read_records, to_ihex, to_srec, to_verilog
-from rocdbg.debugger.values.storage import Address
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import place_of
+from rocdbg.debugger.reports.hex_record_files import MAX_FILE, Chunk, read_records, to_ihex, to_srec, to_verilog
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Address
 from rocdbg.dwarf.info.types import ArrayType, BaseType, Encoding, PointerType, Type, VectorType
 from rocdbg.errors import Error
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values.value_storage import Memory
 
 
 class SectionContents(Struct, frozen=True):

@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress, LoadedAddress
-from rocdbg.debugger.expr.program_names import ProgramNames
+from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.program.linespec import FunctionSpec
-from rocdbg.debugger.program.locspec import Location, LocationResolver
+from rocdbg.debugger.program.location_lookup import Location, LocationResolver
+from rocdbg.debugger.program.location_syntax import FunctionSpec
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.values.locations import has_fixed_address
+from rocdbg.debugger.values.located_values import has_fixed_address
 from rocdbg.dwarf.info import Exprloc, Function, SourceFile, Variable
 from rocdbg.dwarf.info.types import ClassType, EnumType
 

@@ -12,25 +12,25 @@ from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace, address_space
-from rocdbg.arch.lanes import all_lanes
-from rocdbg.arch.registers import RegisterClass, UnknownRegisterError, dwarf_register
+from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
+from rocdbg.arch.lane_sets import all_lanes
 from rocdbg.arch.targets import Generation
-from rocdbg.debugger.errors import FocusError, MemoryAccessError, RegisterAccessError
-from rocdbg.debugger.target.ids import WaveId
-from rocdbg.debugger.target.own_memory import OwnMemory
+from rocdbg.debugger.base.errors import FocusError, MemoryAccessError, RegisterAccessError
+from rocdbg.debugger.target.debugger_memory import OwnMemory
+from rocdbg.debugger.target.rocgdb_ids import WaveId
 from rocdbg.debugger.target.runnable import Resume, TargetStop, WatchedMemory
 from rocdbg.debugger.target.simulated_calls import Caller, CallStacks
 from rocdbg.debugger.target.simulated_stops import on_host, run_options, target_stop
 from rocdbg.debugger.target.state import Target, WaveInfo
 from rocdbg.isa.operands import SPECIAL_CODES, special_code
-from rocdbg.sim import layout
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.memory import MemoryAccessError as SimMemoryAccessError
+from rocdbg.sim.core.run_options import RunOptions, RunRequestError
+from rocdbg.sim.core.stops import Stop
+from rocdbg.sim.core.watches import WatchedBytes
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
-from rocdbg.sim.options import RunOptions, RunRequestError
-from rocdbg.sim.stops import Stop
-from rocdbg.sim.watches import WatchedBytes
-from rocdbg.sim.wave import Wave
 
 _APERTURE_MASK = ~0xFFFF_FFFF
 _APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE}

@@ -15,10 +15,10 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.source import Source
-from rocdbg.codeobject.symbols import SymbolTable
+from rocdbg.codeobject.elf_symbols import SymbolTable
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.errors import Error
 from rocdbg.launch.debug_sections import DebugSections

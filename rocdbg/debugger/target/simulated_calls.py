@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 from weakref import ref
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.target.calling import CallPlace
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.target.function_calling import CallPlace
 from rocdbg.debugger.target.state import Target
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import Stop
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.excursion import RETURN_ADDRESS, Excursion
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import Stop
-from rocdbg.sim.wave import Wave
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Caller(Protocol):
 
 
 class CallStacks:
-    """The calls under way on waves, outermost first (`rocdbg.debugger.target.calling.Calls`).
+    """The calls under way on waves, outermost first (`rocdbg.debugger.target.function_calling.Calls`).
 
     ``dispatch`` runs them, ``current`` gives a wave as it is now by number, ``seen_with`` the target as it is with
     other calls under way.

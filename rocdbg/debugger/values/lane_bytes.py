@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.values.memory import LaneMemory
+from rocdbg.debugger.values.lane_memory import LaneMemory
 from rocdbg.dwarf.any_lane import LANE_BITS, LaneDword, depends_on_lane
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.location import LocationDescription

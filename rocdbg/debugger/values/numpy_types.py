@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import PlacedBase, PlacedMember
 from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType
 
@@ -19,13 +19,13 @@ def dtype_of(type_: Type, depth: int = 0) -> np.dtype[Any]:
     Pointers and enumerations are integers, arrays and vectors subarrays, structures nested fields. Bit-fields, virtual
     bases and bfloat16 have no counterpart: they are bytes, the last an unsigned integer.
     """
-    size, bare = ctypes.size_of(type_), type_.bare
-    if ctypes.is_bool(bare) and size == 1:
+    size, bare = c_types.size_of(type_), type_.bare
+    if c_types.is_bool(bare) and size == 1:
         return np.dtype(np.bool_)
-    if ctypes.is_float(bare) and not ctypes.is_complex(bare) and not ctypes.is_bfloat(bare) and size in (2, 4, 8):
+    if c_types.is_float(bare) and not c_types.is_complex(bare) and not c_types.is_bfloat(bare) and size in (2, 4, 8):
         return np.dtype(f"f{size}")
-    if ctypes.is_scalar(bare) and size in (1, 2, 4, 8):
-        return np.dtype(f"{'i' if ctypes.is_integral(bare) and ctypes.is_signed(bare) else 'u'}{size}")
+    if c_types.is_scalar(bare) and size in (1, 2, 4, 8):
+        return np.dtype(f"{'i' if c_types.is_integral(bare) and c_types.is_signed(bare) else 'u'}{size}")
     raw = np.dtype(("V", size)) if size else np.dtype("V1")
     if depth > _MAX_DEPTH:
         return raw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.dwarf.info.attributes import Constant, Exprloc, Loclist
+from rocdbg.dwarf.info.attribute_values import Constant, Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entry_values import constant_value

@@ -16,7 +16,7 @@ from rocdbg.dwarf.info.model import AddressRange, CodeLocation, LineRow, SourceF
 from rocdbg.dwarf.info.namespaces import Namespaces
 from rocdbg.dwarf.info.scopes import Entity, Function, InlinedSubroutine, Scope, Variable
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.dwarf.info.split import SplitFiles
+from rocdbg.dwarf.info.split_units import SplitFiles
 from rocdbg.dwarf.info.symbol_index import TypeIndex, VariableIndex
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.info.unit import Unit

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.info.abbrev import Abbreviation
-from rocdbg.dwarf.info.attributes import (
+from rocdbg.dwarf.info.attribute_values import (
     AttributeValue,
     Constant,
     Flag,
@@ -16,11 +16,11 @@ from rocdbg.dwarf.info.attributes import (
     TypeSignature,
 )
 from rocdbg.dwarf.info.constants import At
-from rocdbg.dwarf.info.convert import convert
+from rocdbg.dwarf.info.entry_skipping import subtree_end
 from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.form_conversion import convert
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, Raw, raw_reader, read_indirect, uleb
 from rocdbg.dwarf.info.names import spelled
-from rocdbg.dwarf.info.walk import subtree_end
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit

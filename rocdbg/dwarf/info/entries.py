@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from rocdbg.dwarf.architecture import architecture_by_name, architecture_names
-from rocdbg.dwarf.attributes import attribute_name
+from rocdbg.dwarf.attribute_names import attribute_name
 from rocdbg.dwarf.errors import IllFormed
 from rocdbg.dwarf.info.abbrev import Abbreviation, read_abbreviations
+from rocdbg.dwarf.info.attribute_expressions import ExpressionReader
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.errors import DebugInfoError
-from rocdbg.dwarf.info.expressions import ExpressionReader
 from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange
 from rocdbg.dwarf.info.name_index import names_of_entries
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.dwarf.info.split import SplitFiles
+from rocdbg.dwarf.info.split_units import SplitFiles
 from rocdbg.dwarf.info.type_reader import TypeReader
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.info.unit_parts import UnitParts

@@ -8,7 +8,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
-from rocdbg.dwarf.info.attributes import (
+from rocdbg.dwarf.info.attribute_values import (
     Address,
     AttributeValue,
     Block,
@@ -19,12 +19,12 @@ from rocdbg.dwarf.info.attributes import (
     Loclist,
     String,
 )
+from rocdbg.dwarf.info.code_ranges import ranges_of
 from rocdbg.dwarf.info.constants import At, Convention, Inline, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.memory_spaces import in_memory_space
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
 from rocdbg.dwarf.info.names import spelled
-from rocdbg.dwarf.info.ranges import ranges_of
 from rocdbg.dwarf.info.types import FunctionType, TemplateArgument, Type
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.info.unit_index import NAMED_TYPE_TAGS

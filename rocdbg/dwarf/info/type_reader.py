@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocdbg.dwarf.info.attributes import (
+from rocdbg.dwarf.info.attribute_values import (
     AttributeValue,
     Block,
     Constant,

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from rocdbg.dwarf.info.attributes import Exprloc, Location, Loclist, Reference
+from rocdbg.dwarf.info.attribute_values import Exprloc, Location, Loclist, Reference
 from rocdbg.dwarf.info.names import with_characters
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from rocdbg.dwarf.info.constants import Tag
+from rocdbg.dwarf.info.entry_skipping import skip_attributes
 from rocdbg.dwarf.info.forms import SKIP_BLOCK, SKIP_OTHER, SKIP_ULEB, uleb
-from rocdbg.dwarf.info.walk import skip_attributes
 from rocdbg.errors import remembered
 
 if TYPE_CHECKING:

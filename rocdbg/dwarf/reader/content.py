@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rocdbg.dwarf.context import DieContent
-from rocdbg.dwarf.info.attributes import AttributeValue, Block, Constant, Exprloc, Loclist
+from rocdbg.dwarf.info.attribute_values import AttributeValue, Block, Constant, Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.types import BaseType, Encoding, VectorType
-from rocdbg.dwarf.values import BaseType as StackType
-from rocdbg.dwarf.values import ConstValue
+from rocdbg.dwarf.typed_values import BaseType as StackType
+from rocdbg.dwarf.typed_values import ConstValue
 
 
 def content_of(die: Die, wave_size: int) -> DieContent:

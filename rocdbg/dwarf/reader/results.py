@@ -13,17 +13,17 @@ from rocdbg.dwarf.cfi import FrameTable
 from rocdbg.dwarf.context import Context, ExpressionLike
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.evaluator import evaluate, evaluate_frame_base, evaluate_location
-from rocdbg.dwarf.info.attributes import AttributeValue, Constant, Exprloc, Loclist
+from rocdbg.dwarf.info.attribute_expressions import as_written, member_expression, property_expression
+from rocdbg.dwarf.info.attribute_values import AttributeValue, Constant, Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
-from rocdbg.dwarf.info.expressions import as_written, member_expression, property_expression
 from rocdbg.dwarf.info.whereabouts import concerning
 from rocdbg.dwarf.location import LocationDescription, implicit_location, undefined_location
-from rocdbg.dwarf.machine import const_location
 from rocdbg.dwarf.reader.content import constant_content
 from rocdbg.dwarf.reader.unit_context import in_unit, wave_size_of
+from rocdbg.dwarf.stack_machine import const_location
 from rocdbg.dwarf.storage import StorageKind
-from rocdbg.dwarf.values import ImplicitPointerValue, Value
+from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
 
 __all__ = [
     "active_lane", "address_space", "call_data_location", "call_data_value", "call_target", "call_value",

@@ -8,7 +8,7 @@ from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.cfi import FrameTable
 from rocdbg.dwarf.context import CallSites, Context, DieContent, ExpressionLike, load_bias
 from rocdbg.dwarf.errors import IllFormed
-from rocdbg.dwarf.info.attributes import Exprloc, Loclist
+from rocdbg.dwarf.info.attribute_values import Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.unit import Unit

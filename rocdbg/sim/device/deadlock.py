@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from rocdbg.sim.core.global_share import GWS_FIELDS, GWS_RESOURCES, GlobalShare
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.faults import instruction_at
-from rocdbg.sim.global_share import GWS_FIELDS, GWS_RESOURCES, GlobalShare
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.wave import Wave
 
 _COUNTER, _FLAG = GWS_FIELDS.index("counter"), GWS_FIELDS.index("flag")
 

@@ -13,27 +13,27 @@ from numpy.typing import NDArray
 
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.codeobject.metadata import ValueKind
-from rocdbg.sim.device.aql import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
+from rocdbg.sim.core.initial_state import DispatchState
+from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
+from rocdbg.sim.core.memory import Allocation, GlobalMemory
+from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
+from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
+from rocdbg.sim.core.wave import Dim3, Wave
+from rocdbg.sim.device.aql_packets import KernelPacket
 from rocdbg.sim.device.deadlock import is_deadlock
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.excursion import Excursion
 from rocdbg.sim.device.journal import Given, Journal
 from rocdbg.sim.device.kernarg import HiddenValues
-from rocdbg.sim.device.packets import KernelPacket
-from rocdbg.sim.device.places import Places, SparePlaces
+from rocdbg.sim.device.queue_structures import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
 from rocdbg.sim.device.residency import Residency
 from rocdbg.sim.device.schedule import Schedule
+from rocdbg.sim.device.workgroup_places import Places, SparePlaces
 from rocdbg.sim.faults import crash_report
-from rocdbg.sim.initial_state import DispatchState
-from rocdbg.sim.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
-from rocdbg.sim.memory import Allocation, GlobalMemory
-from rocdbg.sim.options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
 from rocdbg.sim.services.host_services import SERVED, HostServices
-from rocdbg.sim.stops import Fault, Space, Stop, StopKind
-from rocdbg.sim.wave import Dim3, Wave
 
 if TYPE_CHECKING:
-    from rocdbg.sim.native import Engine
+    from rocdbg.sim.engine.native import Engine
 
 _Result = TypeVar("_Result")
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
+from rocdbg.sim.core.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.register_bounds import excess
+from rocdbg.sim.core.stops import ABORT_TRAP, Fault, Stop, StopKind, watch_stop
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_at, instruction_text, unsupported_reason
-from rocdbg.sim.layout import Status
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.register_bounds import excess
-from rocdbg.sim.stops import ABORT_TRAP, Fault, Stop, StopKind, watch_stop
-from rocdbg.sim.wave import Wave
 
 if TYPE_CHECKING:
-    from rocdbg.sim.native import Engine
+    from rocdbg.sim.engine.native import Engine
 
 _S_TRAP_SIZE = 4
 

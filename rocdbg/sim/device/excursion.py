@@ -20,20 +20,20 @@ import numpy as np
 
 from rocdbg.arch.targets import Generation, ScratchKind
 from rocdbg.codeobject.metadata import KernelMetadata
+from rocdbg.sim.core.initial_state import DispatchState
+from rocdbg.sim.core.layout import WINDOW_BASE, PageFlags, Status
+from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.scratch import area_size, buffer_descriptor
+from rocdbg.sim.core.stops import Stop, StopKind
+from rocdbg.sim.core.wave import Wave, state_block
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.kernarg import HiddenValues, implicit_arguments
 from rocdbg.sim.device.schedule import QUANTUM
-from rocdbg.sim.initial_state import DispatchState
-from rocdbg.sim.layout import WINDOW_BASE, PageFlags, Status
-from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.scratch import area_size, buffer_descriptor
 from rocdbg.sim.services.host_services import HostServices
-from rocdbg.sim.stops import Stop, StopKind
-from rocdbg.sim.wave import Wave, state_block
 
 if TYPE_CHECKING:
-    from rocdbg.sim.native import Engine
+    from rocdbg.sim.engine.native import Engine
 
 RETURN_ADDRESS = WINDOW_BASE - 0x1000
 """Where a function returns to at the end of an excursion: an address without code, in front of all memory."""
@@ -46,7 +46,7 @@ class Excursion:
     """A function's run on a copy of ``original``: made where the function has not been entered yet.
 
     ``wave`` is the copy. ``stack`` is the offset in each lane's private memory from which on the function has ``room``
-    bytes. Raises `rocdbg.sim.memory.AllocationError` where there is no memory for them.
+    bytes. Raises `rocdbg.sim.core.memory.AllocationError` where there is no memory for them.
     """
 
     def __init__(

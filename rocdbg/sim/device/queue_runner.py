@@ -17,11 +17,11 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rocdbg.sim.core.run_options import RunOptions, RunRequestError
+from rocdbg.sim.core.stops import Stop, StopKind
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.excursion import Excursion
-from rocdbg.sim.options import RunOptions, RunRequestError
-from rocdbg.sim.stops import Stop, StopKind
-from rocdbg.sim.wave import Wave
 
 SHARE: Final = 1_000_000
 """Wave-instructions of a dispatch's share."""

@@ -20,18 +20,18 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.errors import Error
-from rocdbg.sim import layout
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import HEADER
+from rocdbg.sim.core.memory import Allocation
+from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, Stops
+from rocdbg.sim.core.stops import Stop, StopKind
+from rocdbg.sim.core.watches import EVERY_ACCESS, Access
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.journal import Given, Journal, Poke
 from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.page_history import PAGE, Bytes, PageHistory, cut
-from rocdbg.sim.layout import HEADER
-from rocdbg.sim.memory import Allocation
-from rocdbg.sim.options import NO_STOPS, Followed, RunOptions, Stops
 from rocdbg.sim.services.host_services import ServicesState
-from rocdbg.sim.stops import Stop, StopKind
-from rocdbg.sim.watches import EVERY_ACCESS, Access
-from rocdbg.sim.wave import Wave
 
 INTERVAL = 0.03
 """Seconds of execution, in time of the processor, between two checkpoints, at least."""

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import ScratchKind
-from rocdbg.sim import initial_state, layout
-from rocdbg.sim.device.places import NONE, Fields, Places
+from rocdbg.sim.core import initial_state, layout
+from rocdbg.sim.core.initial_state import DispatchState
+from rocdbg.sim.core.layout import HEADER
+from rocdbg.sim.core.memory import Allocation
+from rocdbg.sim.core.wave import Dim3, Wave
 from rocdbg.sim.device.schedule import Schedule, WaveFlag, next_random
-from rocdbg.sim.initial_state import DispatchState
-from rocdbg.sim.layout import HEADER
-from rocdbg.sim.memory import Allocation
-from rocdbg.sim.wave import Dim3, Wave
+from rocdbg.sim.device.workgroup_places import NONE, Fields, Places
 
 
 class Residency:

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from rocdbg.sim.layout import Field, make_fields
+from rocdbg.sim.core.layout import Field, make_fields
 
 QUANTUM: Final = 10_000
 """Wave-instructions a wave may execute before the next has its turn, unless a `Schedule` says otherwise."""

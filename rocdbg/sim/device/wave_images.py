@@ -8,9 +8,9 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from rocdbg.sim import initial_state, layout
-from rocdbg.sim.initial_state import DispatchState, GroupIds
-from rocdbg.sim.wave import Dim3, Wave, state_block
+from rocdbg.sim.core import initial_state, layout
+from rocdbg.sim.core.initial_state import DispatchState, GroupIds
+from rocdbg.sim.core.wave import Dim3, Wave, state_block
 
 _KEPT = 128
 """Templates at most; one takes a few kilobytes for each wave of the group."""

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I1, I32, I64, INTEGER, Builder, Type, Value
-from rocdbg.sim.layout import ENV, EXEC_LO, HEADER
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I1, I32, I64, INTEGER, Builder, Type, Value
+from rocdbg.sim.core.layout import ENV, EXEC_LO, HEADER
 from rocdbg.sim.semantics.access import Unsupported
 from rocdbg.sim.translator.ir import Writer
 

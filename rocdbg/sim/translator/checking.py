@@ -1,11 +1,11 @@
-"""The native text of checks at stops (`rocdbg.sim.checks`)."""
+"""The native text of checks at stops (`rocdbg.sim.core.checks`)."""
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import I1, I32, I64, Value
-from rocdbg.sim.checks import ENTRY_WORDS, LOG_HEAD, Check, Condition, record_words
-from rocdbg.sim.lane_expressions import Node
-from rocdbg.sim.layout import ENV, HEADER, Status
+from rocdbg.sim.core.builder import I1, I32, I64, Value
+from rocdbg.sim.core.checks import ENTRY_WORDS, LOG_HEAD, Check, Condition, record_words
+from rocdbg.sim.core.lane_expressions import Node
+from rocdbg.sim.core.layout import ENV, HEADER, Status
 from rocdbg.sim.translator.lane_code import LaneCode
 
 _STOP, _GO = 1, 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I64, INTEGER, Type, Value
-from rocdbg.sim.layout import ENV, HEADER
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I64, INTEGER, Type, Value
+from rocdbg.sim.core.layout import ENV, HEADER
 from rocdbg.sim.translator.ir import Writer
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import I8, I32, I64, INTEGER, Value
+from rocdbg.sim.core.builder import I8, I32, I64, INTEGER, Value
+from rocdbg.sim.core.layout import HEADER, SCALARS_END, VGPRS, Status
 from rocdbg.sim.device.schedule import RANDOM_FACTOR, RANDOM_INCREMENT, SCHEDULE, Varying, WaveFlag
-from rocdbg.sim.layout import HEADER, SCALARS_END, VGPRS, Status
 from rocdbg.sim.translator.routine import Routine
 
 _NONE = 0xFFFF_FFFF

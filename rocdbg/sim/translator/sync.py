@@ -11,9 +11,9 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.global_share import GWS_FIELDS, Origin
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.core.global_share import GWS_FIELDS, Origin
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.routine import Routine

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.layout import HEADER, Status
-from rocdbg.sim.register_bounds import OVERFLOW, most, pack
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.core.layout import HEADER, Status
+from rocdbg.sim.core.register_bounds import OVERFLOW, most, pack
 from rocdbg.sim.translator.block_calls import BlockCalls
 
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.decoder import decode
-from rocdbg.sim import layout
-from rocdbg.sim.guarded import guarded
-from rocdbg.sim.layout import HEADER, PageFlags, Status
-from rocdbg.sim.memory import Allocation, GlobalMemory
-from rocdbg.sim.native import Engine
-from rocdbg.sim.wave import state_block
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.guarded import guarded
+from rocdbg.sim.core.layout import HEADER, PageFlags, Status
+from rocdbg.sim.core.memory import Allocation, GlobalMemory
+from rocdbg.sim.core.wave import state_block
+from rocdbg.sim.engine.native import Engine
 
 
 @functools.cache

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from engine_bench import Bench
 
-from rocdbg.sim import layout
-from rocdbg.sim.layout import Status
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import Status
 
 pytestmark = pytest.mark.llvm
 

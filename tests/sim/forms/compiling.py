@@ -23,9 +23,9 @@ import numpy as np
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.instruction import Instruction
-from rocdbg.sim import layout
-from rocdbg.sim.layout import EXEC_LO, Mode, mode_key
-from rocdbg.sim.native_jit import Jit
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import EXEC_LO, Mode, mode_key
+from rocdbg.sim.engine.native_jit import Jit
 from rocdbg.sim.semantics.access import Context
 from tests.sim.forms.listing import TARGETS, forms
 from tests.sim.forms.touched import Recorder, excess

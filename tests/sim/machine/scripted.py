@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from rocdbg.arch.targets import target_by_name
-from rocdbg.codeobject.descriptor import decode_descriptor
-from rocdbg.codeobject.source import Source
-from rocdbg.sim import layout
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.kernel_descriptor import decode_descriptor
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.global_share import GlobalShare
+from rocdbg.sim.core.initial_state import DispatchState
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.wave import Dim3, Wave, state_block
 from rocdbg.sim.device.dispatch import Dispatch, DispatchPlan
-from rocdbg.sim.global_share import GlobalShare
-from rocdbg.sim.initial_state import DispatchState
-from rocdbg.sim.layout import Status
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.wave import Dim3, Wave, state_block
 
 BASE = 0x7F00_0010_0000
 TARGET = target_by_name("gfx90a")

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from rocdbg.sim.core.layout import HEADER
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.device.places import Places, SparePlaces
 from rocdbg.sim.device.residency import Residency
-from rocdbg.sim.layout import HEADER
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.device.workgroup_places import Places, SparePlaces
 
 pytestmark = pytest.mark.llvm
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rocdbg.arch.lanes import format_lanes
+from rocdbg.arch.lane_sets import format_lanes
 from rocdbg.arch.targets import target_by_name
-from rocdbg.sim import layout
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import FaultKind
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.stops import Access, Fault, Space, Stop, StopKind
+from rocdbg.sim.core.wave import Wave, state_block
+from rocdbg.sim.engine.native import Fault as EngineFault
 from rocdbg.sim.faults import describe_fault, fetch_fault
-from rocdbg.sim.layout import FaultKind
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.native import Fault as EngineFault
-from rocdbg.sim.stops import Access, Fault, Space, Stop, StopKind
-from rocdbg.sim.wave import Wave, state_block
 
 TARGET = target_by_name("gfx90a")
 L, S = layout.Access, layout.Space

@@ -23,9 +23,10 @@ import numpy as np
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa import decode
 from rocdbg.isa.instruction import Instruction
-from rocdbg.sim import layout, native, translations
-from rocdbg.sim.layout import HEADER, Status
-from rocdbg.sim.memory import GlobalMemory
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import HEADER, Status
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.engine import native, translations
 from rocdbg.sim.semantics.registry import lookup
 from tests.sim.pcode import deviations, state, words
 from tests.sim.pcode.language import PcodeError

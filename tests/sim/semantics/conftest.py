@@ -18,8 +18,8 @@ import pytest
 
 from rocdbg.arch.targets import TARGETS
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.sim import layout
-from rocdbg.sim.native_jit import _masked_ternary_logic
+from rocdbg.sim.core import layout
+from rocdbg.sim.engine.native_jit import _masked_ternary_logic
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block
 from rocdbg.sim.translator.translate import translate

@@ -12,8 +12,8 @@ import pytest
 
 from rocdbg.arch.targets import TARGETS
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.sim import layout
-from rocdbg.sim.builder_reference import ReferenceBuilder
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.reference_builder import ReferenceBuilder
 from rocdbg.sim.semantics import registry
 from rocdbg.sim.semantics.access import Access, Context
 from rocdbg.sim.semantics.registry import Kind
