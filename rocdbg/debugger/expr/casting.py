@@ -5,9 +5,9 @@ from __future__ import annotations
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError
 from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
+from rocdbg.debugger.expr.dynamic_types import whole_object
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.operators import convert
-from rocdbg.debugger.expr.runtime_types import whole_object
 from rocdbg.debugger.expr.value_access import decay
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value

@@ -71,7 +71,7 @@ def cast_pointer(pointer: Value, target: PointerType, environment: Environment) 
 
 def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
     """A pointer to a virtual base as one to the class that it is in, by the object's own type."""
-    from rocdbg.debugger.expr.runtime_types import whole_object
+    from rocdbg.debugger.expr.dynamic_types import whole_object
 
     source = pointer.bare
     assert isinstance(source, PointerType)

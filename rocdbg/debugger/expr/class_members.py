@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.environments.environment import Environment
-from rocdbg.debugger.expr.function_values import method_value
+from rocdbg.debugger.expr.overload_resolution import method_value
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, FunctionType, PointerType, StaticMember, Type
 

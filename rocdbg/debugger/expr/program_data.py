@@ -12,13 +12,13 @@ from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.base.settings import PrintSettings, Settings
+from rocdbg.debugger.expr.dynamic_types import whole
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type, value_tree
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
 from rocdbg.debugger.expr.overload_resolution import FunctionCaller
 from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.kept_trees import names_in, nesting_limited, parse_in
-from rocdbg.debugger.expr.runtime_types import whole
 from rocdbg.debugger.expr.string_contents import StringReader
 from rocdbg.debugger.expr.value_access import decay, follow
 from rocdbg.debugger.frames.frames import Frame

@@ -17,7 +17,7 @@ from rocdbg.debugger.expr.names.type_lookup import TypeLookup
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.lds_layout import place_variables
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.reports.location_words import static_words
+from rocdbg.debugger.reports.location_descriptions import static_words
 from rocdbg.debugger.reports.symbol_lists import SymbolRow, function_rows, function_text, type_rows, variable_rows
 from rocdbg.dwarf.info import (
     Function,

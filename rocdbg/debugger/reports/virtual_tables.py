@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.expr.dynamic_types import is_polymorphic
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.program_data import Data
-from rocdbg.debugger.expr.runtime_types import is_polymorphic
 from rocdbg.debugger.expr.value_access import follow
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value

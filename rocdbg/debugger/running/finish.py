@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.calling_convention import return_value
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
-from rocdbg.debugger.frames.returned_value import return_value
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.running.calling.suspended_waves import end_call
 from rocdbg.debugger.running.run_state import Internal

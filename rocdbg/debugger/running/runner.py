@@ -20,7 +20,7 @@ from rocdbg.debugger.breakpoints.watcher import Watcher
 from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.selection import follow
-from rocdbg.debugger.program.inlined_calls import inlined_starting_at
+from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import same_function
 from rocdbg.debugger.running import watch_events

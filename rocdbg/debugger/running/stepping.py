@@ -12,7 +12,7 @@ from rocdbg.addresses import FileAddress
 from rocdbg.arch.dwarf_registers import FRAME_REGISTERS
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, physical_place
-from rocdbg.debugger.program.inlined_calls import inlined_starting_at
+from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_calls import over_or_into_call

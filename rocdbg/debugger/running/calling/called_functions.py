@@ -17,8 +17,7 @@ from rocdbg.arch.dwarf_registers import PC, exec_number, vgpr_number
 from rocdbg.debugger.base.errors import DebuggerError, NotRunningError
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.overload_resolution import Callee
-from rocdbg.debugger.frames.calling_convention import is_clangs
-from rocdbg.debugger.frames.returned_value import returns_by_reference, value_in_registers
+from rocdbg.debugger.frames.calling_convention import is_clangs, returns_by_reference, value_in_registers
 from rocdbg.debugger.running.calling.called_arguments import Arguments, LaneArguments
 from rocdbg.debugger.running.calling.suspended_waves import begin_call, end_call
 from rocdbg.debugger.running.runner import Runner
