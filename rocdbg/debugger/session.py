@@ -285,16 +285,17 @@ class Session:
     def break_at(
         self, text: str, *, condition: str | None = None, temporary: bool = False, hardware: bool = False,
         thread: int | None = None, lane: int | None = None, pending: bool = False, force: bool = False,
-        form: type[Breakpoint] = Breakpoint,
+        form: type[Breakpoint] = Breakpoint, places: Sequence[Location] | None = None,
     ) -> Breakpoint:
-        """``break`` and ``tbreak``; ``text`` "" means where the selected frame stands.
+        """``break`` and ``tbreak``; ``text`` "" means where the selected frame stands; ``places`` is what it was found
+        to be, if that was looked for.
 
         With ``pending`` an unknown location is kept for later. Raises `LocationSpecError` otherwise. Where the
         condition means nothing at some locations (with ``force``, at any), these are disabled, with a warning.
         """
         locations: Sequence[Location] = []
         try:
-            locations = self.places.resolve(text)
+            locations = self.places.resolve(text) if places is None else places
             text = self.places.canonical(text)
         except (LocationSpecError, NoProgramError):
             if not pending:

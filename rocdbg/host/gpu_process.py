@@ -216,4 +216,6 @@ class ProgramProcess:
         connection, self._events = self._events, None
         if connection is not None:
             with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)  # wakes who waits for an answer
+            with suppress(OSError):
                 connection.close()

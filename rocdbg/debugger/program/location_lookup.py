@@ -24,6 +24,8 @@ from rocdbg.dwarf.info.types import ClassType, Type
 
 MOST_BASES = 32
 """Generations of classes that a method is looked for in."""
+MOST_KNOWN = 1 << 14
+"""Places that a program keeps."""
 _FUNCTION_SYMBOLS = (2, 10)  # STT_FUNC and STT_AMDGPU_HSA_KERNEL
 
 
@@ -65,6 +67,22 @@ class LocationResolver:
 
     def resolve(self, spec: LineSpec | FunctionSpec) -> list[Location]:
         """Where breakpoints go, ordered by address. Raises `LocationSpecError` worded as GDB's."""
+        if isinstance(spec, LineSpec) and (spec.relative or spec.file is None):
+            return self._resolve(spec)  # it depends on where the program stands
+        return list(self._known(spec, lambda: self._resolve(spec)))
+
+    def _known(self, what: object, find: Callable[[], Sequence[Location]]) -> Sequence[Location]:
+        """What was found before, or is found now."""
+        known = self._program.known_places
+        found = known.get(what)
+        if found is None:
+            found = tuple(find())
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            known[what] = found
+        return found
+
+    def _resolve(self, spec: LineSpec | FunctionSpec) -> list[Location]:
         if isinstance(spec, FunctionSpec):
             found = self._functions(self.without_function_as_file(spec))
         elif self._is_function(spec.file):
@@ -86,6 +104,9 @@ class LocationResolver:
 
     def at(self, address: FileAddress) -> Location:
         """The place at a file address."""
+        return self._known(address, lambda: [self._at(address)])[0]
+
+    def _at(self, address: FileAddress) -> Location:
         program = self._program
         loaded = program.to_loaded(address)
         row = program.line_at(loaded)

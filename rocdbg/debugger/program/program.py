@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
@@ -29,6 +30,9 @@ from rocdbg.dwarf.info.all_names import DeclaredName, NameKind
 from rocdbg.dwarf.info.attribute_expressions import ExpressionReader
 from rocdbg.launch.debug_files import DebugContents, DebugFiles
 from rocdbg.launch.debug_sections import has_debug_info
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.program.location_lookup import Location
 
 MAX_ADDRESS = (1 << 64) - 1
 _POINTER = 8
@@ -67,6 +71,8 @@ class Program:
         """What `lds` has found, by the kernel's entry; of variables that are no kernel's own under None."""
         self.passed_arguments: dict[tuple[int, int], KernelArg | None] = {}
         """What `kernel_arguments` has found, by the entries of routine and parameter: asked for each lane."""
+        self.known_places: dict[object, tuple[Location, ...]] = {}
+        """What `LocationResolver` has found, by specification or file address: scripts set many breakpoints."""
 
     @classmethod
     def open_all(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 
 from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.all_names import DeclaredName, all_names
@@ -212,7 +213,19 @@ class DebugInfo:
 
     def files_named(self, name: str) -> list[SourceFile]:
         """The files ``name`` stands for (see ``SourceFile.matches``)."""
-        return [file for file in self.source_files if file.matches(name)]
+        last = PurePosixPath(name).name
+        found = {*self._files_by_word.get(last, ()), *self._files_by_word.get(name, ())}
+        files = self.source_files
+        return [files[index] for index in sorted(found) if files[index].matches(name)]
+
+    @remembered
+    def _files_by_word(self) -> dict[str, list[int]]:
+        """Which of the source files have a path that ends so, or are called so."""
+        found: dict[str, list[int]] = {}
+        for index, file in enumerate(self.source_files):
+            for word in {file.basename, file.name}:
+                found.setdefault(word, []).append(index)
+        return found
 
     def _files(self, file: str | SourceFile) -> set[SourceFile]:
         if isinstance(file, str):

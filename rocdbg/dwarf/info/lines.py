@@ -9,7 +9,7 @@ whenever the check fails, the whole program is run as the standard has it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Final
@@ -157,6 +157,32 @@ class LineTable:
         for sequence in self.sequences:
             for index, row in enumerate(sequence.rows):
                 yield sequence, index, row
+
+    @remembered
+    def _statements(self) -> dict[int, dict[int, list[int]]]:
+        """Addresses where statements begin, by file number and line."""
+        found: dict[int, dict[int, list[int]]] = {}
+        for sequence, _, row in self.rows():
+            if row.flags & line_program.IS_STMT and row.address < sequence.end:
+                found.setdefault(row.file, {}).setdefault(row.line, []).append(row.address)
+        return found
+
+    @remembered
+    def _statement_lines(self) -> dict[int, list[int]]:
+        return {file: sorted(lines) for file, lines in self._statements.items()}
+
+    def first_statement_line(self, files: set[int], line: int) -> int | None:
+        """The first line from one on of the files with these numbers where a statement begins."""
+        found = []
+        for file in files:
+            lines = self._statement_lines.get(file, [])
+            index = bisect_left(lines, line)
+            found += lines[index : index + 1]
+        return min(found, default=None)
+
+    def statements(self, files: set[int], line: int) -> list[int]:
+        """Addresses where statements of a line of the files with these numbers begin."""
+        return [address for file in files for address in self._statements.get(file, {}).get(line, ())]
 
     def rows_of_line(self, files: set[int], line: int) -> list[LineRow]:
         """The rows of exactly a line of the files with these numbers."""

@@ -31,6 +31,7 @@ from rocdbg.sim.device.schedule import Schedule
 from rocdbg.sim.device.workgroup_places import Places, SparePlaces
 from rocdbg.sim.faults import crash_report
 from rocdbg.sim.services.host_services import SERVED, HostServices
+from rocdbg.work import Stopped, asking
 
 if TYPE_CHECKING:
     from rocdbg.sim.engine.native import Engine
@@ -169,6 +170,11 @@ class Dispatch:
         """Take back an `interrupt` that no run has answered."""
         self._residency.set("interrupted", 0)
 
+    @property
+    def asked(self) -> bool:
+        """Whether an `interrupt` has come that no run has answered yet."""
+        return bool(self._residency.get("interrupted"))
+
     def take_interrupt(self) -> bool:
         """Whether an `interrupt` has come that no run has answered; it is answered by this."""
         asked = bool(self._residency.get("interrupted"))
@@ -232,16 +238,26 @@ class Dispatch:
             return Stop(StopKind.DONE)
         if self._crashed is not None:
             return self._crashed
-        self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
-        self._engine.set_watches(options.watches)
         if any(wave.enabled_exceptions for wave in self._residency.known()):
             self._engine.watch_exceptions()
         try:
-            stop = self._run(options)
+            with asking(lambda: self.asked):
+                try:
+                    self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
+                    self._engine.set_watches(options.watches)
+                    stop = self._run(options)
+                except Stopped:
+                    stop = self._untranslated(self.waves[0])
             self.services.stopped(stop.kind is StopKind.DONE)
             return stop
         finally:
             self._engine.collect()
+
+    def _untranslated(self, wave: Wave) -> Stop:
+        """What comes of an interrupt while code was translated. Raises `Stopped` if it was not of this dispatch."""
+        if not self.take_interrupt():
+            raise Stopped
+        return self._report(StopKind.INTERRUPTED, wave)
 
     def _run(self, options: RunOptions) -> Stop:
         focus = self.wave(options.wave) if options.wave is not None else None
@@ -306,6 +322,9 @@ class Dispatch:
             return stop
         begun = self._begin_given()
         status = Status(self._engine.run(wave.address, budget=1, step=True))
+        if status is Status.MISS:
+            self._end_given(wave.number, begun)
+            return self._untranslated(wave)
         # A step ignores the stop it starts from, so BREAK means that it has arrived at another one.
         stop = self._handle(wave, status) if status is not Status.BREAK else None
         self._end_given(wave.number, begun)
@@ -395,7 +414,8 @@ class Dispatch:
         self._engine.set_watches(stops.watches)
         self._followed, self._cut = followed, cut
         try:
-            return action()
+            with asking(lambda: self.asked):
+                return action()
         finally:
             self._followed, self._cut = None, False
             self._engine.collect()
@@ -519,10 +539,11 @@ class Dispatch:
         )
         used = wave.instructions - before
         left.spend(used)
-        if reported and not used and status is Status.BUDGET:
+        if reported and not used and status in (Status.BUDGET, Status.MISS):
             self._note_reported(wave)  # it came there with the last instruction of its turn, and has not moved
         places.set("turn_left", places.get("turn_left") - used)
-        return self._finish_turn(wave, status)
+        stop = self._finish_turn(wave, status)
+        return self._untranslated(wave) if status is Status.MISS else stop
 
     def _finish_turn(self, wave: Wave, status: Status) -> Stop | None:
         """What comes of a turn that ended with ``status``."""
@@ -531,8 +552,9 @@ class Dispatch:
         goes_on = status in (Status.SIGNAL, Status.SIGNAL_FIRST, Status.BARRIER_STATE, Status.INTERRUPT) or (
             status is Status.WAIT and not wave.waiting
         )
-        # A turn that only the caller's budget cut short goes on later, so that no budget changes the schedule.
-        cut = status is Status.RANGE or (places.get("turn_left") > 0 and (goes_on or status is Status.BUDGET))
+        # A turn that only the caller's budget or an interrupt cut short goes on later: neither changes the schedule.
+        early = goes_on or status in (Status.BUDGET, Status.MISS)
+        cut = status is Status.RANGE or (places.get("turn_left") > 0 and early)
         places.set("following", -1)
         if stop is None and not cut:
             places.set("cursor", wave.number + 1)
@@ -546,7 +568,7 @@ class Dispatch:
     def _handle(self, wave: Wave, status: Status) -> Stop | None:
         """What a return of generated code means; None if execution can go on."""
         match status:
-            case Status.BUDGET | Status.RANGE | Status.SLEEP:
+            case Status.BUDGET | Status.RANGE | Status.SLEEP | Status.MISS:
                 return None
             case Status.INTERRUPT:
                 problem = self.services.interrupt()
