@@ -19,16 +19,13 @@ from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
-from rocdbg.dwarf.info import Constant, Die, Exprloc, Function, Loclist, Scope, Unit
-from rocdbg.dwarf.info.attribute_values import AttributeValue, Block
-from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info import Die, Function, Scope, Unit
+from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.subprogram_entries import EntryPoint
-from rocdbg.dwarf.info.types import BaseType, Encoding, VectorType
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
 from rocdbg.dwarf.reader import results
 from rocdbg.dwarf.reader.content import content_of
 from rocdbg.dwarf.storage import RegisterStorage
-from rocdbg.dwarf.typed_values import ConstValue
 from rocdbg.errors import Error
 
 _Found = TypeVar("_Found")
@@ -384,45 +381,3 @@ def share_caller(context: FrameContext, other: FrameContext) -> None:
         known["_returns_to"], known["cfa"] = other.return_address(), other.cfa
     except Error:
         return  # found out, and said, again
-
-
-# What entries of the debug information offer to expressions that refer to them (DW_OP_call_ref, implicit pointers).
-
-
-def content_of(die: Die, program: Program, wave_size: int) -> DieContent:
-    """An entry's location, the base type it is, or its constant value; ``None`` when it has none of them."""
-    value = die.attribute(At.LOCATION)
-    if isinstance(value, Exprloc | Loclist):
-        return program.expressions.location(value, die.unit, wave_size)
-    return base_type(die, program) or _const_value(die.attribute(At.CONST_VALUE))
-
-
-def base_type(die: Die, program: Program) -> dwarf.BaseType | None:
-    """The base type at an entry as the evaluator knows types; ``None`` when it is none."""
-    if die.tag != Tag.BASE_TYPE:
-        return None
-    type_ = program.info.type_at(die.offset).strip_typedefs()
-    elements: int | None = None
-    if isinstance(type_, VectorType):
-        elements = type_.count
-        type_ = type_.element
-    if not isinstance(type_, BaseType):
-        return None
-    encoding = type_.encoding
-    name = "DW_ATE_" + (encoding.name.lower() if isinstance(encoding, Encoding) else "unsigned")
-    return dwarf.BaseType(
-        name=type_.name,
-        encoding=name,
-        bit_size=type_.bit_size or 8 * type_.byte_size,
-        vector_size=elements,
-        byte_order="big" if type_.big_endian else "little",
-    )
-
-
-def _const_value(value: AttributeValue | None) -> ConstValue | None:
-    if isinstance(value, Block):
-        return ConstValue(value.data)
-    if isinstance(value, Constant):
-        size = value.size or 8
-        return ConstValue((value.value & ((1 << 8 * size) - 1)).to_bytes(size, "little"))
-    return None
