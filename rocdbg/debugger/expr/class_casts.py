@@ -55,7 +55,7 @@ def cast_pointer(pointer: Value, target: PointerType, environment: Environment) 
     source = pointer.bare
     assert isinstance(source, PointerType)
     have, want = source.target, target.target
-    if not (_is_class(have) and _is_class(want)) or same_class(have, want) or pointer.as_int() == 0:
+    if not (_is_class(have) and _is_class(want)) or same_class(have, want) or not pointer.is_true():
         return pointer
     space = source.address_class or 0
     down = base_offset(want, have, environment)

@@ -221,14 +221,14 @@ class Value(Struct, frozen=True):
         return float(self.as_int())
 
     def is_true(self) -> bool:
-        """Its truth in a condition."""
+        """Its truth in a condition: of a pointer, whether it is not its address space's null pointer."""
         if self.type.integer is not None:
             return any(self.contents())
         stripped = self.bare
         if c_types.is_float(stripped):
             return self.as_float() != 0
         if c_types.is_scalar(stripped):
-            return self.as_int() != 0
+            return self.as_int() != c_types.null_number(stripped)
         if isinstance(stripped, ArrayType):
             return True
         if isinstance(stripped, VectorType | ClassType):

@@ -234,8 +234,9 @@ def location(entry: Die, context: Context, frames: FrameTable | None = None) -> 
             value = values[0]
             if not isinstance(value, Exprloc | Loclist):
                 raise IllFormed(f"its value is a {type(value).__name__}, not an expression")
-            found = _located(value, entry, in_unit(context, entry, frames=frames))
-            return entry.unit.conventions.extent(found, _size_of(entry))
+            size = _size_of(entry)
+            found = _located(value, entry, in_unit(context, entry, frames=frames), size or None)
+            return entry.unit.conventions.extent(found, size)
     with concerning("DW_AT_const_value", entry):
         content = next((constant_content(value) for value in _values(entry, At.CONST_VALUE)), None)
         return undefined_location() if content is None else const_location(content)
@@ -425,8 +426,11 @@ def _value(
 # -- kinds of results
 
 
-def _located(value: Exprloc | Loclist, entry: Die, context: Context) -> LocationDescription:
-    what: ExpressionLike = entry.unit.entries.expressions.location(value, entry.unit, wave_size_of(context))
+def _located(
+    value: Exprloc | Loclist, entry: Die, context: Context, size: int | None = None
+) -> LocationDescription:
+    reader, unit = entry.unit.entries.expressions, entry.unit
+    what: ExpressionLike = reader.location(value, unit, wave_size_of(context), size)
     return evaluate_location(what, context)
 
 

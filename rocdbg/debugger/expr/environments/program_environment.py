@@ -71,13 +71,15 @@ class ProgramEnvironment(Struct, dict=True):
     """A frame and those outside of it."""
     shared: SharedLocations | None = None
     """What environments of several lanes know together."""
+    unused: Focus | None = None
+    """The focus, if that is on a lane without frames."""
 
     # -- the place
 
     @property
     def focus(self) -> Focus:
-        """The frame's; `STATIC` without one."""
-        return self.frame.scope if self.frame is not None else STATIC
+        """The frame's; without one that of an unused lane, else `STATIC`."""
+        return self.frame.scope if self.frame is not None else self.unused or STATIC
 
     def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
         """The environment of another lane that stands at the same place, in the first frame it is in (``frame``)."""
@@ -171,7 +173,7 @@ class ProgramEnvironment(Struct, dict=True):
     def _known_of(self, variable: Variable) -> Known:
         type_ = self.complete_type(variable.type)
         context, unit = self.context_of(variable), variable.unit
-        what = self._expression_of(variable, context)
+        what = self._expression_of(variable, context, type_.size)
         if isinstance(what, dwarf.LocationList) and what.dialect is not None and context.pc is not None:
             matching = what.matching(context.pc - context.load_bias)
             if len(matching) == 1:
@@ -303,16 +305,15 @@ class ProgramEnvironment(Struct, dict=True):
 
     def location_of(self, variable: Variable) -> LocationDescription | None:
         """Where a variable's location attribute says it is; ``None`` without one that says anything."""
-        context = self.context_of(variable)
-        if (what := self._expression_of(variable, context)) is None:
+        context, type_ = self.context_of(variable), self.complete_type(variable.type)
+        if (what := self._expression_of(variable, context, type_.size)) is None:
             return None
-        size = self.complete_type(variable.type).size or 0
-        return variable.unit.conventions.extent(dwarf.evaluate_location(what, context), size)
+        return variable.unit.conventions.extent(dwarf.evaluate_location(what, context), type_.size or 0)
 
     @staticmethod
-    def _expression_of(variable: Variable, context: FrameContext) -> ExpressionLike | None:
+    def _expression_of(variable: Variable, context: FrameContext, size: int | None) -> ExpressionLike | None:
         """Its location attribute, if that is an expression or list that says anything."""
-        return None if lds_layout.is_unplaced(variable) else variable_expression(variable, context)
+        return None if lds_layout.is_unplaced(variable) else variable_expression(variable, context, size)
 
     def context_of(self, variable: Variable) -> FrameContext:
         """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""
