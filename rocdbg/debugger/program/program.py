@@ -24,6 +24,7 @@ from rocdbg.codeobject.gnat_names import gnat_name
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.debugger.base.errors import MemoryAccessError
+from rocdbg.debugger.program.complaints import Complaints
 from rocdbg.debugger.program.extents import FunctionExtents
 from rocdbg.debugger.program.labels import Labels
 from rocdbg.debugger.program.source_files import modified
@@ -64,6 +65,7 @@ class Program:
     def __init__(self, code_object: CodeObject, path: Path, debug_files: DebugFiles | None = None) -> None:
         self.code_object = code_object
         self._debug_files = debug_files or DebugFiles()
+        self.complaints = Complaints(self._debug_files.warn)
         self.path = path
         self.base = 0
         self.loaded = False
@@ -94,7 +96,9 @@ class Program:
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return self._debug_files.info(self.debug, self.code_object)
+        return self._debug_files.info(
+            self.debug, self.code_object, lambda damage: self.complaints.add(damage, "it is not used")
+        )
 
     def _names(self) -> Iterator[DeclaredName | None]:
         """What completion offers of it, one by one."""
@@ -113,10 +117,10 @@ class Program:
         """The file with the debug information, the code object itself or the separate one of a stripped one."""
         return self._debug_files.contents(self.code_object)
 
-    @cached_property
+    @property
     def expressions(self) -> ExpressionReader:
         """Reads the expressions of its debug information."""
-        return ExpressionReader(self.code_object.target.name)
+        return self.info.entries.expressions
 
     @property
     def has_debug_info(self) -> bool:
