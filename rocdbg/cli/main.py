@@ -13,16 +13,17 @@ from contextlib import suppress
 from functools import partial
 
 import rocdbg
+from rocdbg.argument_parser import ArgumentParser
 from rocdbg.cli import internal_errors
-from rocdbg.cli.argument_parser import ArgumentParser
 from rocdbg.cli.command_registry import CommandError
 from rocdbg.cli.interrupts import Signals, Terminated
 from rocdbg.cli.leaving_commands import Quit
 from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.script import Line
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.standard_streams import TerminalState, finish_streams, open_missing_streams
+from rocdbg.cli.standard_streams import TerminalState
 from rocdbg.cli.writer import OutputLost, Writer
+from rocdbg.streams import LOST, complain, with_streams
 
 EPILOG = """\
 FILE is an AMDGPU code object, an offload bundle, a host executable or library that carries one, or a launch
@@ -105,11 +106,16 @@ def _run_tool(arguments: list[str]) -> int:
 
 def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> int:
     """Run the debugger; returns the exit status. ``interrupts``: Ctrl-C that came before this was called."""
-    open_missing_streams()
+    return with_streams(lambda: _main(sys.argv[1:] if argv is None else list(argv), interrupts))
+
+
+def _main(arguments: list[str], interrupts: Sequence[int]) -> int:
     terminal = TerminalState()
-    arguments = sys.argv[1:] if argv is None else list(argv)
     try:
         if len(arguments) > 1 and arguments[0] in TOOLS:  # alone it is the name of a file
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if interrupts:
+                raise KeyboardInterrupt
             return _run_tool(arguments)
         options = make_parser().parse_args(arguments)
         shell = _make_shell(options)
@@ -124,8 +130,8 @@ def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> i
             terminal.restore()
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    finally:
-        finish_streams()
+    except OutputLost:
+        return LOST
 
 
 def _make_shell(options: argparse.Namespace) -> Shell:
@@ -163,7 +169,7 @@ def _session(shell: Shell, options: argparse.Namespace) -> int:
         with suppress(OutputLost):
             shell.out.flush()
     except OutputLost:
-        return 1  # the reader left; nothing more to say
+        return LOST  # the reader left; nothing more to say
     finally:
         if shell.out.log is not None:
             with suppress(OSError):
@@ -175,7 +181,7 @@ def _wait_for_detached(shell: Shell) -> None:
     """Programs that were detached from go on to their ends: rocdbg is their GPU. Ctrl-C ends them."""
     program = shell.session.program_launch
     for pid in program.detached:
-        sys.stderr.write(f"rocdbg: waiting for process {pid}, as its kernels run here (Ctrl-C ends it)\n")
+        complain(f"rocdbg: waiting for process {pid}, as its kernels run here (Ctrl-C ends it)")
     if program.detached:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         program.wait_for_detached()

@@ -33,8 +33,7 @@ from rocdbg.debugger.program.source_files import SourceFiles
 from rocdbg.debugger.reports.across_lanes import Across
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.examine import Examiner, LastFormat
-from rocdbg.debugger.reports.list_position import ListPosition
-from rocdbg.debugger.reports.place_queries import Places
+from rocdbg.debugger.reports.place_queries import ListPosition, Places
 from rocdbg.debugger.reports.session_tables import Tables
 from rocdbg.debugger.reports.symbol_queries import Symbols
 from rocdbg.debugger.reports.type_reports import Types
@@ -42,6 +41,7 @@ from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.program_launch import ProgramLaunch, need_program
 from rocdbg.debugger.running.run_control import RunControl
+from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.running.run_state import RunState
 from rocdbg.debugger.running.signal_info import define_signal_info
 from rocdbg.debugger.running.skip_list import SkipList
@@ -100,7 +100,7 @@ class Session:
         self.history: ValueHistory = ValueHistory()
         self.convenience: Convenience = Convenience()
         self.sources: SourceFiles = SourceFiles(self.settings)
-        self.inferior.source_line = self.sources.line_or_none
+        self.inferior.source_line = self.inferior.programs.source_line = self.sources.line_or_none
         self.symbols: Symbols = Symbols(lambda: self.inferior.program, self.settings, lambda: self.inferior.programs)
         self.breakpoints: BreakpointTable = BreakpointTable(lambda text: self.places.resolve(text))
         self.plugins: PluginHost = PluginHost(self)
@@ -133,8 +133,10 @@ class Session:
         self.examiner: Examiner = Examiner(inferior, focus, data, self.convenience, self._last_format)
         self.dwarf: DwarfInspection = DwarfInspection(inferior, focus, data, self.symbols)
         self.running: RunControl = RunControl(
-            inferior, focus, data, self.breakpoints, settings, self.warnings, self.history, self.convenience,
-            self._run_state, self.skips, lambda: self.launcher, self.places.resolve_shown, self.observers,
+            RunParts(
+                inferior, data, self.breakpoints, settings, focus, self.history, self.convenience, self._run_state,
+                self.skips, lambda: self.launcher, self.places.resolve_shown, self.observers,
+            )
         )
         self._time: TimeControl | None = None
 
@@ -226,10 +228,17 @@ class Session:
             self.warnings.add(restored.warning)
         self.running.leave()
         restored.describe(self.launch)
+        self.launcher = self.launch
         self.sources.use(restored.programs[0].path.parent, None)
-        self._use_launch()
-        self.name_buffers()
-        self.running.return_to(restored.start(self.launch))
+        try:
+            self._use_launch()
+            self.name_buffers()
+            target = restored.start(self.launch)
+        except Error:  # nothing of it stays
+            self.launch.set_programs([])
+            self.inferior.use(None, ())
+            raise
+        self.running.return_to(target)
         self.focus.settle()
 
     def use_launch(self, programs: list[Program], spec: LaunchSpec, arguments: list[Any]) -> None:
@@ -283,16 +292,17 @@ class Session:
     def break_at(
         self, text: str, *, condition: str | None = None, temporary: bool = False, hardware: bool = False,
         thread: int | None = None, lane: int | None = None, pending: bool = False, force: bool = False,
-        form: type[Breakpoint] = Breakpoint,
+        form: type[Breakpoint] = Breakpoint, places: Sequence[Location] | None = None,
     ) -> Breakpoint:
-        """``break`` and ``tbreak``; ``text`` "" means where the selected frame stands.
+        """``break`` and ``tbreak``; ``text`` "" means where the selected frame stands; ``places`` is what it was found
+        to be, if that was looked for.
 
         With ``pending`` an unknown location is kept for later. Raises `LocationSpecError` otherwise. Where the
         condition means nothing at some locations (with ``force``, at any), these are disabled, with a warning.
         """
         locations: Sequence[Location] = []
         try:
-            locations = self.places.resolve(text)
+            locations = self.places.resolve(text) if places is None else places
             text = self.places.canonical(text)
         except (LocationSpecError, NoProgramError):
             if not pending:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import IO, Any
 
@@ -14,6 +14,7 @@ from rocdbg.host.agents import parse_agents
 from rocdbg.host.library import runtime_library
 from rocdbg.host.program_code import default_gpu
 from rocdbg.host.server import Server
+from rocdbg.streams import complain
 from rocdbg.text import printable
 
 
@@ -56,6 +57,8 @@ class Program:
         self._say = report or _print
         self._server: Server | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self.starting = False
+        """Whether it is being started at this moment: an exception out of a signal handler would lose it."""
 
     # -- its life --------------------------------------------------------------------------------------------
 
@@ -66,6 +69,7 @@ class Program:
         self._server = Server(self.agents, runtime_library(), self._report)
         stdin, stdout, stderr = self._streams
         environment = self._server.environment({**os.environ, **self._environment})
+        self.starting = True
         try:
             self._process = subprocess.Popen(
                 self.arguments, env=environment, cwd=self._cwd, stdin=stdin, stdout=stdout, stderr=stderr
@@ -75,7 +79,15 @@ class Program:
             self._server = None
             reason = getattr(error, "strerror", None) or error
             raise ProgramError(f"cannot run {self.arguments[0]}: {reason}") from None
+        finally:
+            self.starting = False
         return self
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it runs; may be called from a signal handler."""
+        if self._process is not None:
+            with suppress(OSError):
+                self._process.send_signal(number)
 
     def run(self, timeout: float | None = None) -> int:
         """Start it if that was not done, wait for its end; returns `returncode`. Raises ProgramError if it has not
@@ -121,6 +133,11 @@ class Program:
         return self._process.poll() if self._process is not None else None
 
     @property
+    def has_started(self) -> bool:
+        """Whether it was started, whatever has become of it."""
+        return self._process is not None
+
+    @property
     def pid(self) -> int:
         """Its process id. Raises ProgramError before it was started."""
         return self._started().pid
@@ -148,5 +165,4 @@ class Program:
 
 
 def _print(text: str) -> None:
-    sys.stderr.write(f"rocdbg: {printable(text)}\n")  # names of kernels are the file's
-    sys.stderr.flush()
+    complain(f"rocdbg: {printable(text)}")  # names of kernels are the file's

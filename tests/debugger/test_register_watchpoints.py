@@ -36,7 +36,7 @@ def told(session: Session, event: StopEvent) -> tuple[object, ...]:
     """What a stop is, whatever other waves did meanwhile."""
     thread = event.scope.thread
     assert thread is not None
-    data = [(t.old and t.old.data, t.new and t.new.data) for t in event.triggers]
+    data = [(t.old and t.old.data, t.new and t.new.data) for t in event.hits.triggers]
     wave = session.inferior.wave(thread)
     return event.reason, thread, wave.pc, session.time.need().count(thread), event.lanes, data
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.expr.environments.program_environment import FileMemory
-from rocdbg.debugger.expr.environments.static_context import StaticContext
+from rocdbg.debugger.expr.environments.program_environment import FileMemory, StaticContext
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.errors import Error
 

@@ -18,7 +18,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import TraceOptions
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint, parse_actions
 from rocdbg.debugger.running.stop_events import StopReason
-from rocdbg.debugger.time.trace_travel import look_at
+from rocdbg.debugger.time.time_control import look_at
 
 pytestmark = pytest.mark.llvm
 

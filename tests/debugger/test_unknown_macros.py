@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.debugger.program.source_text.command_line_macros import given_macros
 from rocdbg.debugger.program.source_text.known_names import KnownNames, KnownText
+from rocdbg.debugger.program.source_text.source_texts import given_macros
 from rocdbg.debugger.program.source_text.source_tokens import definitions_of, function_tokens
 from rocdbg.debugger.program.source_text.unknown_macros import UnknownMacros
 

@@ -18,7 +18,7 @@ from rocdbg.debugger import Session
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import TraceOptions
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint
-from rocdbg.debugger.expr.lanes.lane_columns import compile_column
+from rocdbg.debugger.expr.lanes.lane_compiler import compile_column
 from rocdbg.debugger.frames.compiled_places import Untranslatable
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.errors import Error

@@ -31,7 +31,7 @@ NOT_FOUND = "Target failed to find requested trace frame."
 
 def _find(shell: Shell, number: int) -> None:
     """Look at a frame, -1: at none any more."""
-    from rocdbg.debugger.time.trace_travel import look_at  # late: few sessions trace
+    from rocdbg.debugger.time.time_control import look_at  # late: few sessions trace
 
     session, tracing = shell.session, tracing_of(shell)
     before = session.focus.frame() if session.inferior.running and session.focus.current.thread is not None else None

@@ -13,9 +13,9 @@ from msgspec import Struct, field
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.errors import BreakpointError
+from rocdbg.debugger.breakpoints.breakpoint_places import PlaceIndex
 from rocdbg.debugger.breakpoints.number_lists import parse_numbers
 from rocdbg.debugger.program.location_lookup import Location
-from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 
@@ -67,10 +67,6 @@ class Breakpoint(Struct):
     commands: list[str] = field(default_factory=list)
     hardware: bool = False
     """Whether it was asked for as one: on the simulated target all are the same."""
-
-    def is_at(self, program: Program, address: int) -> bool:
-        """Whether one of its locations is at a file's address."""
-        return program in [one.location.program for one in self.locations if one.location.file_address == address]
 
     @property
     def at_places(self) -> bool:
@@ -165,8 +161,9 @@ class BreakpointTable:
     def __init__(self, resolve: Callable[[str], Sequence[Location]]) -> None:
         self._resolve = resolve
         self._breakpoints: dict[int, Breakpoint] = {}
-        self._places: dict[int, set[int]] = {}
-        """Numbers by file address; those of what is gone or has moved stay, and are passed over when asked for."""
+        self._places = PlaceIndex()
+        self._elsewhere: dict[int, Breakpoint] = {}
+        """Those that are about no places of their own: catchpoints and watchpoints."""
         self._next = 1
         self.last_number = 0
         self.before_last = 0
@@ -216,12 +213,15 @@ class BreakpointTable:
         self.before_last = self._next - 1
         made.number = self.last_number = self._next
         self._breakpoints[self._next] = made
-        self._note_places(made)
+        if made.at_places:
+            self._places.add(made.number, made.locations)
+        else:
+            self._elsewhere[made.number] = made
         self._next += 1
 
-    def _note_places(self, made: Breakpoint) -> None:
-        for place in made.locations:
-            self._places.setdefault(place.location.file_address, set()).add(made.number)
+    def _remove(self, number: int) -> None:
+        self._places.remove(number, self._breakpoints.pop(number).locations)
+        self._elsewhere.pop(number, None)
 
     @property
     def last_numbers(self) -> range:
@@ -232,18 +232,19 @@ class BreakpointTable:
         """Delete, and give, those of one thread: the program has ended."""
         gone = [one for one in self if one.thread is not None and one.at_places]
         for one in gone:
-            del self._breakpoints[one.number]
+            self._remove(one.number)
         return gone
 
     def delete(self, number: int) -> None:
         """Raises `BreakpointError` when there is none."""
         self.get(number)
-        del self._breakpoints[number]
+        self._remove(number)
 
     def clear(self) -> None:
         """Delete all."""
         self._breakpoints.clear()
         self._places.clear()
+        self._elsewhere.clear()
 
     def enable(self, number: int, enabled: bool = True, location: int | None = None) -> None:
         """Enable or disable a breakpoint, or one of its locations (``disable 1.2``)."""
@@ -287,8 +288,10 @@ class BreakpointTable:
     def resolve_again(self) -> list[tuple[Breakpoint, str]]:
         """After a new program: find all places again; gives those that cannot be found, and why."""
         failed = []
+        self._places.clear()
         for breakpoint_ in self:
             if breakpoint_.text.startswith("*") or not breakpoint_.at_places:
+                self._places.add(breakpoint_.number, breakpoint_.locations if breakpoint_.at_places else ())
                 continue
             disabled = {p.number for p in breakpoint_.locations if not p.enabled}
             invalid = {p.location.file_address for p in breakpoint_.locations if p.invalid}
@@ -300,7 +303,7 @@ class BreakpointTable:
             for place in breakpoint_.locations:
                 place.enabled = place.number not in disabled
                 place.invalid = place.location.file_address in invalid
-            self._note_places(breakpoint_)
+            self._places.add(breakpoint_.number, breakpoint_.locations)
         return failed
 
     def clear_at(self, addresses: Iterable[int]) -> list[int]:
@@ -332,14 +335,16 @@ class BreakpointTable:
         )
 
     def at(self, address: int) -> list[Breakpoint]:
-        """The enabled breakpoints at an address."""
-        return [b for b in self if b.enabled and address in b.addresses()]
+        """The enabled breakpoints at an address, by number: others are not looked at."""
+        found = [*self._elsewhere, *self._places.at(LoadedAddress(address))]
+        rows = (self._breakpoints[number] for number in sorted(found))
+        return [row for row in rows if row.enabled and address in row.addresses()]
 
-    def sharing(self, place: BreakpointLocation) -> list[Breakpoint]:
-        """The breakpoints, enabled or not, with a location at the same address, by number: others are not looked at."""
-        program, address = place.location.program, place.location.file_address
-        rows = [self._breakpoints.get(number) for number in sorted(self._places.get(address, ()))]
-        return [row for row in rows if row is not None and row.is_at(program, address)]
+    def sharing(self, place: BreakpointLocation, most: int) -> tuple[list[Breakpoint], int]:
+        """The first breakpoints, enabled or not, with a location at the same address, by number, and how many others
+        there are: those are not looked at."""
+        there = self._places.like(place.location)
+        return [self._breakpoints[number] for number in there[:most]], max(0, len(there) - most)
 
     def hits(self, arrival: Arrival) -> tuple[list[Hit], list[str]]:
         """The breakpoints that stop a wave, with counts updated; and messages on conditions that failed."""
@@ -387,8 +392,8 @@ class BreakpointTable:
     def retire(self, hits: Sequence[Hit]) -> None:
         """Delete the temporary ones among those that were hit."""
         for hit in hits:
-            if hit.breakpoint.temporary:
-                self._breakpoints.pop(hit.breakpoint.number, None)
+            if hit.breakpoint.temporary and hit.breakpoint.number in self._breakpoints:
+                self._remove(hit.breakpoint.number)
 
 
 def _numbered(locations: Sequence[Location]) -> list[BreakpointLocation]:

@@ -13,9 +13,9 @@ from rocdbg import isa
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.base.errors import BreakpointError
-from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, BreakpointTable, Disposition, Hit
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Disposition, Hit
 from rocdbg.debugger.breakpoints.catchpoints import BEGIN, END, Catchpoint, Event
-from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.program.instruction_places import instruction_places
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.debugger.target.state import DispatchInfo, LoadedCodeObject, Target, WaveInfo
@@ -30,8 +30,8 @@ _NONE: frozenset[LoadedAddress] = frozenset()
 class Catcher:
     """The catchpoints of a session's table."""
 
-    def __init__(self, inferior: Inferior, table: BreakpointTable) -> None:
-        self._inferior, self._table = inferior, table
+    def __init__(self, parts: BreakpointParts) -> None:
+        self._parts = parts
         self._loaded: Sequence[LoadedCodeObject] = ()
         self._found: dict[frozenset[str], frozenset[LoadedAddress]] = {}
         self._target: Target | None = None
@@ -53,7 +53,7 @@ class Catcher:
 
     def _instructions(self, names: frozenset[str]) -> frozenset[LoadedAddress]:
         """Where instructions of these names are in what the target has loaded."""
-        target = self._inferior.need_target()
+        target = self._parts.inferior.need_target()
         loaded = target.code_objects()
         if loaded is not self._loaded:
             self._loaded = loaded
@@ -68,7 +68,7 @@ class Catcher:
 
     def _dispatches(self, made: Catchpoint) -> list[DispatchInfo]:
         """The dispatches under way that a catchpoint is about."""
-        target = self._inferior.target
+        target = self._parts.inferior.target
         rows = target.dispatches() if target is not None else ()
         return [row for row in rows if made.event is not Event.DISPATCH or made.matches(row.kernel)]
 
@@ -96,7 +96,7 @@ class Catcher:
         return len({wave.workgroup for wave in self._waves(dispatch)}) == dispatch.groups_left
 
     def _waves(self, dispatch: DispatchInfo) -> list[WaveInfo]:
-        return [wave for wave in self._inferior.need_target().waves() if wave.id.dispatch == dispatch.number]
+        return [wave for wave in self._parts.inferior.need_target().waves() if wave.id.dispatch == dispatch.number]
 
     def _guard(self, made: Catchpoint, address: int) -> Node | None:
         dispatches = [row for row in self._dispatches(made) if row.entry == address]
@@ -113,7 +113,7 @@ class Catcher:
         return both(fresh, *last)
 
     def _happening(self, made: Catchpoint, thread: int) -> str:
-        target = self._inferior.need_target()
+        target = self._parts.inferior.need_target()
         wave = target.wave(thread)
         dispatch = next((row for row in self._dispatches(made) if row.number == wave.id.dispatch), None)
         if dispatch is None:
@@ -146,13 +146,13 @@ class Catcher:
     @property
     def _position(self) -> int:
         """Where in time the target is; always the same where that cannot be another."""
-        recording = self._inferior.need_target().recording
+        recording = self._parts.inferior.need_target().recording
         return recording.position if recording is not None else 0
 
     def prepare(self, stepped: int | None) -> bool:
         """The target is going to be resumed. A wave that stands at its end was perhaps not the last of its workgroup
         when it stopped there, and may be when it goes on: it stops once more. Gives whether ``stepped`` is one."""
-        target = self._inferior.need_target()
+        target = self._parts.inferior.need_target()
         if target is not self._target:
             self._target = target
             self.forget()
@@ -165,7 +165,7 @@ class Catcher:
         self._travelled, self._replaying = False, replaying
         if not any(END in one.when for one in self._all(Event.DISPATCH, Event.WORKGROUP, Event.WAVE)):
             return False
-        ends, runnable = self._instructions(_ENDS), self._inferior.need_runnable()
+        ends, runnable = self._instructions(_ENDS), self._parts.inferior.need_runnable()
         for wave in target.waves():
             if wave.pc in ends and wave.number != self.looked_at and runnable.stop_again(wave.number):
                 self._again.add(wave.number)
@@ -209,14 +209,14 @@ class Catcher:
                 )
             if not what or made.argument not in ("", what):
                 continue
-            if self._table.counts(made, arrival, stop.lanes, problem) is not None:
+            if self._parts.breakpoints.counts(made, arrival, stop.lanes, problem) is not None:
                 words = words or f"{made.event.value} {what}"
                 hits.append(Hit(made, stop.lanes))
         return hits, words
 
     def loaded(self, arrival: Arrival, problem: Callable[[str], None]) -> tuple[list[Hit], str]:
         """The catchpoints for what a target that has just been made has loaded, counted, and its names."""
-        names = [program.uri for program in self._inferior.programs if program.loaded]
+        names = [program.uri for program in self._parts.inferior.programs if program.loaded]
         return self.code_change(names, (), arrival, problem)
 
     def code_change(
@@ -227,7 +227,8 @@ class Catcher:
             Hit(made, 0)
             for event, names in ((Event.LOAD, come), (Event.UNLOAD, gone))
             for made in self._all(event)
-            if any(made.matches(name) for name in names) and self._table.counts(made, arrival, 0, problem) is not None
+            if any(made.matches(name) for name in names)
+            and self._parts.breakpoints.counts(made, arrival, 0, problem) is not None
         ]
         lines = [*(f"\n  Inferior loaded {name}" for name in come), *(f"\n  Inferior unloaded {name}" for name in gone)]
         return hits, "".join(lines)
@@ -236,7 +237,7 @@ class Catcher:
         return [one for one in self._catchpoints() if one.enabled and one.event in events]
 
     def _catchpoints(self) -> list[Catchpoint]:
-        return [one for one in self._table if isinstance(one, Catchpoint)]
+        return [one for one in self._parts.breakpoints if isinstance(one, Catchpoint)]
 
 
 def _is(name: str, value: int) -> Node:

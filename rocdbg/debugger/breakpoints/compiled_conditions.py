@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.base.settings import Settings
-from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointTable, Hit
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, Hit
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
 from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf, Passed
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
-from rocdbg.debugger.expr.program_data import Data
-from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.target.state import Target
 from rocdbg.errors import Error
 from rocdbg.sim.core.builder import Op
@@ -48,12 +46,9 @@ class Place(Struct):
 class NativeConditions:
     """Compiles conditions, and counts what the target has passed over."""
 
-    def __init__(
-        self, inferior: Inferior, data: Data, breakpoints: BreakpointTable, settings: Settings,
-        tracing: Callable[[], Tracing],
-    ) -> None:
+    def __init__(self, parts: BreakpointParts, tracing: Callable[[], Tracing]) -> None:
         self.tracing = tracing
-        self._inferior, self._data, self._breakpoints, self._settings = inferior, data, breakpoints, settings
+        self._parts = parts
         self._target: Target | None = None
         self._places: dict[int, Place] = {}
         self._counters: list[tuple[Breakpoint, Counter]] = []
@@ -68,7 +63,7 @@ class NativeConditions:
 
     def arrived(self, breakpoints: Iterable[Breakpoint], thread: int, pc: int) -> None:
         """Compile the conditions of breakpoints at an address that a wave has come to."""
-        if self._settings.condition_evaluation == "host":
+        if self._parts.settings.condition_evaluation == "host":
             return
         self._renew()
         here = tuple(breakpoints)
@@ -80,19 +75,19 @@ class NativeConditions:
         ):
             return  # they stop every wave
         place = self._places.get(pc)
-        radix = self._settings.input_radix
+        radix = self._parts.settings.input_radix
         if place is not None and all((text, radix) in place.conditions for text in wanted) and all(
             (texts, radix) in place.values for texts in printed
         ) and all((actions, radix) in place.layouts for actions in traced):
             return
-        lanes = self._inferior.active_lanes(thread)
+        lanes = self._parts.inferior.active_lanes(thread)
         if not lanes:
             return
         if place is None:
             from rocdbg.debugger.frames.active_lanes_compiled import lanes_there
 
-            place = self._places[pc] = Place(self._tried(lambda: lanes_there(self._inferior, thread)))
-        environment = self._data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
+            place = self._places[pc] = Place(self._tried(lambda: lanes_there(self._parts.inferior, thread)))
+        environment = self._parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
         for text in wanted:
             place.conditions[text, radix] = self._compiled(text, environment)
         for texts in printed:
@@ -132,17 +127,17 @@ class NativeConditions:
 
     def _renew(self) -> None:
         """What was compiled for another target is of no use: addresses and sizes of its launch are in it."""
-        if self._target is not self._inferior.target:
-            self._target = self._inferior.target
+        if self._target is not self._parts.inferior.target:
+            self._target = self._parts.inferior.target
             self._places.clear()
 
     def evaluated_by(self, breakpoint_: Breakpoint) -> str:
         """``target`` or ``host``: which of them evaluates a condition; "" as long as no wave has come to it."""
         if breakpoint_.condition is None:
             return ""
-        if self._settings.condition_evaluation == "host":
+        if self._parts.settings.condition_evaluation == "host":
             return "host"
-        key = breakpoint_.condition, self._settings.input_radix
+        key = breakpoint_.condition, self._parts.settings.input_radix
         places = [self._places[address] for address in breakpoint_.addresses() if address in self._places]
         answers = [
             place.conditions[key] if place.active is not None else "" for place in places if key in place.conditions
@@ -164,13 +159,13 @@ class NativeConditions:
         At those of ``again`` it decides nothing: a wave may come once more to what was counted and printed there.
         """
         self._counters = []
-        if all(breakpoint_.at_places for breakpoint_ in self._breakpoints) and (
-            self._settings.condition_evaluation == "host" or not self._places
+        if all(breakpoint_.at_places for breakpoint_ in self._parts.breakpoints) and (
+            self._parts.settings.condition_evaluation == "host" or not self._places
         ):
             return {}
         self._renew()
         at: dict[int, list[Breakpoint]] = {}
-        for breakpoint_ in self._breakpoints:
+        for breakpoint_ in self._parts.breakpoints:
             if breakpoint_.enabled:
                 for address in map(int, breakpoint_.addresses()):
                     if address not in always:
@@ -196,12 +191,12 @@ class NativeConditions:
         and has let pass of those with an ignore count; the breakpoints themselves count nothing.
         """
         counters = {} if counters is None else counters
-        if self._settings.condition_evaluation == "host" or not self._places:
+        if self._parts.settings.condition_evaluation == "host" or not self._places:
             return {}
         self._renew()
         checks = {}
         for address in self._places.keys() & set(stops):
-            there = [one for one in self._breakpoints.at(address) if one.stops_program]
+            there = [one for one in self._parts.breakpoints.at(address) if one.stops_program]
             check = self._check(address, there, counters) if there else None
             if check is not None:
                 checks[address] = check
@@ -210,7 +205,7 @@ class NativeConditions:
     def _check(
         self, address: int, breakpoints: list[Breakpoint], counters: dict[int, tuple[Breakpoint, Counter]]
     ) -> Check | None:
-        place = self._places.get(address) if self._settings.condition_evaluation != "host" else None
+        place = self._places.get(address) if self._parts.settings.condition_evaluation != "host" else None
         conditions: list[Condition] = []
         for breakpoint_ in breakpoints:
             if isinstance(breakpoint_, Catchpoint):
@@ -234,7 +229,7 @@ class NativeConditions:
                 return None
             printed: dict[str, Any] = {}
             if isinstance(breakpoint_, DynamicPrintf):
-                values = place.values.get((breakpoint_.arguments or (), self._settings.input_radix))
+                values = place.values.get((breakpoint_.arguments or (), self._parts.settings.input_radix))
                 if values is None or breakpoint_.arguments is None:
                     return None
                 printed = {
@@ -243,7 +238,7 @@ class NativeConditions:
                 }
             elif isinstance(breakpoint_, Tracepoint):
                 actions = self.tracing().actions_of(breakpoint_)
-                layout = place.layouts.get((actions, self._settings.input_radix))
+                layout = place.layouts.get((actions, self._parts.settings.input_radix))
                 if layout is None:
                     return None
                 printed = {
@@ -261,7 +256,7 @@ class NativeConditions:
 
     def _condition(self, place: Place, text: str) -> tuple[Node, tuple[int, ...]] | None:
         """The expression of a condition at a place, with its cells as they are now; ``None`` if there is none."""
-        key = text, self._settings.input_radix
+        key = text, self._parts.settings.input_radix
         compiled = place.conditions.get(key, "")
         if isinstance(compiled, str):
             return None
@@ -269,7 +264,7 @@ class NativeConditions:
             return compiled.node, ()
         from rocdbg.debugger.expr.lanes.lane_parameters import current
 
-        cells = current(compiled.parameters, self._data.environment_of(None))
+        cells = current(compiled.parameters, self._parts.data.environment_of(None))
         if cells is None:  # of another type than before: what holds now is compiled at the next arrival
             del place.conditions[key]
             return None

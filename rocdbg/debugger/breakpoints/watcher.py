@@ -11,22 +11,26 @@ from msgspec.structs import replace
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress
-from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointTable
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.register_watches import RegisterWatches
+from rocdbg.debugger.breakpoints.watched_memory import (
+    MAX_WATCHED,
+    is_lane_memory,
+    need_lane_memory,
+    read_watched,
+    watched_address,
+)
 from rocdbg.debugger.breakpoints.watched_reads import RecordedMemory, RecordedReads
 from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
 from rocdbg.debugger.expr.parsing.constant_expressions import is_constant_text
 from rocdbg.debugger.expr.parsing.kept_trees import names_in
-from rocdbg.debugger.expr.program_data import Data
-from rocdbg.debugger.expr.value_access import address_of, follow
+from rocdbg.debugger.expr.value_access import follow
 from rocdbg.debugger.frames.frame_registers import RegisterFile
 from rocdbg.debugger.frames.frames import Frame, physical_place
-from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
@@ -36,9 +40,6 @@ from rocdbg.dwarf.info import Loclist
 from rocdbg.errors import Error
 from rocdbg.sim.core.checks import Check, Condition, Counter
 from rocdbg.sim.core.lane_expressions import constant
-
-MAX_WATCHED = 1 << 16
-"""Bytes of the largest value that is watched."""
 
 
 @lru_cache(maxsize=16)
@@ -50,19 +51,19 @@ def _kernel_ends(code: bytes, target: str) -> tuple[int, ...]:
 class Watcher:
     """The watchpoints of a session's table."""
 
-    def __init__(self, inferior: Inferior, data: Data, table: BreakpointTable) -> None:
-        self._inferior, self._data, self._table = inferior, data, table
-        self._register_watches = RegisterWatches(inferior)
+    def __init__(self, parts: BreakpointParts) -> None:
+        self._parts = parts
+        self._register_watches = RegisterWatches(parts.inferior)
         self.stopped: int | None = None
         """The wave that has stopped last, if the target was not elsewhere in time since."""
 
     def all(self) -> list[Watchpoint]:
         """Those that are enabled."""
-        return [one for one in self._table if isinstance(one, Watchpoint) and one.enabled]
+        return [one for one in self._parts.breakpoints if isinstance(one, Watchpoint) and one.enabled]
 
     def look_for_hardware(self, there: bool) -> None:
         """A new run begins: whether those of changes are called hardware watchpoints is decided anew."""
-        for one in self._table:
+        for one in self._parts.breakpoints:
             if isinstance(one, Watchpoint) and one.access == "write":
                 one.software = not there
 
@@ -73,16 +74,16 @@ class Watcher:
         access: str = "write", software: bool = False,
     ) -> Watchpoint:
         """A watchpoint that is in no table yet. Raises a `rocdbg.Error` for what cannot be watched."""
-        environment = self._data.environment()
+        environment = self._parts.data.environment()
         if is_constant_text(text, environment):
             raise ExpressionError(f"Cannot watch constant value `{text}'.")
         made = Watchpoint(0, f"-location {text}" if location else text, expression=text)
-        running = self._inferior.target is not None and focus.thread is not None
+        running = self._parts.inferior.target is not None and focus.thread is not None
         if location or mask is not None:
-            made.expression = self._address(text, focus, mask)
+            made.expression = watched_address(text, self._parts.data, focus, mask)
             made.masked = mask is not None
         elif running and self._needs_frame(text):
-            frame = self._inferior.frame(focus)
+            frame = self._parts.inferior.frame(focus)
             made.scoped, made.place = True, physical_place(frame.context)
             made.function = frame.function.offset if frame.function is not None else None
             made.ends_at = self._ends(frame)
@@ -92,14 +93,16 @@ class Watcher:
         if running:
             made.wave, made.lanes = focus.thread, (focus.lane,)
             if every_lane:
-                wave = self._inferior.wave(focus.thread or 0)
+                wave = self._parts.inferior.wave(focus.thread or 0)
                 made.lanes = tuple(lane for lane in range(wave.lane_count) if wave.used_lanes >> lane & 1)
         if software and access != "write":
             raise ExpressionError("Can't set read/access watchpoint when hardware watchpoints are disabled.")
         made.access, made.software = access, software
         if made.scoped:
-            made.bounds, made.inlined = self._bounds(text, focus), self._inferior.frame(focus).inline is not None
+            made.bounds, made.inlined = self._bounds(text, focus), self._parts.inferior.frame(focus).inline is not None
         self._look(made)
+        if location and running:
+            need_lane_memory(self._parts.inferior.target, made.memory)
         made.is_direct = self._is_direct(made, focus)
         made.is_fixed = running and not made.scoped and self._is_fixed(made, focus)
         if access != "write" and made.in_registers:
@@ -108,12 +111,12 @@ class Watcher:
 
     def _is_fixed(self, made: Watchpoint, focus: Focus) -> bool:
         """Whether an expression that was looked at is the same global memory wherever a wave stands."""
-        environment = self._data.environment(focus)
+        environment = self._parts.data.environment(focus)
         return (
             not made.in_registers and bool(made.memory)
-            and all(one.space == AddressSpace.GLOBAL for one in made.memory)
+            and not any(is_lane_memory(self._parts.inferior.target, one) for one in made.memory)
             and "$" not in made.expression and not any(names_in(value_tree(made.expression, environment)))
-            and self._inferior.frame(focus).program is self._inferior.program
+            and self._parts.inferior.frame(focus).program is self._parts.inferior.program
         )
 
     def _is_direct(self, made: Watchpoint, focus: Focus) -> bool:
@@ -124,19 +127,19 @@ class Watcher:
             return False
         level = self.frame_of(made) if made.scoped else None
         first = focus if level is None else Focus(made.wave, made.lanes[0], level)
-        environment = self._data.environment(first)
+        environment = self._parts.data.environment(first)
         value = follow(Evaluator(environment).text(made.expression), environment)
         place, read = value.address, (made.memory[0].space, made.memory[0].address)
         is_whole = value.bit_size is None and not c_types.is_void(value.type)
         return is_whole and place is not None and (place.space, place.value) == read
 
     def _needs_frame(self, text: str) -> bool:
-        environment = self._data.environment()
+        environment = self._parts.data.environment()
         local = {variable.name for variable in environment.local_variables()}
         if not local.isdisjoint(names_in(value_tree(text, environment))):
             return True
         try:
-            Evaluator(self._data.environment_of(None)).text(text)
+            Evaluator(self._parts.data.environment_of(None)).text(text)
         except NoSymbolError:
             return True
         except Error:
@@ -145,7 +148,7 @@ class Watcher:
 
     def _bounds(self, text: str, focus: Focus) -> frozenset[int] | None:
         """Where variables of a frame that an expression names begin to be at another place."""
-        environment, frame = self._data.environment(focus), self._inferior.frame(focus)
+        environment, frame = self._parts.data.environment(focus), self._parts.inferior.frame(focus)
         names, program, found = set(names_in(value_tree(text, environment))), frame.program, set[int]()
         for variable in environment.local_variables():
             location = variable.location
@@ -156,27 +159,6 @@ class Watcher:
                 for bound in (address for entry in known for address in entry[:2] if address is not None):
                     found.add(program.to_loaded(FileAddress(bound)))
         return frozenset(found)
-
-    def _address(self, text: str, focus: Focus, mask: int | None) -> str:
-        """An expression for what is where an expression is now."""
-        environment = self._data.environment(focus)
-        value = follow(Evaluator(environment).text(text), environment)
-        try:
-            address = address_of(value)
-        except ExpressionError:
-            if value.storage is None or (value.storage.address is None and value.storage.register is None):
-                raise ExpressionError(f"Cannot watch constant value `{text}'.") from None
-            raise
-        pointer = self._data.format(address).partition(") ")[0] + ")"
-        number = address.as_int()
-        known = value.address.space if value.address is not None else 0
-        space = f"{address_space(known).name}#" if known else ""
-        if mask is None:
-            return f"*{pointer} {space}{number:#x}"
-        region = ~mask & (1 << 64) - 1
-        if region & region + 1 or region >= MAX_WATCHED:
-            raise ExpressionError("Invalid mask or memory region.")
-        return f"*(unsigned char (*)[{region + 1}]) {space}{number & mask:#x}"
 
     def _ends(self, frame: Frame) -> frozenset[int]:
         """Addresses at which a frame is gone, or about to go: where it returns to, or the ends of its kernel."""
@@ -194,10 +176,10 @@ class Watcher:
 
     def frame_of(self, watchpoint: Watchpoint) -> int | None:
         """The number of the frame that a watchpoint belongs to; ``None`` when it is gone."""
-        thread, target = watchpoint.wave, self._inferior.target
+        thread, target = watchpoint.wave, self._parts.inferior.target
         if thread is None or target is None or not any(wave.number == thread for wave in target.waves()):
             return None
-        for frame in self._inferior.chain(Focus(thread, watchpoint.lanes[0])):
+        for frame in self._parts.inferior.chain(Focus(thread, watchpoint.lanes[0])):
             offset = frame.function.offset if frame.function is not None else None
             if offset == watchpoint.function and physical_place(frame.context) == watchpoint.place:
                 return frame.level
@@ -206,8 +188,8 @@ class Watcher:
     def _environment(self, watchpoint: Watchpoint, lane: int | None) -> ProgramEnvironment | None:
         if not watchpoint.scoped:
             if watchpoint.is_fixed or not self._is_there(watchpoint):
-                return self._data.environment_of(None)
-            made = self._data.environment(Focus(watchpoint.wave, lane))
+                return self._parts.data.environment_of(None)
+            made = self._parts.data.environment(Focus(watchpoint.wave, lane))
             if made.frame is not None:  # registers are the wave's, not those of the frame that an inactive lane is in
                 context, access = made.frame.context, made.frame.context.access
                 while context.callee is not None:
@@ -215,7 +197,7 @@ class Watcher:
                 made.__dict__["_registers"] = RegisterFile(access.target, access.thread, context)
             return made
         level = self.frame_of(watchpoint)
-        return None if level is None else self._data.environment(Focus(watchpoint.wave, lane, level))
+        return None if level is None else self._parts.data.environment(Focus(watchpoint.wave, lane, level))
 
     def _look(self, watchpoint: Watchpoint) -> None:
         """Evaluate, and remember what was read.
@@ -230,7 +212,7 @@ class Watcher:
             return
         known = watchpoint.values, watchpoint.memory, watchpoint.in_registers, watchpoint.registers
         watchpoint.values, watchpoint.memory, watchpoint.in_registers, watchpoint.registers = [], [], False, {}
-        watchpoint.looked = self._inferior.running
+        watchpoint.looked = self._parts.inferior.running
         try:
             for lane, before in zip_longest(watchpoint.lanes, known[0]):
                 watchpoint.values.append(self._value(watchpoint, lane, before))
@@ -241,11 +223,11 @@ class Watcher:
 
     def _stored(self, memory: WatchedMemory, before: Value | None) -> Value | None:
         """What is in the memory now that a value was read from."""
-        target = self._inferior.target
+        target = self._parts.inferior.target
         if target is None or before is None:
             return None
         try:
-            data = target.read_memory(memory.space, memory.address, memory.size, memory.thread, memory.lane)
+            data = read_watched(target, memory)
         except Error:
             return None
         return before if data == before.data else Value(before.type, data=data)
@@ -313,9 +295,9 @@ class Watcher:
 
     def forget(self) -> tuple[int, ...]:
         """The program is over, and with it all frames: the watchpoints that belong to one are deleted."""
-        gone = tuple(one.number for one in self._table if isinstance(one, Watchpoint) and one.scoped)
+        gone = tuple(one.number for one in self._parts.breakpoints if isinstance(one, Watchpoint) and one.scoped)
         for number in gone:
-            self._table.delete(number)
+            self._parts.breakpoints.delete(number)
         return gone
 
     def end_check(self) -> Check:
@@ -361,7 +343,7 @@ class Watcher:
         """Whether the wave, and the frame, of a watchpoint is there."""
         if watchpoint.scoped:
             return self.frame_of(watchpoint) is not None
-        target = self._inferior.target
+        target = self._parts.inferior.target
         return target is not None and any(wave.number == watchpoint.wave for wave in target.waves())
 
     def changed(

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
-from rocdbg.debugger.base.errors import ExpressionError, TypeNameError
-from rocdbg.debugger.expr.assignment import bit_field_warning, stored_value
+from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError, TypeNameError
 from rocdbg.debugger.expr.call_expressions import call, operator_call, pointed_method, run
-from rocdbg.debugger.expr.cast_expressions import cast_value
 from rocdbg.debugger.expr.casting import (
+    cast,
     character_type,
+    dynamic_cast,
     in_one_space,
+    is_reinterpreted,
+    object_cast,
+    reference_cast,
+    reinterpretable,
+    reinterpreted,
 )
+from rocdbg.debugger.expr.class_casts import cast_pointer
 from rocdbg.debugger.expr.class_members import has_method
-from rocdbg.debugger.expr.conditional import conditional
 from rocdbg.debugger.expr.environments.environment import Environment, is_opencl
-from rocdbg.debugger.expr.function_values import overload
 from rocdbg.debugger.expr.literals import (
     array_literal,
+    comma_list,
     integer_literal,
     size_value,
     space_address,
     typed_memory,
+    vector_literal,
 )
 from rocdbg.debugger.expr.names.convenience_variables import string_value
 from rocdbg.debugger.expr.names.dollar_names import dollar_value, is_convenience, registers
@@ -29,17 +37,18 @@ from rocdbg.debugger.expr.names.meanings import name_value, need_names
 from rocdbg.debugger.expr.operators import (
     COMPARISONS,
     binary,
+    convert,
     need_no_operator,
+    shift_warning,
     stepped,
     unary,
     vector_not,
 )
+from rocdbg.debugger.expr.overload_resolution import overload
 from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.kept_trees import nesting_limited, parse_in
 from rocdbg.debugger.expr.qualified_members import member_pointer
-from rocdbg.debugger.expr.shifts import shift_warning
 from rocdbg.debugger.expr.string_contents import StringReader
-from rocdbg.debugger.expr.type_names import named_type
 from rocdbg.debugger.expr.value_access import (
     address_of,
     decay,
@@ -53,7 +62,18 @@ from rocdbg.debugger.expr.value_access import (
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence, ConvenienceStorage
-from rocdbg.dwarf.info.types import ArrayType, ClassType, FunctionType, PointerKind, PointerType, Type, VectorType
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    ClassType,
+    FunctionType,
+    Parameter,
+    PointerKind,
+    PointerType,
+    QualifiedType,
+    Qualifier,
+    Type,
+    VectorType,
+)
 from rocdbg.errors import Error
 
 
@@ -387,3 +407,163 @@ class Evaluator(Struct):
 def _operand(value: Value) -> Value:
     """A value as the operand of arithmetic: what an object's method is, is no pointer to it."""
     return value if isinstance(value.bare, FunctionType) and value.bare.of_member else decay(value)
+
+
+# What an assignment stores: the value as the target's type.
+_LONGEST = (1 << 64) - 1
+
+
+def stored_value(target: Value, new: Value, environment: Environment) -> Value:
+    """The new value in the target's type. Raises `ExpressionError` where it has none."""
+    bare = target.bare
+    if isinstance(bare, VectorType) and not isinstance(new.bare, ArrayType | ClassType):
+        return convert(new, target.type)
+    if isinstance(bare, ArrayType) and isinstance(new.bare, ArrayType):
+        return _array(target, new)
+    if isinstance(bare, ArrayType | ClassType | VectorType):
+        return reinterpreted(target.type, new, environment)
+    if isinstance(bare, PointerType) and c_types.is_float(new.type):
+        return reinterpreted(target.type, new, environment)
+    if isinstance(bare, PointerType):
+        new = placed(new, environment)
+    return cast(target.type, decay(new), environment, implicit=True)
+
+
+def _array(target: Value, new: Value) -> Value:
+    """An array as one of another length: behind a string nulls follow. Raises `ExpressionError` for a longer one."""
+    if new.size == target.size:
+        return new
+    if new.address is not None:
+        raise ExpressionError("Invalid cast.")
+    if new.size > target.size:
+        raise ExpressionError("Too many array elements")
+    return Value(target.type, data=new.contents().ljust(target.size, b"\0"))
+
+
+def bit_field_warning(target: Value, new: Value) -> str | None:
+    """The warning for a number that a bit-field cannot hold."""
+    bits = target.bit_size
+    if bits is None or not c_types.is_integral(new.type):
+        return None
+    number = new.as_int() & _LONGEST
+    mask = (1 << bits) - 1
+    if not ~number & _LONGEST & ~(mask >> 1):
+        return None  # what is negative in 64 bits, and fits with a sign
+    if not number & ~mask:
+        return None
+    return f"Value does not fit in {bits} bits."
+
+
+# Casts of all kinds in an expression: of arrays, references, pointers and numbers, and vectors from elements.
+
+
+def cast_value(type_: Type, operand: syntax.Expression, kind: str, operands: Evaluator) -> Value:
+    """The value of ``(type) operand``; ``kind`` is ``static`` for ``static_cast`` and so on. Raises `rocdbg.Error`."""
+    environment = operands.environment
+    stripped = type_.strip_typedefs()
+    if isinstance(operand, syntax.ArrayLiteral) and isinstance(stripped, VectorType):
+        return vector_literal(type_, operand.elements, operands.operand)
+    if isinstance(stripped, VectorType) and isinstance(operand, syntax.Binary) and operand.operator == ",":
+        return vector_literal(type_, comma_list(operand), operands.operand)
+    if isinstance(stripped, ClassType | ArrayType):
+        return object_cast(type_, operands.lvalue(operand), environment)
+    if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
+        return reference_cast(stripped, operands.lvalue(operand), environment)
+    value = operands.operand(operand)
+    if isinstance(stripped, PointerType):
+        value = decay(placed(value, environment, operands.only_type))
+    if kind != "dynamic":
+        value = operands.readable(value)
+    if is_reinterpreted(type_, value):
+        return reinterpreted(type_, value, environment)
+    if kind == "dynamic":
+        return dynamic_cast(type_, value, environment)
+    if kind == "reinterpret" and not reinterpretable(stripped, value.bare):
+        raise ExpressionError("Invalid reinterpret_cast")
+    if kind != "reinterpret" and isinstance(stripped, PointerType) and c_types.is_pointer(value.type):
+        value = value if operands.only_type else cast_pointer(value, stripped, environment)
+    return cast(type_, value, environment)
+
+
+# ``condition ? then : otherwise``, in OpenCL for each element of vectors.
+
+
+def conditional(node: syntax.Conditional, operands: Evaluator, environment: Environment) -> Value:
+    """The value of the operator; of what is not chosen only the names are looked up. Raises `ExpressionError`."""
+    condition = operands.operand(node.condition)
+    if isinstance(condition.bare, VectorType) and is_opencl(environment):
+        return _selected(condition, operands.operand(node.then), operands.operand(node.otherwise))
+    chosen, other = (node.then, node.otherwise) if condition.is_true() else (node.otherwise, node.then)
+    need_names(other, environment)
+    return operands.value(chosen)
+
+
+def _selected(condition: Value, then: Value, otherwise: Value) -> Value:
+    """For each element of a vector that of ``then`` where it is not zero; a scalar stands for all elements."""
+    if isinstance(then.bare, VectorType):
+        shape = then
+    elif isinstance(otherwise.bare, VectorType):
+        shape = otherwise
+    else:
+        raise ExpressionError("Cannot perform conditional operation on incompatible types")
+    sides = [each if isinstance(each.bare, VectorType) else convert(each, shape.bare) for each in (then, otherwise)]
+    kinds = {
+        (c_types.is_float(element), c_types.is_signed(element), c_types.size_of(element), count)
+        for element, count, _ in (side.elements() for side in sides)
+    }
+    if len(kinds) > 1:
+        raise ExpressionError("Cannot perform operation on vectors with different types")
+    if condition.elements()[1] != shape.elements()[1]:
+        raise ExpressionError("Cannot perform conditional operation on vectors with different sizes")
+    parts = [
+        sides[0 if each.is_true() else 1].element(index).contents()
+        for index, each in enumerate(condition.each_element())
+    ]
+    return Value(shape.bare, data=b"".join(parts).ljust(shape.size, b"\0"))
+
+
+# From the tree of a type name to the type it stands for.
+
+
+def named_type(
+    name: syntax.AnyTypeName, environment: Environment, type_of: Callable[[syntax.Expression], Type]
+) -> Type:
+    """The type a type name stands for; ``type_of`` gives the type of an expression (``typeof``).
+
+    Raises `NoSymbolError` for names that no type has.
+    """
+    if isinstance(name, syntax.TypeOf):
+        return _derived(type_of(name.operand), name.derivations, environment, type_of)
+    found = c_types.basic_type(name.name) if not name.tag else None
+    if found is None or name.name == "half":
+        try:
+            found = environment.types.named(name.name, name.tag)
+        except NoSymbolError:
+            if found is None:
+                raise
+    if name.is_const:
+        found = QualifiedType(Qualifier.CONST, found)
+    if name.is_volatile:
+        found = QualifiedType(Qualifier.VOLATILE, found)
+    return _derived(found, name.derivations, environment, type_of)
+
+
+def _derived(
+    base: Type, derivations: syntax.Derivations, environment: Environment, type_of: Callable[[syntax.Expression], Type]
+) -> Type:
+    """The pointers, arrays and functions that a declarator makes of a type."""
+    for derivation in derivations:
+        if isinstance(derivation, tuple):
+            variadic = derivation[-1:] == (syntax.VARIADIC,)
+            types = [named_type(name, environment, type_of) for name in derivation if name != syntax.VARIADIC]
+            if len(types) == 1 and c_types.is_void(types[0]):
+                types = []
+            parameters = tuple(Parameter(type_) for type_ in types)
+            base = FunctionType(base, parameters, variadic, prototyped=bool(derivation))
+        elif isinstance(derivation, int):
+            base = ArrayType(base, derivation if derivation >= 0 else None)
+        elif derivation in ("const", "volatile"):
+            base = QualifiedType(Qualifier(derivation), base)
+        else:
+            base = PointerType(base, PointerKind(derivation))
+    return base

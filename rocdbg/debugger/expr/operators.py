@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.complex_numbers import complex_binary, complex_unary, to_complex
-from rocdbg.debugger.expr.shifts import shift
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vector_types import vector_of
@@ -187,7 +186,7 @@ def _pointer_binary(
         sides = left.type, right.type
         if not all(map(c_types.is_scalar, sides)) or any(map(c_types.is_float, sides)):
             raise ExpressionError(_not_comparable(operator))
-        return Value.of_int(bool_type, _COMPARE[operator](left.as_int(), right.as_int()))
+        return Value.of_int(bool_type, _COMPARE[operator](_compared(left, right), _compared(right, left)))
     if operator in ("+", "-") and left_pointer and not right_pointer and not c_types.is_float(right.type):
         return advance(left, right.as_int() if operator == "+" else -right.as_int())
     if operator == "+" and right_pointer and not left_pointer and not c_types.is_float(left.type):
@@ -202,6 +201,12 @@ def _pointer_binary(
         difference = left.as_int() - right.as_int()
         return Value.of_int(c_types.LONG, int(difference / size) if difference % size else difference // size)
     raise ExpressionError(_NO_NUMBER)
+
+
+def _compared(value: Value, other: Value) -> int:
+    """The number of a value that is compared; an integer 0 beside a pointer is a null one."""
+    number = value.as_int()
+    return number if number or _is_address(value) else c_types.null_number(other.type)
 
 
 def need_no_operator(operator: str, operands: Sequence[Value]) -> None:
@@ -378,3 +383,32 @@ def _to_vector(value: Value, type_: Type, target: VectorType) -> Value:
         raise ExpressionError("Invalid cast.")
     lane = convert(value, target.element).contents()
     return Value(target, data=(lane * target.count).ljust(target.byte_size, b"\0"))
+
+
+# Shifts of numbers, and the warnings about their counts.
+
+
+def shift(operator: str, left: Value, right: Value) -> Value:
+    """``<<`` or ``>>``, of the left side's type after promotion. Raises `ExpressionError` for what is no integer."""
+    if not (c_types.is_integral(left.type) and c_types.is_integral(right.type)):
+        raise ExpressionError("Integer-only operation on floating point number.")
+    type_ = c_types.promote(left.type)
+    number, count = left.as_int(), right.as_int()
+    bits = 8 * c_types.size_of(type_)
+    if count < 0 or count >= bits:
+        # the hardware's answer would be count modulo width; C leaves it open and GDB says 0 or the sign
+        number = -1 if operator == ">>" and number < 0 and count > 0 else 0
+        return Value.of_int(type_, number)
+    return Value.of_int(type_, number << count if operator == "<<" else number >> count)
+
+
+def shift_warning(operator: str, left: Value, right: Value) -> str | None:
+    """The warning for a shift by more bits than there are, or by fewer than none."""
+    if operator not in ("<<", ">>") or not (c_types.is_integral(left.type) and c_types.is_integral(right.type)):
+        return None
+    word, count = "left" if operator == "<<" else "right", right.as_int()
+    if count < 0:
+        return f"{word} shift count is negative"
+    if count >= 8 * c_types.size_of(c_types.promote(left.type)):
+        return f"{word} shift count >= width of type"
+    return None

@@ -12,17 +12,17 @@ from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.base.settings import PrintSettings, Settings
+from rocdbg.debugger.expr.dynamic_types import whole
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type, value_tree
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
 from rocdbg.debugger.expr.overload_resolution import FunctionCaller
 from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.kept_trees import names_in, nesting_limited, parse_in
-from rocdbg.debugger.expr.runtime_types import whole
 from rocdbg.debugger.expr.string_contents import StringReader
 from rocdbg.debugger.expr.value_access import decay, follow
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.frames.inferior import Inferior, outwards
+from rocdbg.debugger.frames.inferior import Inferior, is_used, outwards
 from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
@@ -84,8 +84,11 @@ class Data:
         """What expressions are evaluated in at a focus (by default the current one)."""
         if focus is None:
             focus = self._focus.current
-        running = self._inferior.target is not None and focus.thread is not None
-        return self.environment_of(self._inferior.frame(focus) if running else None)
+        running = self._inferior.target is not None and focus.thread is not None and is_used(self._inferior, focus)
+        made = self.environment_of(self._inferior.frame(focus) if running else None)
+        if focus.thread is not None and not running:
+            made.unused = focus
+        return made
 
     @property
     def user_macros(self) -> dict[str, Macro]:

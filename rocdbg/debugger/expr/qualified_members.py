@@ -6,7 +6,7 @@ from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.class_casts import base_part
 from rocdbg.debugger.expr.class_members import find_member
 from rocdbg.debugger.expr.environments.environment import Environment
-from rocdbg.debugger.expr.function_values import method_value
+from rocdbg.debugger.expr.overload_resolution import method_value
 from rocdbg.debugger.expr.value_access import pointee
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, InlinedSubroutine
 from rocdbg.dwarf.info.scopes import Scope
 
@@ -23,3 +25,19 @@ class Routine(Struct, frozen=True):
     def source(self) -> Function:
         """The function as the source has it."""
         return self.calls[-1].function if self.calls else self.function
+
+
+# Inlined calls by where their code is.
+
+
+def inlined_starting_at(program: Program, address: LoadedAddress) -> list[InlinedSubroutine]:
+    """The inlined calls whose code begins at a loaded address, innermost first."""
+    found: list[InlinedSubroutine] = []
+    file_address = program.to_file(address)
+    if program.function_at(address) is None:
+        return found
+    for instance in program.info.inline_frames_at(file_address):
+        if instance.entry_pc != file_address and instance.low_pc != file_address:
+            break
+        found.append(instance)
+    return found

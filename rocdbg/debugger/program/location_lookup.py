@@ -24,7 +24,9 @@ from rocdbg.dwarf.info.types import ClassType, Type
 
 MOST_BASES = 32
 """Generations of classes that a method is looked for in."""
-_FUNCTION_SYMBOLS = (2, 10)  # STT_FUNC and STT_AMDGPU_HSA_KERNEL
+MOST_KNOWN = 1 << 14
+"""Places that a program keeps."""
+_CODE_SYMBOLS = (0, 2, 10)  # STT_NOTYPE (labels), STT_FUNC and STT_AMDGPU_HSA_KERNEL
 
 
 class Location(Struct, frozen=True):
@@ -65,6 +67,22 @@ class LocationResolver:
 
     def resolve(self, spec: LineSpec | FunctionSpec) -> list[Location]:
         """Where breakpoints go, ordered by address. Raises `LocationSpecError` worded as GDB's."""
+        if isinstance(spec, LineSpec) and (spec.relative or spec.file is None):
+            return self._resolve(spec)  # it depends on where the program stands
+        return list(self._known(spec, lambda: self._resolve(spec)))
+
+    def _known(self, what: object, find: Callable[[], Sequence[Location]]) -> Sequence[Location]:
+        """What was found before, or is found now."""
+        known = self._program.known_places
+        found = known.get(what)
+        if found is None:
+            found = tuple(find())
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            known[what] = found
+        return found
+
+    def _resolve(self, spec: LineSpec | FunctionSpec) -> list[Location]:
         if isinstance(spec, FunctionSpec):
             found = self._functions(self.without_function_as_file(spec))
         elif self._is_function(spec.file):
@@ -82,10 +100,15 @@ class LocationResolver:
         if file is None or not self._program.has_debug_info:
             return False
         info = self._program.info
-        return not info.files_named(file) and bool(info.functions_named(file))
+        return not info.files_named(file) and bool(
+            info.functions_named(file) or _plain_functions(self._program, file, qualified=True)
+        )
 
     def at(self, address: FileAddress) -> Location:
         """The place at a file address."""
+        return self._known(address, lambda: [self._at(address)])[0]
+
+    def _at(self, address: FileAddress) -> Location:
         program = self._program
         loaded = program.to_loaded(address)
         row = program.line_at(loaded)
@@ -198,11 +221,24 @@ class LocationResolver:
     def _labels(self, spec: FunctionSpec, label: str) -> list[Location]:
         functions = self.functions(spec)
         if not functions:
-            raise self._undefined(spec)
+            return self._assembly_labels(spec, label)
         found = [place for function in functions for place in self.labels(function, label)]
         if not found:
             raise LocationSpecError(f'No label "{label}" defined in function "{spec.name}".')
         return found
+
+    def _assembly_labels(self, spec: FunctionSpec, label: str) -> list[Location]:
+        """The labels of a name in the code of a function that debug information does not describe."""
+        program = self._program
+        symbols = _plain_functions(program, spec.name, spec.qualified) if spec.file is None else []
+        codes = {program.functions.at(program.code_object.entry_address_of(symbol)) for symbol in symbols}
+        if not symbols:
+            raise self._undefined(spec)
+        places = self._functions(FunctionSpec(label))
+        found = [place for place in places if program.functions.at(place.file_address) in codes]
+        if not found:
+            raise LocationSpecError(f'No label "{label}" defined in function "{spec.name}".')
+        return [replace(place, label=f"{spec.name}:{label}") for place in found]
 
     @staticmethod
     def _undefined(spec: FunctionSpec) -> LocationSpecError:
@@ -227,6 +263,11 @@ class LocationResolver:
                 else:
                     start = program.info.starts(program.code_object.entry_address_of(symbol))
                     found[start] = self.at(start)
+        if not found:
+            files = self._files(spec.file) if spec.file is not None else None
+            for label in program.labels.named(spec.name):
+                if files is None or label.file in files:
+                    found[label.address] = self.at(label.address)
         if not found:
             raise self._undefined(spec)
         return [found[address] for address in sorted(found)]
@@ -283,6 +324,7 @@ def _plain_functions(program: Program, name: str, qualified: bool) -> list[Symbo
     ``qualified``: only those whose scopes ``name`` has, too.
     """
     symbols = program.code_object.symbols
-    functions = symbols.defined(_FUNCTION_SYMBOLS)
-    exact = [index for index, symbol in functions.items() if symbol == name]
-    return [symbols[i] for i in exact or [i for i, symbol in functions.items() if stands_for(name, symbol, qualified)]]
+    named = symbols.defined(_CODE_SYMBOLS)
+    exact = [index for index, symbol in named.items() if symbol == name]
+    found = [symbols[i] for i in exact or [i for i, symbol in named.items() if stands_for(name, symbol, qualified)]]
+    return [symbol for symbol in found if program.code_object.is_code(symbol)]

@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
+from rocdbg.addresses import LoadedAddress
+from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.codeobject import CodeObject
 from rocdbg.codeobject.elf_flags import OsAbi
 from rocdbg.codeobject.metadata_reader import metadata_text
 from rocdbg.codeobject.metadata_text import metadata_lines
 from rocdbg.codeobject.relocation import iter_relocations
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.values.value_storage import Memory
 from rocdbg.text import decode_text
 
 _NAMES = {
@@ -106,3 +110,28 @@ _DESCRIPTIONS: dict[str, Callable[[bytes], str]] = {
     "NT_AMD_HSA_ISA_NAME": _name,
     "NT_GNU_BUILD_ID": bytes.hex,
 }
+
+
+# Whether memory still holds what the code object's sections have in the file: ``compare-sections``.
+
+
+class SectionContents(Struct, frozen=True):
+    """One section. ``high`` is the first address behind it; ``matches`` if its bytes are as in the file."""
+
+    name: str
+    low: LoadedAddress
+    high: LoadedAddress
+    matches: bool
+    is_writable: bool
+
+
+def section_contents(program: Program, memory: Memory) -> Iterator[SectionContents]:
+    """About each loaded section that has bytes in the file. Raises `Error` where they cannot be read."""
+    image = program.code_object
+    for name, section in image.sections.items():
+        address = image.section_address(section)
+        if address is None or not section.size or not section.has_bytes:
+            continue
+        low = program.to_loaded(address)
+        matches = memory.read(AddressSpace.GLOBAL, low, section.size) == section.data
+        yield SectionContents(name, low, LoadedAddress(low + section.size), matches, section.is_writable)

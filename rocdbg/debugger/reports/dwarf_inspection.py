@@ -14,8 +14,7 @@ from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.frames.variable_places import variable_expression
-from rocdbg.debugger.reports.location_descriptions import place_words, words_by_lane
-from rocdbg.debugger.reports.location_words import IN_FRAME, static_words
+from rocdbg.debugger.reports.location_descriptions import IN_FRAME, place_words, static_words, words_by_lane
 from rocdbg.debugger.reports.symbol_queries import Symbols
 from rocdbg.debugger.reports.variable_coverage import CoverageRow, coverage_rows
 from rocdbg.debugger.values.located_values import has_fixed_address

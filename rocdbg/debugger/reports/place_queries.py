@@ -9,13 +9,14 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from rocdbg import isa
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.errors import DebuggerError, LocationSpecError, NoProgramError, NoRegistersError
 from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.class_members import this_has
 from rocdbg.debugger.expr.evaluator import evaluate
 from rocdbg.debugger.expr.program_data import Data
-from rocdbg.debugger.expr.value_access import decay, follow
+from rocdbg.debugger.expr.value_access import decay, follow, place_of
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
@@ -30,15 +31,18 @@ from rocdbg.debugger.program.location_syntax import (
     whole_words,
 )
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, function_bounds
+from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, function_bounds, instructions_at
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
-from rocdbg.debugger.reports.list_position import ListPosition
 from rocdbg.debugger.reports.source_place import SourcePlace as SourcePlace
 from rocdbg.debugger.reports.source_place import begins, declarations
 from rocdbg.debugger.reports.symbol_queries import Symbols
+from rocdbg.debugger.running.observer import Observer
+from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info import SourceFile as SourceFile
 from rocdbg.errors import Error
+from rocdbg.isa.assembler.encoder import Assembler, assembler_for
+from rocdbg.isa.operand_expressions import Value
 
 
 class UnknownLineError(LocationSpecError):
@@ -243,7 +247,6 @@ class Places:
 
         Raises `rocdbg.isa.AssemblyError`, `DebuggerError` and `MemoryAccessError`.
         """
-        from rocdbg.debugger.reports.assembly import assemble
 
         program = self._inferior.need_program()
         wave_size = None
@@ -390,3 +393,111 @@ class Places:
 def _source_place(place: Location) -> SourcePlace:
     assert place.file is not None and place.line is not None
     return SourcePlace(place.file, place.line, place.code)
+
+
+# Instructions that a user types: their bytes, and code overwritten with them.
+
+
+def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, str]:
+    """The address expression in front of an instruction, "" if there is none, and the instruction.
+
+    Raises `DebuggerError` if no word is an instruction of the target.
+    """
+    words = text.split()
+    if not words:
+        raise DebuggerError("Argument required (an instruction, maybe behind the address where it shall be).")
+    place = 0
+    for word in words:
+        place = text.index(word, place)
+        if knows(word):
+            return text[:place].strip(), text[place:]
+        place += len(word)
+    raise DebuggerError(f"No word of `{text}' is an instruction of {target}.")
+
+
+def assemble(data: Data, program: Program, wave_size: int | None, text: str) -> Sequence[DisassemblyLine]:
+    """Assemble ``[ADDRESS] INSTRUCTION``; with an address, write the instruction there.
+
+    Returns the instruction; where it was written, further those behind it up to the end of what it overwrote. Raises
+    `isa.AssemblyError`, `DebuggerError` and `MemoryAccessError`.
+    """
+    target = program.code_object.target.name
+    assembler = assembler_for(target, wave_size)
+    where, instruction = split(text, assembler.knows, target)
+    if not where:
+        code = _bytes(assembler, program, instruction, 0)
+        found = isa.decode(code, target, wave_size=assembler.wave_size)
+        return [DisassemblyLine(0, found.size, code, found.text, None, 0, None, None, False)]
+    place = place_of(data.evaluate(where), data.environment())
+    address = place.value
+    if place.space:
+        raise DebuggerError("Code is in global memory only.")
+    if address % 4:
+        raise DebuggerError(f"Instructions begin at multiples of 4 bytes, which {address:#x} is not.")
+    code = _bytes(assembler, program, instruction, address)
+    memory = data.environment().memory
+    end = address
+    for old in instructions_at(program, memory, address, len(code) // 4, wave_size=wave_size):
+        end += old.size
+        if end >= address + len(code):
+            break
+    memory.write(0, address, code)
+    return [replace(line, current=False) for line in disassemble(program, memory, address, end, None, wave_size)]
+
+
+def _bytes(assembler: Assembler, program: Program, text: str, address: int) -> bytes:
+    def symbol(name: str) -> int | Value | None:
+        known = program.code_object.symbols.get(name)
+        if known is not None and known.is_absolute:
+            return Value(known.value)
+        found: LoadedAddress | None = program.symbol_address(name)
+        return found
+
+    return assembler.assemble(text, address, symbol)
+
+
+# Where `list` stands: the file and line that locations without a file, and `list` without arguments, are relative
+# to.
+
+
+class ListPosition(Observer):
+    """GDB's notion of a current source line; one for a session.
+
+    Attributes:
+        place: the current line, which the next `list` begins at; ``None`` where it is the selected frame's.
+        shown: the line of the frame that was shown last: ``break +1`` counts from it.
+        shown_pc: where that frame stood: `break` alone is there, also when the program has ended since.
+        first, last: what `list` showed last, as GDB 13 keeps it: 0 when a frame was shown since, and ``last`` is the
+            first line too.
+        asked: whether something was relative to a current file: before, and before anything stops, there is none.
+    """
+
+    def __init__(self) -> None:
+        self.place: Defaults | None = None
+        self.shown: Defaults | None = None
+        self.shown_pc: LoadedAddress | None = None
+        self.first = 0
+        self.last = 0
+        self.asked = False
+
+    def stopped(self, event: StopEvent) -> None:
+        """Locations are relative to where it stands now; after the end, to where it stood last."""
+        if event.scope.thread is not None:
+            self.reset()
+
+    def reset(self) -> None:
+        """Forget what was listed: what counts is where the program stands."""
+        self.place = self.shown = None
+        self.shown_pc = None
+        self.first = self.last = 0
+
+    def show_frame(self, file: SourceFile, line: int, pc: LoadedAddress) -> None:
+        """A frame was shown with its source line: the next `list` is around it."""
+        self.place = self.shown = Defaults(file, line)
+        self.shown_pc = pc
+        self.first = self.last = 0
+
+    def show_lines(self, file: SourceFile, first: int, then: int) -> None:
+        """Lines were listed from ``first``; the next `list` begins at ``then``."""
+        self.place = Defaults(file, then)
+        self.first = self.last = first

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.expr.dynamic_types import is_polymorphic
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.program_data import Data
-from rocdbg.debugger.expr.runtime_types import is_polymorphic
 from rocdbg.debugger.expr.value_access import follow
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
@@ -56,7 +56,7 @@ def _parts(value: Value, environment: Environment) -> list[Value]:
     if isinstance(class_, ClassType):
         for base in class_.bases:
             if base.byte_offset is not None and is_polymorphic(base.type, environment):
-                found += _parts(value.part(base.type, base.byte_offset), environment)
+                found += _parts(value.base(base), environment)
     return found
 
 

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.calling_convention import return_value
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
-from rocdbg.debugger.frames.returned_value import return_value
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.running.calling.suspended_waves import end_call
 from rocdbg.debugger.running.run_state import Internal
@@ -18,17 +18,16 @@ from rocdbg.debugger.running.settling import settle
 from rocdbg.debugger.running.step_calls import run_to
 from rocdbg.debugger.running.step_start import inline_offsets
 from rocdbg.debugger.running.stepping import Stepper
-from rocdbg.debugger.running.stop_events import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import FinishDone, LocationReached, Returned, StopEvent, StopReason
 from rocdbg.debugger.target.runnable import TargetStop
-from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function
-from rocdbg.dwarf.info.types import Type, VoidType
+from rocdbg.dwarf.info.types import VoidType
 
 
 def finish(stepper: Stepper, scope: Focus) -> StopEvent:
     """``finish``: until the selected frame has returned to its caller."""
     runner = stepper.runner
-    chain = runner.inferior.chain(scope)
+    chain = runner.parts.inferior.chain(scope)
     frame = chain.get(scope.frame)
     outer = chain.get(frame.level + 1) if frame is not None else None
     if frame is None or outer is None:
@@ -46,14 +45,13 @@ def finish(stepper: Stepper, scope: Focus) -> StopEvent:
     if event is not None and not _is_there_too(runner, event, scope, address, place):
         return event
     if event is not None:
-        value, untold = _returned(runner, function, thread, scope.lane)
-        return replace(event, returned=value, returned_type=untold)
-    value, untold = _returned(runner, function, thread, scope.lane)
+        return replace(event, returned=_returned(runner, function, thread, scope.lane))
+    returned = _returned(runner, function, thread, scope.lane)
     event = settle(runner, scope)
     if event is None:
-        return runner.step_event(StopReason.FINISHED, True, returned=value, returned_type=untold)
+        return runner.arrived(FinishDone(), returned)
     if event.reason is StopReason.BREAKPOINT and event.scope.thread == thread:
-        return replace(event, returned=value, returned_type=untold)  # at the next statement: both have happened
+        return replace(event, returned=returned)  # at the next statement: both have happened
     return event
 
 
@@ -64,21 +62,20 @@ def _is_there_too(
     thread = thread_of(scope)
     if event.reason not in (StopReason.WATCHPOINT_SCOPE, StopReason.BREAKPOINT) or event.scope.thread != thread:
         return False
-    if runner.target.wave(thread).pc != address or not runner.inferior.is_active(scope):
+    if runner.target.wave(thread).pc != address or not runner.parts.inferior.is_active(scope):
         return False
     return physical_place(runner.top_frame(scope).context) == place
 
 
-def _returned(
-    runner: Runner, function: Function | None, thread: int, lane: int | None
-) -> tuple[Value | None, Type | None]:
-    """The value that a function has just returned; its type where the value cannot be told."""
+def _returned(runner: Runner, function: Function | None, thread: int, lane: int | None) -> Returned | None:
+    """The value that a function has just returned; only its type where the value is not known."""
     if function is None:
-        return None, None
+        return None
     value = return_value(function, runner.target, thread, lane)
-    if value is None and not isinstance(function.return_type.strip_typedefs(), VoidType):
-        return None, function.return_type
-    return replace(value, type=value.type.strip_typedefs()) if value is not None else None, None
+    if value is not None:
+        return Returned(replace(value, type=value.type.strip_typedefs()))
+    is_void = isinstance(function.return_type.strip_typedefs(), VoidType)
+    return None if is_void else Returned(type=function.return_type)
 
 
 def _finish_call(runner: Runner, scope: Focus, frame: Frame) -> StopEvent:
@@ -87,9 +84,9 @@ def _finish_call(runner: Runner, scope: Focus, frame: Frame) -> StopEvent:
     event = runner.run(Internal(returned=True), thread)
     if event is not None:
         return event
-    value, untold = _returned(runner, frame.function, thread, scope.lane)
+    returned = _returned(runner, frame.function, thread, scope.lane)
     end_call(runner, thread)
-    return runner.step_event(StopReason.FINISHED, True, returned=value, returned_type=untold)
+    return runner.arrived(FinishDone(), returned)
 
 
 def _finish_inline(stepper: Stepper, scope: Focus, frame: Frame) -> StopEvent:
@@ -102,7 +99,7 @@ def _finish_inline(stepper: Stepper, scope: Focus, frame: Frame) -> StopEvent:
             return event
         top = stepper.runner.top_frame(scope)
         if wanted not in inline_offsets(top):
-            return stepper.runner.step_event(StopReason.FINISHED, True)
+            return stepper.runner.arrived(FinishDone())
 
 
 def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], anywhere: bool) -> StopEvent:
@@ -115,7 +112,7 @@ def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], an
     wanted: set[int] = {*addresses}
     return_to: int | None = None
     outer_place: tuple[int | None, int | None] | None = None
-    chain = runner.inferior.chain(scope)
+    chain = runner.parts.inferior.chain(scope)
     frame = chain.get(scope.frame)
     own = (physical_place(frame.context),) if frame is not None and not anywhere else ()
     outer = next((f for f in chain if frame is not None and f.context.callee is frame.context), None)
@@ -125,7 +122,7 @@ def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], an
         wanted.add(outer.pc)
 
     def accept(stop: TargetStop) -> bool:
-        if stop.thread != thread or not runner.inferior.is_active(scope):
+        if stop.thread != thread or not runner.parts.inferior.is_active(scope):
             return False
         if stop.pc == return_to and stop.pc not in addresses:
             return physical_place(runner.top_frame(scope).context) == outer_place
@@ -138,4 +135,4 @@ def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], an
             runner.enter_place(thread, pc, places)
         else:
             event = settle(runner, scope)
-    return event or runner.step_event(StopReason.LOCATION, True)
+    return event or runner.arrived(LocationReached())

@@ -12,7 +12,7 @@ from rocdbg.codeobject import Kernel
 from rocdbg.debugger.base.errors import LaunchError, NoProgramError
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.debugger_memory import OwnMemory
+from rocdbg.debugger.target.device_state import OwnMemory
 from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.debugger.target.state import LoadedCodeObject, Target
 from rocdbg.debugger.values import c_types

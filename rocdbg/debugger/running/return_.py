@@ -11,10 +11,9 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.casting import aggregate_cast, cast
 from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.expr.value_access import decay
-from rocdbg.debugger.frames.calling_convention import Parts, is_gccs, returned_parts
+from rocdbg.debugger.frames.calling_convention import Parts, is_gccs, returned_parts, returns_by_reference
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import Frame, FrameKind
-from rocdbg.debugger.frames.returned_value import returns_by_reference
 from rocdbg.debugger.running.calling.suspended_waves import end_call
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.values import c_types
@@ -52,7 +51,7 @@ class Return(Struct):
     @classmethod
     def of(cls, runner: Runner, data: Data, focus: Focus, text: str) -> Return:
         """The selected frame's; ``text`` is the value, "" for none. Raises `DebuggerError` where it cannot return."""
-        frame = runner.inferior.frame(focus)
+        frame = runner.parts.inferior.frame(focus)
         if frame.kind is FrameKind.INLINE:
             raise DebuggerError("Can not force return from an inlined function.")
         stores = True
@@ -69,7 +68,7 @@ class Return(Struct):
     def carry_out(self) -> Focus:
         """Return, and focus the caller. Raises `rocdbg.Error`, and then nothing has changed."""
         runner, thread = self.runner, thread_of(self.focus)
-        chain = runner.inferior.chain(self.focus)
+        chain = runner.parts.inferior.chain(self.focus)
         inside = [frame for level in range(self.frame.level + 1) if (frame := chain.get(level)) is not None]
         dummies = sum(frame.kind is FrameKind.DUMMY for frame in inside)
         outer = self._caller(chain.get(self.frame.level + 1))
@@ -77,7 +76,7 @@ class Return(Struct):
             extra = outer.kind is FrameKind.DUMMY and self.frame.kind is not FrameKind.DUMMY
             for _ in range(dummies + extra):
                 end_call(runner, thread)
-            return runner.focus.move(self.focus.with_frame(0))
+            return runner.parts.focus.move(self.focus.with_frame(0))
         registers = self._registers_of(outer.context)
         lanes = runner.target.wave(thread).lane_count
         mask = int.from_bytes(
@@ -92,11 +91,11 @@ class Return(Struct):
         for lane, words in values.items():
             for index, word in enumerate(words):
                 runner.target.write_register(thread, vgpr_number(index, lanes), word, 4 * lane)
-        runner.inferior.behind_traps.pop(thread, None)
-        runner.inferior.inline_entered.pop(thread, None)
-        runner.state.pending_signal = ""
-        runner.inferior.state_changed()
-        return runner.focus.move(self.focus.with_frame(0))
+        runner.parts.inferior.behind_traps.pop(thread, None)
+        runner.parts.inferior.inline_entered.pop(thread, None)
+        runner.parts.state.pending_signal = ""
+        runner.parts.inferior.state_changed()
+        return runner.parts.focus.move(self.focus.with_frame(0))
 
     def _caller(self, outer: Frame | None) -> Frame:
         if outer is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -10,36 +10,26 @@ from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.dwarf_registers import PC
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.base.settings import Settings
-from rocdbg.debugger.base.warnings import Warnings
-from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointTable
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
 from rocdbg.debugger.breakpoints.catcher import Catcher
 from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
 from rocdbg.debugger.breakpoints.dynamic_printf import Print
 from rocdbg.debugger.breakpoints.watcher import Watcher
-from rocdbg.debugger.expr.names.convenience_variables import Convenience
-from rocdbg.debugger.expr.program_data import Data
-from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.running.calling.called_functions import FunctionCalls
 from rocdbg.debugger.running.calling.lane_calls import value_of_lanes
 from rocdbg.debugger.running.catch_events import loaded
 from rocdbg.debugger.running.driving import Driving
 from rocdbg.debugger.running.finish import finish, run_to_location
-from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.return_ import Return
-from rocdbg.debugger.running.run_state import Internal, RunState, aside
+from rocdbg.debugger.running.run_parts import RunParts
+from rocdbg.debugger.running.run_state import Internal, aside
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.settling import settle, settled
-from rocdbg.debugger.running.skip_list import SkipList
 from rocdbg.debugger.running.stepping import Stepper
-from rocdbg.debugger.running.stop_events import Signal, StopEvent, StopReason
-from rocdbg.debugger.target.launcher import Launcher
+from rocdbg.debugger.running.stop_events import LocationReached, Signal, StopEvent
 from rocdbg.debugger.target.runnable import Progress, TargetStop
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.value_history import ValueHistory
 
 if TYPE_CHECKING:
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
@@ -51,72 +41,44 @@ def _was_set_where_it_stood(breakpoint_: Breakpoint) -> bool:
 
 
 class RunControl(Driving):
-    """Runs the program; each command returns what happened.
+    """Runs the program; each command returns what happened."""
 
-    ``launcher`` gives what makes the target of the next run, ``resolve`` finds the places of a location,
-    ``observers`` are told of it.
-    """
-
-    def __init__(
-        self,
-        inferior: Inferior,
-        focus: Selection,
-        data: Data,
-        breakpoints: BreakpointTable,
-        settings: Settings,
-        warnings: Warnings,
-        history: ValueHistory,
-        convenience: Convenience,
-        state: RunState,
-        skips: SkipList,
-        launcher: Callable[[], Launcher],
-        resolve: Callable[[str], Sequence[Location]],
-        observers: Sequence[Observer],
-    ) -> None:
-        self.native = NativeConditions(inferior, data, breakpoints, settings, self._tracing)
+    def __init__(self, parts: RunParts) -> None:
+        self.native = NativeConditions(parts, self._tracing)
         """Conditions that the target evaluates by itself."""
-        self.watcher = Watcher(inferior, data, breakpoints)
+        self.watcher = Watcher(parts)
         """Makes watchpoints, and looks after them."""
-        self.catcher = Catcher(inferior, breakpoints)
+        self.catcher = Catcher(parts)
         """Makes catchpoints, and finds out what happens."""
-        runner = Runner(
-            inferior, focus, breakpoints, settings, state, skips, self._holds, self.native, self.watcher, self.catcher,
-            self._left,
-        )
-        super().__init__(runner, inferior, focus, history, convenience, state, observers)
-        self.aside = partial(aside, state)
+        super().__init__(Runner(parts, self._holds, self.native, self.watcher, self.catcher, self._left))
+        self.aside = partial(aside, parts.state)
         """What the front end shows while the program runs is away while this is open, for text of the program's."""
-        self._data = data
-        self._settings = settings
-        self._breakpoints = breakpoints
-        self._launcher = launcher
-        self._resolve = resolve
         self._stepper = Stepper(self._runner)
         self.calls = FunctionCalls(self._runner)
-        data.caller = self.calls
+        parts.data.caller = self.calls
 
     def _tracing(self) -> Tracing:
         """The trace experiment of the session."""
-        if self._state.tracing is None:
+        if self._parts.state.tracing is None:
             from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing  # late: few sessions trace
 
-            self._state.tracing = Tracing(self._inferior, self._data, self._breakpoints)
-        return self._state.tracing
+            self._parts.state.tracing = Tracing(self._parts)
+        return self._parts.state.tracing
 
     # -- going on
 
     def run(self, entry: Callable[[], int] | None = None) -> StopEvent:
         """Make a target and go on to the first stop; with ``entry``, to the loaded address that it gives then."""
-        if self._launcher().needs_program:
-            self._inferior.need_program()
-        if self._state.tracing is not None:
-            self._state.tracing.selected = -1
+        if self._parts.launcher().needs_program:
+            self._parts.inferior.need_program()
+        if self._parts.state.tracing is not None:
+            self._parts.state.tracing.selected = -1
         self.leave()
-        self._breakpoints.clear_hit_counts()
-        self.watcher.look_for_hardware(bool(self._settings.hardware_watchpoints))
-        self._attach(self._launcher().start())
-        if self._state.tracing is not None:
-            self._state.tracing.launched()
+        self._parts.breakpoints.clear_hit_counts()
+        self.watcher.look_for_hardware(bool(self._parts.settings.hardware_watchpoints))
+        self._attach(self._parts.launcher().start())
+        if self._parts.state.tracing is not None:
+            self._parts.state.tracing.launched()
         event = loaded(self._runner)
         if event is not None:
             return self._done(event)
@@ -134,19 +96,19 @@ class RunControl(Driving):
             return True
 
         event = self._runner.run(Internal(frozenset({address}), accept))
-        return event or self._runner.stopped_at(StopReason.LOCATION, arrived[0])
+        return event or self._runner.stopped_at(arrived[0], LocationReached)
 
     def attach(self, target: Target) -> None:
         """``target`` runs the program, or holds what it left; nothing goes on. Its first wave is in focus."""
         self.leave()
         self._attach(target)
-        self._focus.settle()
+        self._parts.focus.settle()
 
     def _attach(self, target: Target) -> None:
-        if self._inferior.attach(target) or any(map(_was_set_where_it_stood, self._breakpoints)):
-            self._breakpoints.resolve_again()
-        self._state.attached = True
-        for observer in tuple(self._observers):
+        if self._parts.inferior.attach(target) or any(map(_was_set_where_it_stood, self._parts.breakpoints)):
+            self._parts.breakpoints.resolve_again()
+        self._parts.state.attached = True
+        for observer in tuple(self._parts.observers):
             observer.launched(target)
 
     def proceed(
@@ -157,14 +119,14 @@ class RunControl(Driving):
         ``signal``: the program gets that one, which ends it, as kernels have no handlers. With `None` it goes on
         whatever its last stop was for; a faulting instruction is executed again then.
         """
-        self._inferior.need_runnable()
+        self._parts.inferior.need_runnable()
         if isinstance(signal, Signal):
             return self._done(self._driven(lambda: self._runner.end_with(signal)))
         if signal is None:
-            self._state.pending_signal = ""
-        thread = self._focus.current.thread
+            self._parts.state.pending_signal = ""
+        thread = self._parts.focus.current.thread
         if ignore_count is not None and ignore_count > 1 and thread is not None:
-            for breakpoint_ in self._breakpoints.at(self._inferior.wave(thread).pc):
+            for breakpoint_ in self._parts.breakpoints.at(self._parts.inferior.wave(thread).pc):
                 breakpoint_.ignore_count = ignore_count - 1
         return self._done(self._forward(self._runner.run))
 
@@ -208,36 +170,36 @@ class RunControl(Driving):
         return self._to(location, anywhere=True)
 
     def _to(self, location: str, anywhere: bool) -> StopEvent:
-        focus, places = self._need_lane(), self._resolve(location)
+        focus, places = self._need_lane(), self._parts.resolve(location)
         return self._done(self._forward(lambda: run_to_location(self._runner, focus, places, anywhere)))
 
     def addresses_of(self, location: str) -> frozenset[LoadedAddress]:
         """Where a location is in the program. Raises a `rocdbg.Error`."""
-        return frozenset(place.address for place in self._resolve(location))
+        return frozenset(place.address for place in self._parts.resolve(location))
 
     def jump(self, address: int) -> StopEvent:
         """The wave in focus goes on at a loaded address, as it is."""
         thread = self._need_lane().thread
         assert thread is not None
-        self._inferior.need_target().write_register(thread, PC, address.to_bytes(8, "little"))
-        self._inferior.behind_traps.pop(thread, None)
-        self._state.pending_signal = ""
-        self._inferior.state_changed()
+        self._parts.inferior.need_target().write_register(thread, PC, address.to_bytes(8, "little"))
+        self._parts.inferior.behind_traps.pop(thread, None)
+        self._parts.state.pending_signal = ""
+        self._parts.inferior.state_changed()
         return self._done(self._forward(self._runner.run))
 
     def value_of_lanes(self, text: str) -> Value:
         """The value of an expression, mostly a call, on all active lanes of the focused wave, as a vector."""
-        return value_of_lanes(self.calls, self._data, self._inferior, self._need_lane(), text)
+        return value_of_lanes(self.calls, self._parts.data, self._parts.inferior, self._need_lane(), text)
 
     def leave_frame(self, value: str) -> Return:
         """``return [EXPR]`` of the selected frame, to be carried out. Raises `DebuggerError` where it cannot return."""
-        return Return.of(self._runner, self._data, self._focus.need_running(), value)
+        return Return.of(self._runner, self._parts.data, self._parts.focus.need_running(), value)
 
     def carry_out(self, leaving: Return) -> StopEvent | None:
         """Return from a frame, to the next statement if nothing else is left; an event if something comes between."""
-        calls = len(self._state.calls)
+        calls = len(self._parts.state.calls)
         focus = leaving.carry_out()
-        if len(self._state.calls) != calls:
+        if len(self._parts.state.calls) != calls:
             return None  # out of a function that the debugger called
         event = self._driven(lambda: settle(self._runner, focus))
         return None if event is None else self._done(event)
@@ -246,7 +208,7 @@ class RunControl(Driving):
 
     def kill(self) -> None:
         """End the program. Raises `NotRunningError`."""
-        self._inferior.need_target()
+        self._parts.inferior.need_target()
         self.leave()
 
     def leave(self) -> None:
@@ -256,10 +218,10 @@ class RunControl(Driving):
     def _left(self, memory_too: bool) -> None:
         """The runner has let the target go; ``memory_too``: before its end, so that nothing of it remains."""
         if memory_too:
-            self._launcher().release()
-        if self._state.attached:
-            self._state.attached = False
-            for observer in tuple(self._observers):
+            self._parts.launcher().release()
+        if self._parts.state.attached:
+            self._parts.state.attached = False
+            for observer in tuple(self._parts.observers):
                 observer.left()
 
     def recover(self) -> None:
@@ -267,11 +229,11 @@ class RunControl(Driving):
 
         A focus that is on no wave of the program goes to the first, as after an interrupt.
         """
-        self._inferior.state_changed()
-        target = self._inferior.target
+        self._parts.inferior.state_changed()
+        target = self._parts.inferior.target
         if target is not None and not target.waves():
             self.leave()
-        self._focus.settle()
+        self._parts.focus.settle()
 
     # -- interrupting, and how it stands
 
@@ -281,12 +243,12 @@ class RunControl(Driving):
 
     def progress(self) -> Progress | None:
         """How far the program is, ``None`` if there is none; callable from another thread while it runs."""
-        target = self._inferior.target
+        target = self._parts.inferior.target
         return target.runnable.progress() if target is not None and target.runnable is not None else None
 
     def watch(self, started: Callable[[], None] | None, ended: Callable[[], None] | None) -> None:
         """Have a front end told whenever the program goes on and when it has stopped, before anything is shown."""
-        self._state.started, self._state.ended = started, ended
+        self._parts.state.started, self._parts.state.ended = started, ended
 
     def watch_inside(
         self, show: Print | None = None, stopped: Callable[[StopEvent], None] | None = None
@@ -294,33 +256,33 @@ class RunControl(Driving):
         """Have a front end told of what happens inside a command: it prints for ``dprintf`` (``show``), and shows where
         a function stops that an expression calls, before the expression's error (``stopped``)."""
         if show is not None:
-            self._state.printf = show
+            self._parts.state.printf = show
         if stopped is not None:
-            self._state.stopped_inside = lambda event: stopped(self._done(event))
+            self._parts.state.stopped_inside = lambda event: stopped(self._done(event))
 
     @property
     def busy(self) -> bool:
         """Whether the program is running right now (so that Ctrl-C interrupts it)."""
-        return self._state.driving and not self._state.evaluating
+        return self._parts.state.driving and not self._parts.state.evaluating
 
     @property
     def evaluating(self) -> bool:
         """Whether a breakpoint's condition is evaluated (so that Ctrl-C ends it)."""
-        return self._state.evaluating
+        return self._parts.state.evaluating
 
     @property
     def interrupting(self) -> bool:
         """Whether the running program was told to stop, and has not yet."""
-        return self._state.interrupting
+        return self._parts.state.interrupting
 
     def _holds(self, text: str, thread: int, lanes: int, level: int) -> int:
         """Those of a wave's lanes for which a breakpoint's condition is true in the frame of a level."""
-        state = self._state
+        state = self._parts.state
         if state.interrupting:  # between the program's stop and here: a condition may take for ever
             raise ExpressionError("Quit")
         state.evaluating = True
         try:
-            return self._data.lanes_where(text, thread, lanes, level)
+            return self._parts.data.lanes_where(text, thread, lanes, level)
         except KeyboardInterrupt:
             state.evaluating = False
             self.interrupt()

@@ -58,15 +58,18 @@ def _code(stop: StopEvent, name: str) -> int:
         return _FROM_KERNEL
     if name == "SIGTRAP":
         return _OF_REASON.get(stop.reason, _BREAKPOINT)
-    return next((_CODES[word] for word in reversed(stop.exceptions) if word in _CODES), _FROM_KERNEL)
+    words = stop.device.exceptions if stop.device is not None else ()
+    return next((_CODES[word] for word in reversed(words) if word in _CODES), _FROM_KERNEL)
 
 
 def _address(stop: StopEvent, lane: int | None) -> tuple[int, int]:
     """Where the access of a lane went, and in which address space; of other stops where the code is."""
-    if not stop.addresses:
-        return stop.pc, AddressSpace.GLOBAL
-    by_lane = dict(stop.addresses)
-    return by_lane.get(lane if lane in by_lane else None, stop.addresses[0][1]), stop.space
+    if stop.device is None:
+        return 0, AddressSpace.GLOBAL
+    if not stop.device.addresses:
+        return stop.device.pc, AddressSpace.GLOBAL
+    by_lane = dict(stop.device.addresses)
+    return by_lane.get(lane if lane in by_lane else None, stop.device.addresses[0][1]), stop.device.space
 
 
 @lru_cache(maxsize=len(AddressSpace))

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def resumed(runner: Runner, request: Resume) -> TargetStop:
     """What comes of a request. Where code objects have come or gone, breakpoints are found again and it goes on, unless
     a catchpoint is about that."""
-    alone = request.only and runner.settings.scheduler_locking in ("on", "step")
+    alone = request.only and runner.parts.settings.scheduler_locking in ("on", "step")
     request = replace(request, begins=_wants_begins(runner), alone=alone)
     stop = _spend(runner, request)
     while stop.kind is TargetStopKind.CHANGED and not _caught(runner):
         # Conditions that the target did not know at places it had not are asked when a wave comes there.
-        more = runner.breakpoints.addresses() - request.checks.keys()
+        more = runner.parts.breakpoints.addresses() - request.checks.keys()
         request = replace(request, stop_addresses=request.stop_addresses | more, begins=_wants_begins(runner))
         stop = _spend(runner, request)
     return stop
@@ -30,7 +30,7 @@ def resumed(runner: Runner, request: Resume) -> TargetStop:
 
 def _spend(runner: Runner, request: Resume) -> TargetStop:
     """Resume the target within what is left of the command's budget."""
-    runnable, state = runner.inferior.need_runnable(), runner.state
+    runnable, state = runner.parts.inferior.need_runnable(), runner.parts.state
     if state.budget is None:
         return runnable.resume(request)
     before = runnable.progress().instructions
@@ -43,22 +43,22 @@ def _spend(runner: Runner, request: Resume) -> TargetStop:
 
 def take_code(runner: Runner) -> None:
     """Know what the target has loaded."""
-    if runner.inferior.programs.update(runner.target.code_objects()):
-        runner.inferior.state_changed()
-        runner.breakpoints.resolve_again()
+    if runner.parts.inferior.programs.update(runner.target.code_objects()):
+        runner.parts.inferior.state_changed()
+        runner.parts.breakpoints.resolve_again()
         runner.native.forget()
 
 
 def _wants_begins(runner: Runner) -> bool:
     """Whether catchpoints are about dispatches yet to come."""
-    return any(isinstance(one, Catchpoint) and one.enabled and one.event.has_ends for one in runner.breakpoints)
+    return any(isinstance(one, Catchpoint) and one.enabled and one.event.has_ends for one in runner.parts.breakpoints)
 
 
 def _caught(runner: Runner) -> bool:
     """Whether catchpoints are about code objects that have come or gone."""
-    programs = runner.inferior.programs
+    programs = runner.parts.inferior.programs
     before = {program.uri for program in programs if program.loaded}
     take_code(runner)
     after = {program.uri for program in programs if program.loaded}
-    runner.state.change = code_change(runner, sorted(after - before), sorted(before - after))
-    return runner.state.change is not None
+    runner.parts.state.change = code_change(runner, sorted(after - before), sorted(before - after))
+    return runner.parts.state.change is not None

@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from rocdbg import work
 from rocdbg.arch.target_id import TargetId
 from rocdbg.debugger.base.errors import LaunchError
 from rocdbg.debugger.target.process_target import HostOrigin, ProcessQueue
 from rocdbg.debugger.target.runnable import ProcessEnd
 from rocdbg.debugger.target.state import LoadedCodeObject
-from rocdbg.host.gpu_process import ProgramProcess
+from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.gpu_side import load_gpu_side
 from rocdbg.host.library import runtime_library
 from rocdbg.host.processor import PacketProcessor
@@ -54,6 +55,8 @@ class HostedProcess:
         self._host.traced = True
         self._modules: HostModules | None = None
         self._held = False
+        self._gpu: list[threading.Thread] = []
+        """Runs the GPUs of a program that was let go."""
         self._server = Server(agents, library, report, self._processor)
         self._report, self._shown = report, False
         self.runner = self._host.runner
@@ -154,7 +157,7 @@ class HostedProcess:
         self.hold(False)
         self.runner.begun = lambda queue, dispatch: False
         self.runner.forget_interrupt()
-        threading.Thread(target=self._processor.run, name="rocdbg-gpu", daemon=True).start()
+        work.start(self._processor.run, "rocdbg-gpu", self._gpu.append)
         threading.Thread(target=self.wait_for_end, name="rocdbg-detached", daemon=True).start()
 
     @property
@@ -165,14 +168,19 @@ class HostedProcess:
     def wait_for_end(self) -> None:
         """Return when the program has ended; nobody serves it any more then."""
         self._child.wait()
+        self._close()
+
+    def _close(self) -> None:
         self._server.close()
+        for thread in self._gpu:
+            thread.join(work.PATIENCE)
 
     def kill(self) -> None:
         """End it at once, and all that serves it."""
         with suppress(OSError):
             self._child.kill()
         self._child.wait()
-        self._server.close()
+        self._close()
 
 
 __all__ = ["HostedProcess"]

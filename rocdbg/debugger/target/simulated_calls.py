@@ -26,6 +26,10 @@ class Caller(Protocol):
     def excursion(self, wave: Wave, room: int) -> Excursion:
         """See `Dispatch.excursion`."""
 
+    @property
+    def asked(self) -> bool:
+        """See `Dispatch.asked`."""
+
     def take_interrupt(self) -> bool:
         """See `Dispatch.take_interrupt`."""
 
@@ -133,4 +137,4 @@ class CallStacks:
                     f"Thread {thread} is in a function called from the debugger, which has to return first."
                 )
             calls = self._calls[thread]
-        return calls[-1].run(options, self._dispatch.take_interrupt)
+        return calls[-1].run(options, self._dispatch.take_interrupt, lambda: self._dispatch.asked)

@@ -19,8 +19,7 @@ from rocdbg.debugger.time.value_sources import (
     second_distance,
     source_of,
 )
-from rocdbg.debugger.time.wave_registers import VECTORS, WaveRegisters
-from rocdbg.debugger.time.written_registers import resolved
+from rocdbg.debugger.time.written_registers import VECTORS, WaveRegisters, resolved
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import Type

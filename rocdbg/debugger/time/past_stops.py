@@ -164,7 +164,7 @@ class PastStops(Struct):
         watcher = self.runner.watcher
         there = {wave.number for wave in self.runner.target.waves()}
         for thread in sorted(there.intersection(one.wave for one in watcher.all() if one.needs_checks)):
-            stop = TargetStop(TargetStopKind.WATCH, thread, self.runner.inferior.wave(thread).pc)
+            stop = TargetStop(TargetStopKind.WATCH, thread, self.runner.parts.inferior.wave(thread).pc)
             if watcher.changed(stop):
                 yield self._in_registers(stop)
 
@@ -174,7 +174,7 @@ class PastStops(Struct):
         """Whether the target could count hits that are to be ignored."""
         return not self.runner.watcher.all() and any(
             each.ignore_count and each.enabled and each.stops_program and not stops.isdisjoint(each.addresses())
-            for each in self.runner.breakpoints
+            for each in self.runner.parts.breakpoints
         )
 
     def _pass_ignored(self, first: int, end: int, stops: frozenset[int]) -> bool:
@@ -210,7 +210,7 @@ class PastStops(Struct):
         """Whether breakpoints hold is only asked: they count nothing, and unless ``ignoring`` ignore nothing."""
         kept = [
             (each, each.hit_count, each.ignore_count, each.enable_count, each.enabled)
-            for each in self.runner.breakpoints
+            for each in self.runner.parts.breakpoints
         ]
         for each, *_ in kept:
             each.ignore_count = each.ignore_count if ignoring else 0
@@ -278,7 +278,7 @@ class PastStops(Struct):
         """Whether the innermost frame is the one that a watchpoint belongs to, or that its inlined code is in."""
         thread = watchpoint.wave
         assert thread is not None
-        active = self.runner.inferior.active_lanes(thread)
+        active = self.runner.parts.inferior.active_lanes(thread)
         if not active:
             return False
         frame = self.runner.top_frame(Focus(thread, (active & -active).bit_length() - 1))
@@ -287,12 +287,12 @@ class PastStops(Struct):
 
 def travelled(runner: Runner) -> None:
     """The target is elsewhere in time."""
-    runner.inferior.inline_entered.clear()
-    runner.inferior.behind_traps.clear()
-    runner.state.pending_signal = ""
+    runner.parts.inferior.inline_entered.clear()
+    runner.parts.inferior.behind_traps.clear()
+    runner.parts.state.pending_signal = ""
     runner.watcher.stopped = None
     runner.catcher.forget()
-    runner.inferior.state_changed()
+    runner.parts.inferior.state_changed()
 
 
 __all__ = ["Arrival", "PastStops", "travelled"]

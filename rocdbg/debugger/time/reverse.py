@@ -17,7 +17,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import FrameKind
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import frame_changed, step_start
-from rocdbg.debugger.running.stop_events import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import HistoryEnded, StopEvent
 from rocdbg.debugger.running.watch_events import undone
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
@@ -41,7 +41,7 @@ class Backwards(Struct):
     @property
     def _stops(self) -> frozenset[int]:
         """Where the program may stop."""
-        return frozenset(self.runner.breakpoints.addresses(stopping=True))
+        return frozenset(self.runner.parts.breakpoints.addresses(stopping=True))
 
     # -- commands
 
@@ -57,12 +57,12 @@ class Backwards(Struct):
         event = self._arrive(scope, past, last)
         if event is not None:
             return event
-        return self.runner.step_event(StopReason.STEP, self.runner.top_frame(scope).function != before.function)
+        return self.runner.step_done(self.runner.top_frame(scope).function != before.function)
 
     def step_line(self, scope: Focus, into: bool) -> StopEvent:
         """``reverse-step`` and ``reverse-next``: to the beginning of a line, or of a part of one."""
         past = self._past(scope)
-        start = step_start(self.runner.inferior.chain(scope))
+        start = step_start(self.runner.parts.inferior.chain(scope))
         stops = self._stops
         here, line, base = past.here, past.here.line, 0
         inline = here.inline
@@ -93,12 +93,12 @@ class Backwards(Struct):
                 if event is not None:
                     return event
                 changed = frame_changed(self.runner.top_frame(scope), start)
-                return self.runner.step_event(StopReason.STEP, changed)
+                return self.runner.step_done(changed)
         return self._beginning(scope, past)
 
     def finish(self, scope: Focus) -> StopEvent:
         """``reverse-finish``: to the call of the selected frame."""
-        chain = self.runner.inferior.chain(scope)
+        chain = self.runner.parts.inferior.chain(scope)
         frame = chain.get(scope.frame)
         if frame is None or chain.get(frame.level + 1) is None:
             raise DebuggerError('"finish" not meaningful in the outermost frame.')
@@ -113,11 +113,11 @@ class Backwards(Struct):
         if found is None:
             return self._beginning(scope, past)
         event = self._arrive(scope, past, found)
-        return event or self.runner.step_event(StopReason.STEP, True)
+        return event or self.runner.step_done(True)
 
     def to_location(self, scope: Focus, addresses: Set[int]) -> StopEvent:
         """``advance`` and ``until`` with a place: to where the lane was there last, if no breakpoint comes before."""
-        past, start = self._past(scope), step_start(self.runner.inferior.chain(scope))
+        past, start = self._past(scope), step_start(self.runner.parts.inferior.chain(scope))
         stops = self._stops
         for past_one in past.instructions():
             if past_one.pc not in addresses and past_one.pc not in stops:
@@ -129,7 +129,7 @@ class Backwards(Struct):
                 return event
             if past_one.pc in addresses:
                 changed = frame_changed(self.runner.top_frame(scope), start)
-                return self.runner.step_event(StopReason.STEP, changed)
+                return self.runner.step_done(changed)
         return self._beginning(scope, past)
 
     def proceed(self) -> StopEvent:
@@ -157,13 +157,13 @@ class Backwards(Struct):
             return runner.scope_event(stop, arrival.gone)
         if stop.kind is not TargetStopKind.WATCH:
             return runner.event(stop)
-        return undone(runner, replace(stop, pc=runner.inferior.wave(stop.thread).pc), arrival.values)
+        return undone(runner, replace(stop, pc=runner.parts.inferior.wave(stop.thread).pc), arrival.values)
 
     # -- arriving
 
     def _past(self, scope: Focus) -> WavePast:
-        self.runner.state.pending_signal = ""
-        return WavePast(self.runner.inferior, self.recording, thread_of(scope))
+        self.runner.parts.state.pending_signal = ""
+        return WavePast(self.runner.parts.inferior, self.recording, thread_of(scope))
 
     def _arrive(self, scope: Focus, past: WavePast, found: PastInstruction) -> StopEvent | None:
         """Go to before an instruction of the focused wave; an event if that is at a breakpoint, or something that is
@@ -176,7 +176,7 @@ class Backwards(Struct):
         self.moved()
         self.recording.stand(thread)
         if found.pc in self._stops:
-            lanes = self.runner.inferior.active_lanes(thread)
+            lanes = self.runner.parts.inferior.active_lanes(thread)
             return self.runner.event(TargetStop(TargetStopKind.BREAKPOINT, thread, found.pc, lanes))
         return None
 
@@ -210,10 +210,10 @@ class Backwards(Struct):
         return self._nothing_before()
 
     def _nothing_before(self) -> StopEvent:
-        thread = self.runner.focus.current.thread
+        thread = self.runner.parts.focus.current.thread
         if thread is not None and not self.runner.alive(thread):
             thread = None
-        return self.runner.stopped_at(StopReason.HISTORY, TargetStop(TargetStopKind.HISTORY, thread))
+        return self.runner.stopped_at(TargetStop(TargetStopKind.HISTORY, thread), HistoryEnded)
 
     def moved(self) -> None:
         """The target is elsewhere in time."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointTable
+from rocdbg.debugger.breakpoints.tracepoints.trace_buffer import TraceFrame
+from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.running.run_control import RunControl
@@ -224,11 +226,11 @@ class TimeControl:
     @property
     def bookmarks(self) -> list[Bookmark]:
         """What `keep` has kept of this run."""
-        return [each for each in self._runner.state.bookmarks if each.life == self._inferior.life]
+        return [each for each in self._runner.parts.state.bookmarks if each.life == self._inferior.life]
 
     def keep(self) -> Bookmark:
         """``checkpoint``: keep the present position. Raises `DebuggerError`."""
-        recording, focus, state = self.need(), self._focus.need_running(), self._runner.state
+        recording, focus, state = self.need(), self._focus.need_running(), self._runner.parts.state
         assert focus.thread is not None
         state.bookmarks = self.bookmarks
         if not state.bookmarks:
@@ -254,7 +256,7 @@ class TimeControl:
         kept = [each for each in self.bookmarks if each.number != number]
         if len(kept) == len(self.bookmarks):
             raise DebuggerError(f"No such checkpoint id, {number}")
-        self._runner.state.bookmarks = kept
+        self._runner.parts.state.bookmarks = kept
 
     def revive(self) -> None:
         """After the end of the run its past is still there: the program is at its end then, and can go back. One that a
@@ -268,3 +270,28 @@ class TimeControl:
         begin, end = target.recording.bounds
         target.recording.go_to(end if target.waves() else max(begin, end - 1))
         self._arrived(None)
+
+
+# To look at a trace frame is to go back to it: the run is recorded, and a frame says when it was.
+
+
+def look_at(tracing: Tracing, control: TimeControl, frame: TraceFrame | None, focus: Focus) -> bool:
+    """``tfind``: let a frame be the one that is looked at, ``None``: none, which goes back to where the program was.
+
+    Gives whether the program is there; its past may be unknown, or of another run.
+    """
+    known = tracing.is_of(control.recording)
+    if known and tracing.home is None and frame is not None:
+        tracing.home = control.here(focus)
+    tracing.selected = -1  # until it is reached
+    if frame is None:
+        if tracing.home is not None:
+            home, tracing.home = tracing.home, None
+            control.go_to(*home)
+        return known
+    if known:
+        lanes = frame.lanes
+        lane = focus.lane if focus.lane is not None and lanes >> focus.lane & 1 else (lanes & -lanes).bit_length() - 1
+        control.visit(frame.thread, frame.count, lane, frame.layout.tracepoint)
+    tracing.selected = frame.number
+    return known

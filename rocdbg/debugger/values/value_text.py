@@ -7,9 +7,7 @@ from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.appearance import Appearance
 from rocdbg.debugger.values.class_text import ClassText, try_fetch
 from rocdbg.debugger.values.format_letters import PLAIN, Format
-from rocdbg.debugger.values.member_names import member_at, virtual_method
 from rocdbg.debugger.values.number_text import format_string
-from rocdbg.debugger.values.repeated_elements import run_length
 from rocdbg.debugger.values.scalar_text import format_base, format_enum, format_letter
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence, AbsentError
@@ -20,6 +18,7 @@ from rocdbg.dwarf.info.types import (
     EnumType,
     FunctionType,
     MemberPointerType,
+    Method,
     PointerKind,
     PointerType,
     Type,
@@ -231,7 +230,10 @@ class _Writer(ClassText):
         if self.letter and value.storage is not None:  # as GDB, the first byte of its code
             byte = Value(c_types.UNSIGNED_CHAR, value.storage, value.offset)
             return format_letter(byte, self.letter, "", self.formatter.address)
-        return f"{{{value.type.strip_typedefs()}}} {self.formatter.pointer(0, number, symbol=True)}"
+        bare = value.bare
+        unknown = isinstance(bare, FunctionType) and isinstance(bare.return_type, UnspecifiedType)
+        type_ = value.type if unknown else value.type.strip_typedefs()  # what nobody knows has just a title
+        return f"{{{type_}}} {self.formatter.pointer(0, number, symbol=True)}"
 
     def _member_pointer(self, value: Value, type_: MemberPointerType) -> str:
         number = int.from_bytes(value.contents()[:8], "little", signed=True)
@@ -319,3 +321,90 @@ class _Writer(ClassText):
         ]
         body = self._braced(parts, depth)
         return f"{result.text} = {body}" if result.text else body
+
+
+# What a C++ pointer to a member points to, by name.
+
+
+def member_at(class_: Type, offset: int) -> str | None:
+    """``&Class::member`` of the data member ``offset`` bytes into a class or a base of it; ``None`` for no member."""
+    if not isinstance(class_, ClassType):
+        return None
+    for member in class_.members:
+        if member.bit_offset == 8 * offset and member.bit_size is None and member.name:
+            return f"&{class_}::{member.name}"
+    for base in class_.bases:
+        if base.byte_offset is not None and 0 <= offset - base.byte_offset < (base.type.size or 0):
+            return member_at(base.type.strip_typedefs(), offset - base.byte_offset)
+    return None
+
+
+def virtual_method(class_: Type, pointer: int) -> str | None:
+    """The signature of the virtual method that a pointer to a member function of the Itanium ABI selects.
+
+    Such a pointer is one more than the byte offset of the method's slot in the table. ``None`` for any other.
+    """
+    if not pointer & 1 or not isinstance(class_, ClassType):
+        return None
+    return _in_slot(class_, pointer >> 3)
+
+
+def _in_slot(class_: ClassType, slot: int) -> str | None:
+    for method in class_.methods:
+        if method.virtual and method.vtable_slot == slot:
+            return signature(class_, method)
+    for base in class_.bases:
+        bare = base.type.strip_typedefs()
+        if isinstance(bare, ClassType):
+            found = _in_slot(bare, slot)
+            if found is not None:
+                return found
+    return None
+
+
+def signature(class_: ClassType, method: Method) -> str:
+    """``Class::method(int) const``."""
+    const = " const" if method.is_const else ""
+    parameters = method.type.parameter_list(without_this=True)
+    return f"{class_}::{method.name}({'' if parameters == 'void' else parameters}){const}"
+
+
+# Runs of equal elements in an array, which are shown once.
+_LONGEST_RUN = 10_000
+"""Elements of an array that is there in part only which are compared with the one before."""
+
+
+def run_length(value: Value, start: int, count: int) -> int:
+    """How many elements from ``start`` on are the same (absent ones are all the same)."""
+    _, _, stride = value.elements()
+    if stride == 0:
+        return count - start
+    if value.data is not None:
+        return _repeats(value.data, start, count, stride)
+    key = _key(value.element(start))
+    end = start + 1
+    stop = min(count, start + _LONGEST_RUN)
+    while end < stop and _key(value.element(end)) == key:
+        end += 1
+    return end - start
+
+
+def _repeats(data: bytes, start: int, count: int, stride: int) -> int:
+    """How many elements of ``stride`` bytes from ``start`` on are the same."""
+    first = data[start * stride : (start + 1) * stride]
+    end, step = start + 1, 1
+    while end < count and step:
+        step = min(step, count - end)
+        if data[end * stride : (end + step) * stride] == first * step:
+            end += step
+            step *= 2
+        else:
+            step //= 2
+    return end - start
+
+
+def _key(value: Value) -> object:
+    try:
+        return value.contents()
+    except AbsentError as error:
+        return error.absence

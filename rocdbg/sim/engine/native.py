@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from rocdbg.arch.targets import Target
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.global_share import GlobalShare
-from rocdbg.sim.core.layout import ENV, HEADER, WINDOW_BASE, Status
+from rocdbg.sim.core.layout import ENV, WINDOW_BASE, WORDS, Status
 from rocdbg.sim.core.watches import Access, Change, WatchedBytes, WatchTable
 from rocdbg.sim.engine.instruction_cache import Fetch
 from rocdbg.sim.engine.native_guard import Crash, guard
 from rocdbg.sim.engine.translations import Translations
 from rocdbg.sim.translator.routine_names import prefix
+from rocdbg.work import Stopped
 
 if TYPE_CHECKING:
     from rocdbg.isa.instruction import Instruction
@@ -103,6 +104,7 @@ class Engine(Translations):
         At most ``budget`` instructions are executed, exactly that many when BUDGET is returned. ``step``: one
         instruction, even if a stop is set on it (BUDGET when it was executed). ``range``: stop with RANGE when pc
         leaves [lo, hi).
+        MISS is returned when the translation of what comes next was stopped (`rocdbg.work`): nothing of it was done.
         ``ignore_stop``: a stop at the current pc is passed over. ``traced``: what is executed goes to `trace_into`'s
         rows, instead of a range or a stop passed over.
         """
@@ -172,7 +174,10 @@ class Engine(Translations):
         while True:
             status = self._guard(native, state, self._env, table.address)
             if status is Status.MISS:
-                blocked = self._translate(_u64(state, "pc").value, self._key(state), table)
+                try:
+                    blocked = self._translate(_u64(state, "pc").value, self._key(state), table)
+                except Stopped:
+                    return Status.MISS
                 if blocked is not None:
                     return blocked
             elif status is Status.REFETCH:
@@ -321,11 +326,11 @@ _NEW_PLACES, _NEW_SCRATCH = 1, 2  # bits of what `scheduler.fill` need not clear
 
 
 def _u64(state: int, name: str) -> ctypes.c_uint64:
-    return ctypes.c_uint64.from_address(state + HEADER[name].offset)
+    return ctypes.c_uint64.from_address(state + WORDS[name].offset)
 
 
 def _u32(state: int, name: str) -> ctypes.c_uint32:
-    return ctypes.c_uint32.from_address(state + HEADER[name].offset)
+    return ctypes.c_uint32.from_address(state + WORDS[name].offset)
 
 
 def _inside(bounds: tuple[int, int], pc: int) -> bool:

@@ -7,11 +7,13 @@ import hashlib
 import os
 import platform
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import llvmlite
 
+from rocdbg import work
 from rocdbg.errors import Error
 from rocdbg.sim.engine.object_cache import Entry, open_cache
 
@@ -65,6 +67,41 @@ def _masked_ternary_logic(code: bytes) -> bool:
         if first & 7 == 3 and second & 3 == 1 and third & 7:
             return True
     return False
+
+
+_LARGE = 100_000
+"""Characters of IR above which a module is compiled in a thread of its own, so that who waits for it can be stopped:
+LLVM cannot be. Smaller ones take less than 0.1 s."""
+_LOOK = 0.02  # seconds between two looks whether who waits is to stop
+
+
+class _Compilation:
+    """A module that a thread is compiling. It goes on when who has asked for it is stopped, and is there when it is
+    asked for again."""
+
+    def __init__(self, compile: Callable[[], bytes]) -> None:
+        self._compile = compile
+        self._done = threading.Event()
+        self._code = b""
+        self._error: BaseException | None = None
+        if work.start(self._run, "rocdbg-compiler") is None:
+            self._run()
+
+    def _run(self) -> None:
+        try:
+            self._code = self._compile()
+        except BaseException as error:
+            self._error = error  # raised where the code is waited for
+        finally:
+            self._done.set()
+
+    def wait(self) -> bytes:
+        """The object code. Raises what LLVM says, and `work.Stopped`."""
+        while not self._done.wait(_LOOK):
+            work.unit(0)
+        if self._error is not None:
+            raise self._error
+        return self._code
 
 
 _GENERATION = 128 << 20  # bytes of object code after which a new generation begins
@@ -130,6 +167,8 @@ class Jit:
         self.compiled = 0
         """Modules that had to be compiled (not found in the cache)."""
         self._found: tuple[str, Entry | None] = ("", None)  # what `cached` has read
+        self._under_way: dict[str, _Compilation] = {}
+        self._notes: dict[str, bytes] = {}  # of what is under way
         triple = llvm.get_default_triple()
         self._host = (
             f"{triple};{self.cpu};{self.features};{llvm.llvm_version_info};{llvmlite.__version__};{self.width}"
@@ -159,19 +198,33 @@ class Jit:
         """Link the module with this key, once per generation (default: for ever); returns the note stored with it.
 
         ``make()`` gives the module's IR and note if the cache does not have them. Symbol names must be unique in
-        the process: derive them from the key.
+        the process: derive them from the key. Raises `work.Stopped` before anything is linked.
         """
         generation = generation or self._permanent
         if key in generation.linked:
             return generation.linked[key]
+        work.unit()
         entry = self._read(key)
         if entry is None:
-            text, note = make()
-            entry = note, self.compile(text, optimised)
+            entry = self._made(key, make, optimised)
             if self.cache is not None:
                 self.cache.write(key, *entry)
         generation.link(key, *entry)
         return entry[0]
+
+    def _made(self, key: str, make: Callable[[], tuple[str, bytes]], optimised: bool) -> Entry:
+        """A module that the cache does not have."""
+        with work.doing("translating code"):
+            under_way = self._under_way.get(key)
+            if under_way is None:
+                text, note = make()
+                if len(text) < _LARGE:
+                    return note, self.compile(text, optimised)
+                under_way = _Compilation(lambda: self.compile(text, optimised))
+                self._under_way[key], self._notes[key] = under_way, note
+            code = under_way.wait()
+            del self._under_way[key]
+            return self._notes.pop(key), code
 
     def cached(self, key: str, generation: Generation) -> bool:
         """Whether `load` would find the module compiled."""
@@ -181,6 +234,7 @@ class Jit:
         return self._found[1] is not None
 
     def compile(self, text: str, optimised: bool) -> bytes:
+        """Object code of a module."""
         module = llvm.parse_assembly(text)
         if "define " not in text:
             return b""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,6 +66,7 @@ class Translations:
         self._compiled: dict[tuple[int, int, int], int] = {}  # (mode key, start, end) -> function
         self._single: dict[tuple[int, int], int] = {}  # (mode key, pc) -> function of one instruction
         self._stops: frozenset[int] = frozenset()
+        self._torn = False  # whether setting stops was stopped in its middle
         self._checks = CheckTable(target, wave_size, self.jit)
         self._optimise = False
         self._stubs: dict[Status, int] = {}
@@ -114,24 +116,34 @@ class Translations:
         """
         inside = frozenset(pc for pc in stops.union(checks or ()) if 0 <= pc - self._base < WINDOW_SIZE)
         wanted = {pc: check for pc, check in (checks or {}).items() if pc in inside and pc not in stops}
-        if inside == self._stops and not wanted and not self._checks.pcs:
+        if inside == self._stops and not wanted and not self._checks.pcs and not self._torn:
             return
         self._begin_again_if_full()
         before = self._checks.pcs
+        torn, self._torn = self._torn, True
         self._checks.set(wanted, self._generation)
-        added, removed = inside - self._stops, self._stops - inside
+        added, removed = inside if torn else inside - self._stops, self._stops - inside
         changed = added | (before ^ self._checks.pcs) & inside
-        self._stops = inside
+        self._stops |= inside
         for table in (self._blocks, self._steps):
             for key in table.mode_keys():
                 for pc in removed:
                     table.set(key, pc, self._single.get((key, pc), 0) if table is self._steps else 0)
                 for pc in changed:
                     table.set(key, pc, self._stop_entry(key, pc))
+        self._cut_blocks(added)
+        self._stops, self._torn = inside, False
+
+    def _cut_blocks(self, added: frozenset[int]) -> None:
+        """Let go of the blocks that would run past a new stop."""
+        if not added:
+            return
+        sought = sorted(added)
         for (key, start), end in list(self._installed.items()):
-            if any(start < pc < end for pc in added):
+            after = bisect_right(sought, start)
+            if after < len(sought) and sought[after] < end:
                 del self._installed[key, start]
-                if start not in stops:
+                if start not in self._stops:
                     self._blocks.set(key, start, 0)
 
     def collect(self) -> None:
@@ -375,6 +387,6 @@ class Translations:
         slots = (ctypes.c_uint64 * layout.MAX_HELPERS).from_address(self._env + layout.ENV_HELPERS)
         for name in names:
             if not slots[self._helpers[name]]:
+                self._link_helpers(relied_on_by(name))  # first: who is stopped in between comes back here
                 self._link_part(part_of(name))
                 slots[self._helpers[name]] = self.jit.address(prefix(self.wave_size) + name)
-                self._link_helpers(relied_on_by(name))

@@ -11,14 +11,13 @@ from msgspec import Struct
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointTable, Hit
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
+from rocdbg.debugger.breakpoints.breakpoint_table import Hit
 from rocdbg.debugger.breakpoints.tracepoints.trace_buffer import TraceBuffer, TraceFrame, Words, record
 from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Layout, expanded, make_layout
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator
-from rocdbg.debugger.expr.program_data import Data
-from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.errors import Error
 
@@ -54,8 +53,8 @@ class TraceStatus(Struct):
 class Tracing:
     """The trace experiment of a session, and the frame of it that is looked at (``selected``, -1: none)."""
 
-    def __init__(self, inferior: Inferior, data: Data, breakpoints: BreakpointTable) -> None:
-        self._inferior, self._data, self._breakpoints = inferior, data, breakpoints
+    def __init__(self, parts: BreakpointParts) -> None:
+        self._parts = parts
         self._layouts: dict[int, Layout] = {}
         self._by_host: dict[tuple[int, int, tuple[Action, ...]], tuple[int, Layout]] = {}
         self.options = TraceOptions()
@@ -70,7 +69,7 @@ class Tracing:
 
     def tracepoints(self) -> list[Tracepoint]:
         """All that there are."""
-        return [one for one in self._breakpoints if isinstance(one, Tracepoint)]
+        return [one for one in self._parts.breakpoints if isinstance(one, Tracepoint)]
 
     # -- an experiment
 
@@ -103,7 +102,7 @@ class Tracing:
 
     @property
     def _past(self) -> ReferenceType[Recording] | None:
-        target = self._inferior.target
+        target = self._parts.inferior.target
         return ref(target.recording) if target is not None and target.recording is not None else None
 
     def _clear(self) -> None:
@@ -165,22 +164,22 @@ class Tracing:
         key = made.number, pc, actions
         if key not in self._by_host:
             items = [action.text for action in actions if action.collects]
-            layout = make_layout(made.number, pc, items, self._data.environment(Focus(thread, lanes[0])), False)
+            layout = make_layout(made.number, pc, items, self._parts.data.environment(Focus(thread, lanes[0])), False)
             self._by_host[key] = _HOST_TAGS + len(self._by_host), layout
             self.know(*self._by_host[key])
         tag, layout = self._by_host[key]
-        count = self._inferior.wave(thread).instructions
+        count = self._parts.inferior.wave(thread).instructions
         rows = [self._row(layout, actions, Focus(thread, lane)) for lane in lanes]
         return record(tag, thread, count, lanes, rows)
 
     def _row(self, layout: Layout, actions: Sequence[Action], focus: Focus) -> list[int]:
         """The words of a lane."""
         known: dict[str, bytes | None] = {}
-        environment = self._data.environment(focus)
+        environment = self._parts.data.environment(focus)
         for action in actions:
             if not action.collects:
-                self._data.evaluate(action.text, focus)
-                environment = self._data.environment(focus)
+                self._parts.data.evaluate(action.text, focus)
+                environment = self._parts.data.environment(focus)
                 continue
             for name, text in expanded([action.text], environment):
                 if name not in known:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator
-from rocdbg.debugger.expr.lanes.lane_columns import MAX_BYTES, compile_column
+from rocdbg.debugger.expr.lanes.lane_compiler import MAX_BYTES, compile_column
 from rocdbg.debugger.frames.compiled_places import Untranslatable
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value_storage import AbsentError

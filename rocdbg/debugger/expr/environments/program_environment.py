@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,42 +11,43 @@ from msgspec.structs import replace
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.base.errors import NoRegistersError
+from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.base.focus import STATIC, Focus
 from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic, may_be_dynamic
-from rocdbg.debugger.expr.environments.static_context import StaticContext
 from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
 from rocdbg.debugger.expr.names.builtin_variables import BUILTINS, builtin_variable
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
-from rocdbg.debugger.expr.names.known_variables import Known, SharedLocations
-from rocdbg.debugger.expr.names.lds_variables import lds_offset
+from rocdbg.debugger.expr.names.known_variables import Known, SharedLocations, lds_offset
 from rocdbg.debugger.expr.names.minimal_symbols import minimal_symbol
 from rocdbg.debugger.expr.names.program_names import ProgramNames
-from rocdbg.debugger.expr.names.scoped_variables import function_variable, scoped_variable
 from rocdbg.debugger.expr.names.template_arguments import argument_value
 from rocdbg.debugger.expr.names.type_lookup import TypeLookup
 from rocdbg.debugger.expr.names.up_level_variables import up_level_value, up_level_variable
+from rocdbg.debugger.expr.names.visible_names import visible_names
 from rocdbg.debugger.expr.overload_resolution import FunctionCaller
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frame_registers import RegisterFile, is_register_name
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
 from rocdbg.debugger.frames.recovered_values import Recovery
-from rocdbg.debugger.frames.variable_places import memory_location
+from rocdbg.debugger.frames.unwind_rules import FoundRow
+from rocdbg.debugger.frames.variable_places import memory_location, variable_expression
 from rocdbg.debugger.program import lds_layout
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.lane_memory import FileMemory, GlobalTargetMemory, LaneMemory
-from rocdbg.debugger.values.located_values import value_at
+from rocdbg.debugger.values.located_values import has_fixed_address, value_at
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_history import ValueHistory
 from rocdbg.debugger.values.value_storage import Absence, Memory, MemoryStorage
 from rocdbg.debugger.values.vector_types import builtin_type
 from rocdbg.dwarf.context import Expression, ExpressionLike
 from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
+from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.types import Type
+from rocdbg.dwarf.info.whereabouts import whose
 from rocdbg.dwarf.location import LocationDescription
 
 VIRTUAL_TABLE = "_ZTV"
@@ -70,13 +71,15 @@ class ProgramEnvironment(Struct, dict=True):
     """A frame and those outside of it."""
     shared: SharedLocations | None = None
     """What environments of several lanes know together."""
+    unused: Focus | None = None
+    """The focus, if that is on a lane without frames."""
 
     # -- the place
 
     @property
     def focus(self) -> Focus:
-        """The frame's; `STATIC` without one."""
-        return self.frame.scope if self.frame is not None else STATIC
+        """The frame's; without one that of an unused lane, else `STATIC`."""
+        return self.frame.scope if self.frame is not None else self.unused or STATIC
 
     def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
         """The environment of another lane that stands at the same place, in the first frame it is in (``frame``)."""
@@ -170,7 +173,7 @@ class ProgramEnvironment(Struct, dict=True):
     def _known_of(self, variable: Variable) -> Known:
         type_ = self.complete_type(variable.type)
         context, unit = self.context_of(variable), variable.unit
-        what = self._expression_of(variable, context)
+        what = self._expression_of(variable, context, type_.size)
         if isinstance(what, dwarf.LocationList) and what.dialect is not None and context.pc is not None:
             matching = what.matching(context.pc - context.load_bias)
             if len(matching) == 1:
@@ -239,7 +242,14 @@ class ProgramEnvironment(Struct, dict=True):
         return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_told) or value
 
     def _value_told(self, variable: Variable) -> Value:
-        """A variable's value by its location."""
+        """A variable's value by its location. An error names the attribute."""
+        try:
+            return self._value_at_location(variable)
+        except dwarf.DwarfError as error:
+            error.concern("DW_AT_location", whose(variable.die))
+            raise
+
+    def _value_at_location(self, variable: Variable) -> Value:
         known = self._known.get(id(variable))
         if known is None:
             known = self._known[id(variable)] = self._known_of(variable)
@@ -248,9 +258,8 @@ class ProgramEnvironment(Struct, dict=True):
             own = self.frame if known.is_own_unit else None
             context = own.context if own is not None else self.context_of(variable)
             found = self.shared.located(known, context) if self.shared is not None else known.located(context)
-            return self._typed(type_, found, context) if known.may_be_dynamic else value_at(
-                type_, found, self.memory, context
-            )
+            make = self._typed if known.may_be_dynamic else partial(value_at, memory=self.memory)
+            return make(type_, found, context=context)
         location = variable.location
         if isinstance(location, Constant):
             size = type_.size or 8
@@ -289,29 +298,22 @@ class ProgramEnvironment(Struct, dict=True):
     def pointed_member(self, pointer: Value, object_: Value) -> Value:
         """``object_.*pointer``: as the pointer's type says, else where the number it holds says."""
         type_, number = data_member(pointer)
-        if self.context is not None:
-            location = member_location(type_, number, object_, self.context)
-            if location is not None:
-                return self.at_location(type_.target, location)
+        context = self.context
+        if context is not None and (location := member_location(type_, number, object_, context)) is not None:
+            return self.at_location(type_.target, location)
         return as_class(object_, type_.containing).part(self.complete_type(type_.target), number)
 
     def location_of(self, variable: Variable) -> LocationDescription | None:
         """Where a variable's location attribute says it is; ``None`` without one that says anything."""
-        return self._location_of(variable, self.complete_type(variable.type), self.context_of(variable))
-
-    def _location_of(self, variable: Variable, type_: Type, context: FrameContext) -> LocationDescription | None:
-        what = self._expression_of(variable, context)
-        if what is None:
+        context, type_ = self.context_of(variable), self.complete_type(variable.type)
+        if (what := self._expression_of(variable, context, type_.size)) is None:
             return None
         return variable.unit.conventions.extent(dwarf.evaluate_location(what, context), type_.size or 0)
 
     @staticmethod
-    def _expression_of(variable: Variable, context: FrameContext) -> ExpressionLike | None:
+    def _expression_of(variable: Variable, context: FrameContext, size: int | None) -> ExpressionLike | None:
         """Its location attribute, if that is an expression or list that says anything."""
-        location = variable.location
-        if not isinstance(location, Exprloc | Loclist) or lds_layout.is_unplaced(variable):
-            return None
-        return context.program.expressions.location(location, variable.unit, context.wave_size)
+        return None if lds_layout.is_unplaced(variable) else variable_expression(variable, context, size)
 
     def context_of(self, variable: Variable) -> FrameContext:
         """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""
@@ -397,3 +399,129 @@ def local_variable(environment: ProgramEnvironment, name: str) -> Known | None:
 def variable_here(environment: ProgramEnvironment, variable: Variable) -> Known:
     """What is known of a variable here whatever the lane."""
     return environment._known_of(variable)
+
+
+# What expressions are evaluated in while nothing runs.
+
+
+class StaticContext(FrameContext):
+    """The context of a program that is not running: its file's memory, and nothing else."""
+
+    def __init__(self, program: Program, memory: Memory) -> None:
+        self.program = program
+        self.memory = memory
+        self.pc = None
+        self.wave_pc = None
+        self.lane = None
+        self.callee = None
+        self.object = None
+        self.iteration = None
+        self._call_sites = None
+        self.unwound = None
+
+    @cached_property
+    def function(self) -> Function | None:
+        """There is no current function."""
+        return None
+
+    @cached_property
+    def iterations(self) -> int:
+        """There are no loops under way."""
+        return 1
+
+    @cached_property
+    def wave_size(self) -> int:
+        """That of the target's usual waves."""
+        return self.program.code_object.target.default_wave_size
+
+    @cached_property
+    def found_row(self) -> FoundRow | None:
+        """There are no frames."""
+        return None
+
+    def register_location(self, number: int) -> LocationDescription:
+        """There are no registers."""
+        raise NoRegistersError
+
+    def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
+        """Bytes of the file."""
+        return self.memory.read(space, address, size)
+
+    def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
+        """Refused: the file is not changed."""
+        self.memory.write(space, address, data)
+
+
+# Variables by file or function: ``'file.c'::name``, ``function::name``.
+
+
+def scoped_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value:
+    """A variable or function of a file, or a variable of a function. Raises `NoSymbolError`."""
+    program = environment.program
+    if program is None or not program.has_debug_info:
+        raise NoSymbolError(name)
+    found = function_variable(environment, scope, name)
+    if found is not None:
+        return found
+    files = program.info.files_named(scope)
+    if not files:
+        raise NoSymbolError(scope, f'No symbol "{scope}" in current context.')
+    for variable in program.info.variables_named(f"::{name}"):
+        if variable.decl_file is not None and variable.decl_file in files:
+            return environment.value_of(variable)
+    for function in program.info.functions_named(f"::{name}"):
+        if function.decl_file in files and function.low_pc is not None:
+            return environment.function_value(function)
+    if environment.is_cplusplus and program.info.types_named(f"::{name}"):
+        raise ExpressionError("Attempt to use a type name as an expression")
+    raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
+
+
+def function_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value | None:
+    """A variable of a function and its blocks; elsewhere than in its frame only static ones have a value."""
+    program = environment.program
+    assert program is not None
+    for qualified in visible_names(program, environment.frame, scope):
+        for function in program.info.functions_named(f"::{qualified}"):
+            found = _in_function(environment, function, name)
+            if found is not None:
+                return found
+    return None
+
+
+def _in_function(environment: ProgramEnvironment, function: CodeScope, name: str) -> Value | None:
+    for variable in function.variables:
+        if variable.name == name:
+            located = isinstance(variable.location, Exprloc | Loclist)
+            if not located or has_fixed_address(variable):
+                return environment.value_of(variable)
+            frame = _nearest(environment, function)
+            if frame is None and function.name is None:  # of a block in the function
+                raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
+            if frame is None:
+                raise ExpressionError(f"No frame is currently executing in block {_title(function)}.")
+            return (environment if frame is environment.frame else replace(environment, frame=frame)).value_of(variable)
+    for child in function.children:
+        found = _in_function(environment, child, name)
+        if found is not None:
+            return found
+    return None
+
+
+def _title(block: CodeScope) -> str | None:
+    return Program.function_title(block) if isinstance(block, Function) else block.name
+
+
+def _nearest(environment: ProgramEnvironment, block: CodeScope) -> Frame | None:
+    """The first frame in a block, from the environment's own outwards."""
+    own = environment.frame
+    if own is None:
+        return None
+    if _is_in(own, block):
+        return own
+    outwards = environment.outwards(own) if environment.outwards is not None else ()
+    return next((frame for frame in outwards if frame.program is own.program and _is_in(frame, block)), None)
+
+
+def _is_in(frame: Frame, block: CodeScope) -> bool:
+    return any(scope.offset == block.offset for scope in frame.scopes)

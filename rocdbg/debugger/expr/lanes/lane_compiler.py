@@ -18,13 +18,13 @@ from rocdbg.debugger.expr.environments.program_environment import ProgramEnviron
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
 from rocdbg.debugger.expr.lanes import lane_names
 from rocdbg.debugger.expr.lanes.lane_parameters import Parameter, Parameters
+from rocdbg.debugger.expr.lanes.lane_pointers import in_one_space, pointer_cast
 from rocdbg.debugger.expr.lanes.lane_terms import (
     Term,
     address_of,
     advance,
     binary,
     constant_term,
-    convert,
     decay,
     integer,
     is_reference,
@@ -47,6 +47,7 @@ from rocdbg.sim.core.lane_expressions import (
     apply,
     check,
     constant,
+    is_uniform,
     number_of,
     unsigned,
 )
@@ -244,7 +245,8 @@ class LaneCompiler:
             return of_truth(bool_type, Choose(first, yes, no))
         if operator in (",", "@", ".*", "->*"):
             raise Untranslatable(f"the operator {operator}")
-        return binary(operator, self.operand(left), self.operand(right), bool_type)
+        sides = in_one_space(self.operand(left), self.operand(right), self.environment)
+        return binary(operator, *sides, bool_type)
 
     def _conditional(self, condition: Term, then: Term, otherwise: Term) -> Term:
         if then.type.bare != otherwise.type.bare:
@@ -262,18 +264,7 @@ class LaneCompiler:
             if term.type.size != type_.size:
                 raise Untranslatable("a cast between structures")
             return term.part(type_, 0)
-        term = self.operand(operand)
-        source = term.bare
-        if isinstance(source, PointerType):
-            space = source.address_class or 0
-            if isinstance(bare, PointerType) and bare.address_class is None and space:
-                return Term(PointerType(bare.target, bare.kind, source.byte_size, space), node=term.value())
-            if c_types.is_integral(type_) and type_.size == 8 and space:
-                base = self.environment.memory.generic_address(space, 0)
-                if base is None:
-                    return convert(term, type_)
-                return Term(type_, node=apply(Op.OR, integer(term, I64), constant(base)))
-        return convert(term, type_)
+        return pointer_cast(type_, self.operand(operand), self.environment)
 
     # -- what a value leads to
 
@@ -389,4 +380,60 @@ _WHAT = {
     syntax.SpaceAddress: "an address space",
 }
 
-__all__ = ["Compiled", "CompiledValues", "LaneCompiler", "compile_condition", "compile_values"]
+
+# Values of any type over the lanes of a wave, as words that the simulator can write down.
+MAX_BYTES = 4096
+"""Of the largest value that is collected."""
+
+
+class LaneColumn(Struct, frozen=True):
+    """A value over lanes: its bytes in words (I64) of eight each, the last zero-extended, and its type.
+
+    ``shared``: they are the same for all lanes of a wave.
+    """
+
+    words: tuple[Node, ...]
+    type: Type
+    shared: bool
+
+
+def compile_column(text: str, environment: ProgramEnvironment) -> LaneColumn:
+    """The value of an expression, of any type. Raises `Untranslatable`, or as the evaluator does of bad expressions."""
+    compiler = LaneCompiler(environment)
+    target = environment.target
+    assert target is not None, "there is no wave"
+    try:
+        with nesting_limited(text):
+            term = compiler.lvalue(value_tree(text, environment))
+        words = _words(term)
+        for word in words:
+            check(word, target.architecture.vgpr_file, target.architecture.has_agprs)
+    except LaneExpressionError as error:
+        raise Untranslatable(str(error)) from None
+    except RecursionError:
+        raise Untranslatable("a deep expression") from None
+    if compiler.parameters.all:
+        raise Untranslatable("a convenience variable")
+    return LaneColumn(words, term.type, all(map(is_uniform, words)))
+
+
+def _words(term: Term) -> tuple[Node, ...]:
+    size = c_types.size_of(term.type)
+    if not 0 < size <= MAX_BYTES:
+        raise Untranslatable(f"a value of {size} bytes")
+    if term.node is not None or term.bits is not None:
+        node = term.value()
+        if c_types.is_float(term.type):
+            if c_types.is_bfloat(term.type) or 8 * size != node.type.bits:
+                raise Untranslatable(f"a value of type {term.type}")
+            node = apply(Op.BITCAST, node, type=INTEGER[node.type.bits])
+        return (unsigned(node, I64),)
+    return tuple(
+        term.part(c_types.UNSIGNED_LONG, 8 * byte, 8 * min(8, size - byte)).value() for byte in range(0, size, 8)
+    )
+
+
+__all__ = [
+    "MAX_BYTES", "Compiled", "CompiledValues", "LaneColumn", "LaneCompiler", "compile_column", "compile_condition",
+    "compile_values",
+]

@@ -12,8 +12,7 @@ from rocdbg.debugger.expr.dynamic_types import is_dynamic
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment, local_variable, variable_here
 from rocdbg.debugger.expr.lanes.lane_terms import Term
 from rocdbg.debugger.expr.names.builtin_variables import BUILTINS
-from rocdbg.debugger.expr.names.known_variables import Known
-from rocdbg.debugger.expr.names.lds_variables import lds_offset
+from rocdbg.debugger.expr.names.known_variables import Known, lds_offset
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.up_level_variables import up_level_variable
 from rocdbg.debugger.frames.compiled_locations import compile_location, registers_extent

@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from rocdbg.debugger.expr.names.convenience_variables import Convenience, EvaluationHost
-from rocdbg.debugger.expr.names.python_functions import ScriptError, in_python, kind_of
+from rocdbg.debugger.expr.names.convenience_variables import (
+    Convenience,
+    EvaluationHost,
+    ScriptError,
+    in_python,
+    kind_of,
+)
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior, outwards
 from rocdbg.debugger.values import c_types

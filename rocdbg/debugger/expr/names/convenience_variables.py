@@ -6,16 +6,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, MemoryAccessError
 from rocdbg.debugger.base.focus import STATIC, Focus
 from rocdbg.debugger.expr.complex_numbers import parts
-from rocdbg.debugger.expr.names.python_functions import ScriptError, in_python, kind_of
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import ConvenienceStorage
 from rocdbg.dwarf.info.macro_sections import Macro
 from rocdbg.dwarf.info.types import Type
+from rocdbg.errors import Error
 
 MAX_STRING = 1 << 16
 """Bytes a string function reads before it gives up."""
@@ -118,6 +118,61 @@ class Convenience:
 def _need_one(name: str, arguments: Sequence[Value]) -> None:
     if len(arguments) != 1:
         raise ExpressionError(f"You must provide one argument for ${name}.")
+
+
+# Convenience functions that GDB has in Python: what is wrong with a call of one is said as GDB says it then.
+
+
+class ScriptError(DebuggerError):
+    """What a function of GDB's that is in Python raises; ``kind`` is the class of the exception."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        self.kind = kind
+        super().__init__(text)
+
+
+def kind_of(error: Exception) -> str:
+    """The class of an exception as Python names it to the user."""
+    return f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
+
+
+def in_python(class_name: str, parameters: Sequence[str], function: Function, optional: int = 0) -> Function:
+    """A function with its arguments counted and its errors worded as those of a class with a method ``invoke``.
+
+    The last ``optional`` parameters need not be given.
+    """
+
+    def call(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+        wrong = _miscounted(parameters, optional, len(arguments))
+        if wrong:
+            raise _failed("TypeError", f"{class_name}.invoke() {wrong}")
+        try:
+            return function(host, arguments)
+        except ScriptError as error:
+            raise _failed(error.kind, str(error)) from None
+        except MemoryAccessError as error:
+            raise _failed("gdb.MemoryError", str(error)) from None
+        except Error as error:
+            raise _failed("gdb.error", str(error)) from None
+
+    return call
+
+
+def _failed(kind: str, text: str) -> ExpressionError:
+    return ExpressionError(f"Python Exception <class '{kind}'>: {text}\nError occurred in Python: {text}")
+
+
+def _miscounted(parameters: Sequence[str], optional: int, count: int) -> str:
+    """What is wrong with a number of arguments; an object is one, too."""
+    least = len(parameters) - optional
+    if count < least:
+        missing = [f"'{name}'" for name in parameters[count:least]]
+        listed = " and ".join(missing) if len(missing) < 3 else f"{', '.join(missing[:-1])}, and {missing[-1]}"
+        return f"missing {len(missing)} required positional argument{'s' if len(missing) > 1 else ''}: {listed}"
+    if count > len(parameters):
+        most = f"{len(parameters) + 1}" if not optional else f"from {least + 1} to {len(parameters) + 1}"
+        return f"takes {most} positional arguments but {count + 1} were given"
+    return ""
 
 
 def _strlen(host: EvaluationHost, arguments: Sequence[Value]) -> Value:

@@ -10,7 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from rocdbg.debugger.base.digits import decimal
-from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoSymbolError
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, GrammarError, NoSymbolError
 from rocdbg.dwarf.info.names import spelled
 
 
@@ -66,6 +66,9 @@ _CONVERSION = re.compile(
     r"\s+(?!new\b|delete\b)(?:const\s+)?(?:(?:unsigned|signed|long|short)\s+)*[A-Za-z_][\w:]*\s*[*&]*(?=\s*(?:\(|$))"
 )
 """The type behind ``operator`` that an object is made one of."""
+_LOCAL_LABEL = re.compile(r"\.L[\w.$]+")
+"""A label of assembly that no symbol table has."""
+_OPERAND_BEFORE = re.compile(r"[\w)\]\"'$}]\s*$")
 _ARGUMENTS = re.compile(r"<[\w:*]+(<[\w:*, ]*>)?(,\s*[\w:*<>]+)*>")
 """Arguments of a template that nothing else can be: of comparisons there are blanks around the signs."""
 _SCOPE = re.compile(r"(\w+(?:::\w+)*)::\Z")
@@ -130,6 +133,11 @@ class _Lexer:
             return self._number(start)
         if char.isalpha() or char == "_":
             return self._name(start)
+        if char == ".":
+            label = _LOCAL_LABEL.match(text, start)
+            if label is not None and not _OPERAND_BEFORE.search(text, 0, start):
+                self.position = label.end()
+                return Token(TokenKind.NAME, label[0], start, label[0])
         if char == "$":
             end = start + 1
             if text[end : end + 1] == "$":
@@ -363,3 +371,70 @@ def _float(word: str, digits: str, offset: int) -> Token | None:
 def _encoded(char: str) -> bytes:
     """A character's bytes; one that stands for a byte that was no UTF-8 (PEP 383) is that byte."""
     return char.encode("utf-8", "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass")
+
+
+# The tokens of an expression, taken from the left, with any number to look ahead at.
+
+
+class TokenStream(Struct):
+    """What the grammars read. ``text`` is where the tokens are from; the last of them is of kind ``END``."""
+
+    text: str
+    tokens: list[Token]
+    position: int = 0
+
+    def peek(self, ahead: int = 0) -> Token:
+        """The next token, or one behind it; past the end, the last."""
+        token = self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
+        if token.wrong is not None:
+            raise token.wrong
+        return token
+
+    def take(self) -> Token:
+        """The next token, which is used up."""
+        token = self.peek()
+        self.position += 1
+        return token
+
+    def at(self, operator: str, ahead: int = 0) -> bool:
+        """Whether the next token, or one behind it, is this operator."""
+        token = self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
+        return token.kind is TokenKind.OPERATOR and token.text == operator
+
+    def accept(self, operator: str) -> bool:
+        """Take the operator if it is next."""
+        if self.at(operator):
+            self.position += 1
+            return True
+        return False
+
+    def expect(self, operator: str) -> None:
+        """Take the operator. Raises `ExpressionError` when something else is next."""
+        if not self.accept(operator):
+            raise self.error()
+
+    def since(self, position: int) -> str:
+        """The text from a token on to the last that was taken."""
+        last = self.tokens[self.position - 1]
+        return self.text[self.tokens[position].offset : last.offset + len(last.text)]
+
+    def qualified_name(self) -> str:
+        """A name with the scopes it is in: ``a::b::c``. Raises `ExpressionError` when no name is next."""
+        token = self.take()
+        if token.kind not in (TokenKind.NAME, TokenKind.QUOTED):
+            raise self.error(token)
+        name = str(token.value)
+        while self.at("::") and self.peek(1).kind is TokenKind.NAME:
+            self.take()
+            name += "::" + self.take().text
+        return name
+
+    def error(self, token: Token | None = None) -> GrammarError:
+        """A syntax error at a token, by default the next; GDB has read on to the end of a qualified name."""
+        if token is None:
+            ahead = 0
+            while self.peek(ahead).kind is TokenKind.NAME and self.at("::", ahead + 1):
+                ahead += 2
+            more = ahead and self.peek(ahead).kind is TokenKind.NAME
+            token = self.peek(ahead + 1 if more else ahead)
+        return GrammarError(self.text[token.offset :].rstrip(), self.text, token.offset)

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from rocdbg.debugger.base.errors import ExpressionError, GrammarError
 from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.brackets import outside
-from rocdbg.debugger.expr.parsing.lexer import TokenKind, tokenize
-from rocdbg.debugger.expr.parsing.token_stream import TokenStream
+from rocdbg.debugger.expr.parsing.lexer import TokenKind, TokenStream, tokenize
 from rocdbg.debugger.expr.parsing.type_grammar import TYPE_OF, TypeGrammar
 from rocdbg.isa.operands import FILES, MAX_NESTED_LISTS, is_register_name
 

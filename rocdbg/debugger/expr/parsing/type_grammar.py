@@ -8,8 +8,7 @@ from typing import NoReturn
 from msgspec import Struct
 
 from rocdbg.debugger.expr.parsing import syntax
-from rocdbg.debugger.expr.parsing.lexer import TokenKind
-from rocdbg.debugger.expr.parsing.token_stream import TokenStream
+from rocdbg.debugger.expr.parsing.lexer import TokenKind, TokenStream
 from rocdbg.debugger.values import c_types
 
 _SPECIFIERS = {

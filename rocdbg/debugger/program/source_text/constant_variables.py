@@ -22,10 +22,17 @@ from rocdbg.debugger.program.opencl_kernels import is_kernel_body, is_kernel_wra
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_files import SourceFiles, split_lines
 from rocdbg.debugger.program.source_text.function_text import FunctionText
-from rocdbg.debugger.program.source_text.source_macros import macros_at
 from rocdbg.debugger.program.source_text.source_texts import SourceTexts, UnitTexts
-from rocdbg.debugger.program.source_text.source_tokens import TooManyTokensError, expand, function_tokens
-from rocdbg.dwarf.info import Function, Variable
+from rocdbg.debugger.program.source_text.source_tokens import (
+    Definitions,
+    Macro,
+    TooManyTokensError,
+    expand,
+    function_tokens,
+    tokens_of,
+)
+from rocdbg.dwarf.info import DebugInfoError, Function, SourceFile, Unit, Variable
+from rocdbg.dwarf.info.macro_sections import macros_of
 from rocdbg.dwarf.info.scopes import LexicalBlock, Scope
 from rocdbg.dwarf.info.types import (
     BaseType,
@@ -207,4 +214,25 @@ def _qualifiers(type_: Type) -> set[Qualifier]:
             type_ = type_.target
         else:
             break
+    return found
+
+
+# The macros that debug information has for a place (-g3, -fdebug-macro), as those of texts are.
+
+
+def macros_at(unit: Unit, file: SourceFile, line: int) -> Definitions | None:
+    """All macros at a line of a unit's file; None without debug information of them."""
+    try:
+        known = macros_of(unit).at(file, line)
+    except DebugInfoError:
+        return None
+    if not known:
+        return None
+    found = Definitions({}, {}, [])
+    for name, macro in known.items():
+        found.bodies[name] = macro.replacement
+        if "#" in macro.replacement or macro.variadic:
+            continue
+        body = tuple(tokens_of(macro.replacement))
+        found.certain[name] = Macro(macro.parameters, body, macro.place.line if macro.place is not None else 0)
     return found

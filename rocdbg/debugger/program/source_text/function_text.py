@@ -6,11 +6,10 @@ Whatever the text leaves open counts as a change.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from rocdbg.debugger.program.opencl_kernels import is_library_function
-from rocdbg.debugger.program.source_text.member_texts import is_plain, is_reference, member_after
 from rocdbg.debugger.program.source_text.source_texts import UnitTexts
 from rocdbg.debugger.program.source_text.source_tokens import (
     Token,
@@ -20,7 +19,16 @@ from rocdbg.debugger.program.source_text.source_tokens import (
     tokens_of,
 )
 from rocdbg.dwarf.info import DebugInfo, SourceFile, Variable
-from rocdbg.dwarf.info.types import FunctionType, Type
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    BaseType,
+    ClassType,
+    EnumType,
+    FunctionType,
+    PointerKind,
+    PointerType,
+    Type,
+)
 
 _ASSIGNMENTS: Final = frozenset({
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "and_eq", "or_eq", "xor_eq",
@@ -401,3 +409,40 @@ class FunctionText:
             (index for index in range(opener + 1, len(self.tokens)) if self._opener[index] == self._opener[opener]),
             len(self.tokens),
         )
+
+
+# Which member of an object the text behind its name means: ``.inner.list[2]``.
+
+
+def member_after(
+    tokens: Sequence[Token], index: int, object_type: Type, closing: Callable[[int], int]
+) -> tuple[int, Type | None]:
+    """The token behind what begins at ``index``, and the type of what is meant; None if that is no data member.
+
+    ``closing`` gives the token that closes the bracket at a token. What a member points to is no part of the object.
+    """
+    type_: Type | None = object_type
+    while type_ is not None and index < len(tokens) and tokens[index].text in (".", "["):
+        bare = type_.bare
+        if tokens[index].text == "[":
+            if isinstance(bare, PointerType):
+                break
+            type_ = bare.element if isinstance(bare, ArrayType) else None
+            index = closing(index) + 1
+        else:
+            name = tokens[index + 1].text
+            members = bare.members if isinstance(bare, ClassType) else ()
+            type_ = next((member.type for member in members if member.name == name), None)
+            index += 2
+    return index, type_ if index < len(tokens) else None
+
+
+def is_plain(type_: Type | None) -> bool:
+    """Whether no class can say what operators do with values of a type."""
+    return type_ is not None and isinstance(type_.bare, BaseType | EnumType | PointerType) and not is_reference(type_)
+
+
+def is_reference(type_: Type) -> bool:
+    """Whether a type is a reference."""
+    bare = type_.bare
+    return isinstance(bare, PointerType) and bare.kind is not PointerKind.POINTER

@@ -17,8 +17,7 @@ from rocdbg.arch.dwarf_registers import PC, exec_number, vgpr_number
 from rocdbg.debugger.base.errors import DebuggerError, NotRunningError
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.overload_resolution import Callee
-from rocdbg.debugger.frames.calling_convention import is_clangs
-from rocdbg.debugger.frames.returned_value import returns_by_reference, value_in_registers
+from rocdbg.debugger.frames.calling_convention import is_clangs, returns_by_reference, value_in_registers
 from rocdbg.debugger.running.calling.called_arguments import Arguments, LaneArguments
 from rocdbg.debugger.running.calling.suspended_waves import begin_call, end_call
 from rocdbg.debugger.running.runner import Runner
@@ -57,7 +56,7 @@ class FunctionCalls(Struct):
     def call(self, callee: Callee, arguments: Sequence[Value], environment: Environment) -> Value:
         """The value that a function returns to the lane of the environment. Raises `rocdbg.Error`."""
         focus = environment.focus
-        if self.runner.inferior.target is None or focus.thread is None:
+        if self.runner.parts.inferior.target is None or focus.thread is None:
             raise NotRunningError("You can't do that without a process to debug.")
         lane = focus.lane or 0
         return self.call_lanes(Call(callee, focus.thread, {lane: arguments}, {lane: environment}))[lane]
@@ -81,7 +80,7 @@ class FunctionCalls(Struct):
         place = begin_call(runner, thread, room)
         try:
             self._enter(call, place, planned)
-            with nullcontext() if runner.state.driving else runner.drive():
+            with nullcontext() if runner.parts.state.driving else runner.drive():
                 self._run(call)
             returned = {
                 lane: self._returned(call, lane, by_reference, place.stack + (plan.result or 0))
@@ -125,7 +124,7 @@ class FunctionCalls(Struct):
     def _run(self, call: Call) -> None:
         """Run the function until it returns. Raises `CalledFunctionStopped` when it stops inside."""
         runner = self.runner
-        quiet = runner.state.evaluating  # in a breakpoint's condition no other breakpoint counts
+        quiet = runner.parts.state.evaluating  # in a breakpoint's condition no other breakpoint counts
         while True:
             addresses = frozenset() if quiet else runner.stop_addresses()
             stop = runner.resume(Resume(thread=call.thread, stop_addresses=addresses, only=True))
@@ -138,11 +137,11 @@ class FunctionCalls(Struct):
             event = runner.event(stop)
             if event is None:
                 continue
-            if runner.state.stopped_inside is not None:
-                runner.state.stopped_inside(event)
+            if runner.parts.state.stopped_inside is not None:
+                runner.parts.state.stopped_inside(event)
             if event.reason in (StopReason.BREAKPOINT, StopReason.CATCHPOINT):
                 raise CalledFunctionStopped(_words("stopped", call.callee.name), remains=True)
-            unwound = runner.settings.unwind_on_signal
+            unwound = runner.parts.settings.unwind_on_signal
             raise CalledFunctionStopped(_words("signaled", call.callee.name, unwound), remains=not unwound)
 
     def _returned(self, call: Call, lane: int, by_reference: bool, at: int) -> Value:

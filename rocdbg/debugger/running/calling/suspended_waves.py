@@ -29,13 +29,13 @@ def begin_call(runner: Runner, thread: int, room: int) -> CallPlace:
 
     Raises `DebuggerError` where the target cannot, or has no memory for it.
     """
-    calls, inferior, state = calls_of(runner.target), runner.inferior, runner.state
+    calls, inferior, state = calls_of(runner.target), runner.parts.inferior, runner.parts.state
     if calls is None:
         raise DebuggerError("Functions of the program cannot be called on this target.")
     place = calls.begin(thread, room)
     state.calls.append(
         SuspendedPlace(
-            thread, runner.focus.current, state.pending_signal, inferior.inline_entered.get(thread),
+            thread, runner.parts.focus.current, state.pending_signal, inferior.inline_entered.get(thread),
             inferior.behind_traps.get(thread),
         )
     )
@@ -46,10 +46,10 @@ def begin_call(runner: Runner, thread: int, room: int) -> CallPlace:
 
 def end_call(runner: Runner, thread: int) -> Focus:
     """Give a wave back the place where the innermost call on it was made, and the focus; gives that."""
-    calls, inferior, state = calls_of(runner.inferior.target), runner.inferior, runner.state
+    calls, inferior, state = calls_of(runner.parts.inferior.target), runner.parts.inferior, runner.parts.state
     found = next((place for place in reversed(state.calls) if place.thread == thread), None)
     if found is None or calls is None:
-        return runner.focus.current
+        return runner.parts.focus.current
     state.calls.remove(found)
     calls.end(thread)
     state.pending_signal = found.pending_signal
@@ -60,4 +60,4 @@ def end_call(runner: Runner, thread: int) -> Focus:
     else:
         inferior.behind_traps.pop(thread, None)
     inferior.state_changed()
-    return runner.focus.move(found.focus)
+    return runner.parts.focus.move(found.focus)
