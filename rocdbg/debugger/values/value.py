@@ -21,6 +21,7 @@ from rocdbg.debugger.values.value_storage import (
 )
 from rocdbg.dwarf.info.types import (
     ArrayType,
+    BaseClass,
     BaseType,
     ClassType,
     EnumType,
@@ -40,6 +41,12 @@ MAX_SNAPSHOT_SIZE = 1 << 16
 
 class PlacedMember(Member, frozen=True, kw_only=True):
     """A member of one object, whose data is not in the object itself, or not there; ``make`` gives its value."""
+
+    make: Callable[[], Value]
+
+
+class PlacedBase(BaseClass, frozen=True, kw_only=True):
+    """A base class of one object, whose data is not in the object itself, or not there; ``make`` gives its value."""
 
     make: Callable[[], Value]
 
@@ -261,6 +268,13 @@ class Value(Struct, frozen=True):
             value = replace(value, data=value._widen(bits)[:size])
         return value
 
+    def base(self, base: BaseClass) -> Value:
+        """A base class of this class value. Its ``byte_offset`` must be known."""
+        if self.absence is None and isinstance(base, PlacedBase):
+            return base.make()
+        assert base.byte_offset is not None
+        return self.part(base.type, base.byte_offset)
+
     def elements(self) -> tuple[Type, int, int]:
         """Element type, number of elements and stride in bytes of an array or vector value."""
         stripped = self.bare
@@ -301,7 +315,7 @@ class Value(Struct, frozen=True):
                     return found
         for base in stripped.bases:
             if base.byte_offset is not None:
-                found = self.part(base.type, base.byte_offset).find_member(name)
+                found = self.base(base).find_member(name)
                 if found is not None:
                     return found
         return None

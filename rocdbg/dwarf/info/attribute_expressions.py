@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.context import Expression, LocationList
 from rocdbg.dwarf.info.attribute_values import Exprloc, Loclist
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.location_list_reader import parse_location_list
 
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.unit import Unit
+
 _MOST_KNOWN = 8192
 
 AnyExpression = Expression | LocationList
-_Key = tuple[Unit, bytes | int, int, int | None]
+_Key = tuple["Unit", bytes | int, int, int | None]
 """The unit, the expression or the offset of the list, the wave size, and the size of the object."""
 _Clean = Callable[[bytes, str, int], bytes]
 
