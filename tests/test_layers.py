@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {"debugger"},
     "triton": {"api", "arch", "codeobject", "launch", "sim", "debugger", "cli"},
 }
-EVERYONE = {"addresses", "argument_parser", "errors", "regular_file", "streams", "text", "work"}
+EVERYONE = {"addresses", "argument_parser", "errors", "regular_file", "streams", "text", "toml_text", "work"}
 
 
 def imported_layers(source: str) -> set[str]:

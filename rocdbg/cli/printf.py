@@ -194,9 +194,11 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         return _signed_nan((spec + kind) % _as_float(value), value)
     if kind == "p":
         address = value.as_int() & ((1 << 64) - 1)
-        return _pad(f"{address:#x}" if address else "(nil)", flags, width)
+        is_null = address == c_types.null_number(value.type)
+        return _pad("(nil)" if is_null else f"{address:#x}", flags, width)
     if kind == "s":
-        if (c_types.is_pointer(value.type) or c_types.is_integral(value.type)) and value.as_int() == 0:
+        is_address = c_types.is_pointer(value.type) or c_types.is_integral(value.type)
+        if is_address and value.as_int() == c_types.null_number(value.type):
             return _pad("(null)", flags, width)
         if c_types.is_float(value.type) or c_types.is_integral(value.type):
             place = _saturated(value.as_float()) if c_types.is_float(value.type) else value.as_int()

@@ -100,7 +100,7 @@ class Session:
         self.history: ValueHistory = ValueHistory()
         self.convenience: Convenience = Convenience()
         self.sources: SourceFiles = SourceFiles(self.settings)
-        self.inferior.source_line = self.sources.line_or_none
+        self.inferior.source_line = self.inferior.programs.source_line = self.sources.line_or_none
         self.symbols: Symbols = Symbols(lambda: self.inferior.program, self.settings, lambda: self.inferior.programs)
         self.breakpoints: BreakpointTable = BreakpointTable(lambda text: self.places.resolve(text))
         self.plugins: PluginHost = PluginHost(self)
@@ -228,10 +228,17 @@ class Session:
             self.warnings.add(restored.warning)
         self.running.leave()
         restored.describe(self.launch)
+        self.launcher = self.launch
         self.sources.use(restored.programs[0].path.parent, None)
-        self._use_launch()
-        self.name_buffers()
-        self.running.return_to(restored.start(self.launch))
+        try:
+            self._use_launch()
+            self.name_buffers()
+            target = restored.start(self.launch)
+        except Error:  # nothing of it stays
+            self.launch.set_programs([])
+            self.inferior.use(None, ())
+            raise
+        self.running.return_to(target)
         self.focus.settle()
 
     def use_launch(self, programs: list[Program], spec: LaunchSpec, arguments: list[Any]) -> None:

@@ -20,7 +20,7 @@ from rocdbg.dwarf.cfi_rules import CfaExpression, ExpressionRule, Rule
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DecodeError
-from rocdbg.dwarf.normalisation import based_register
+from rocdbg.dwarf.lane_values import based_register
 
 __all__ = ["gcc_row", "location"]
 

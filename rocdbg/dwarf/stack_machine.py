@@ -8,7 +8,7 @@ table; a handler that jumps returns the index of the next operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -255,11 +255,13 @@ class Machine:
         *,
         forbidden: frozenset[str] = frozenset(),
         where: str = "",
+        initial: Sequence[Entry] = (),
     ) -> LocationDescription | Value:
-        """Evaluate another expression with an empty stack and no object, within this one's budget."""
+        """Evaluate another expression with a stack of its own and no object, within this one's budget."""
         if not isinstance(expression, Expression | bytes):  # in this order: a LocationList's isinstance takes long
-            return self.location_list(expression, context, forbidden=forbidden, where=where)
+            return self.location_list(expression, context, forbidden=forbidden, where=where, initial=initial)
         machine = self.child(context, expression)
+        machine.stack.extend(initial)
         program = machine.compile(expression.data if isinstance(expression, Expression) else expression)
         if forbidden:
             check_allowed(program, forbidden, where)
@@ -290,13 +292,16 @@ class Machine:
         *,
         forbidden: frozenset[str] = frozenset(),
         where: str = "",
+        initial: Sequence[Entry] = (),
     ) -> LocationDescription:
-        """The union of the places of all matching entries (A.2.5.5)."""
+        """The union of the places of all matching entries (A.2.5.5), each evaluated with the initial stack."""
         places: list[Place] = []
         dialect = entries.dialect or self.dialect
         matching = self.matching(entries, context)
         for data in matching:
-            location = self.nested(Expression(data, dialect), context, "location", forbidden=forbidden, where=where)
+            location = self.nested(
+                Expression(data, dialect), context, "location", forbidden=forbidden, where=where, initial=initial
+            )
             assert isinstance(location, LocationDescription)
             if len(matching) == 1:
                 return location

@@ -65,12 +65,17 @@ class DebugFiles:
         code_object.adopt_symbols(separate)
         return DebugContents(separate, DebugSections(separate))
 
-    def info(self, contents: DebugContents, code_object: CodeObject) -> DebugInfo:
-        """The debug information of a code object, whose contents those are; nothing of it is read yet."""
+    def info(
+        self, contents: DebugContents, code_object: CodeObject, report: Callable[[Error], None] | None = None
+    ) -> DebugInfo:
+        """The debug information of a code object, whose contents those are; nothing of it is read yet.
+
+        ``report`` is told of what is damaged, which is then passed over (`rocdbg.dwarf.info.DebugInfo`).
+        """
         file = SupplementaryFile(self, contents.file)
         return DebugInfo(
             contents.sections, split_files=self.split_of(code_object), supplement=file.find,
-            starts=partial(_start_of, code_object),
+            starts=partial(_start_of, code_object), target=code_object.target.name, report=report,
         )
 
     def split_of(self, code_object: CodeObject) -> SplitDebugFiles:

@@ -3,41 +3,57 @@
 A file is `MAGIC`, the version of the format (u32), and blocks: sizes of the content and of what is in the file (u64
 each), the CRC-32 of the latter, and that: zstd. Contents joined are a `SavedRun` in MessagePack. All numbers are little
 endian. A damaged file is refused with the offset of the block that is.
+
+State is in a file by its name only (`rocdbg.sim.architecture`). What is read becomes the whole form first, of the types
+and within the bounds that are said here, or is refused; `saved_launch` makes a launch of it, and the journal is checked
+against that before anything runs (`Journal.check`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import msgspec
-import numpy as np
 import zstandard
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Meta, Struct, field
 
 from rocdbg.codeobject.compression import MAX_UNCOMPRESSED
 from rocdbg.errors import Error
-from rocdbg.launch.binding import MAX_BUFFERS_SIZE, Buffer, Local
-from rocdbg.launch.elements import ArrayType
-from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
+from rocdbg.launch.binding import MAX_BUFFERS_SIZE
+from rocdbg.launch.elements import MAX_BUFFER_SIZE
+from rocdbg.launch.spec import MAX_DIMENSION
 from rocdbg.regular_file import read_regular
-from rocdbg.sim.core.wave import Dim3
-from rocdbg.sim.device.journal import Entry
+from rocdbg.sim.core.layout import WINDOW_SIZE
+from rocdbg.sim.device.journal import MOST_INSTRUCTIONS, Entry
+from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE
+from rocdbg.text import one_line
 
 MAGIC = b"rocdbg recording"
-VERSION = 1
+VERSION = 2
 _BLOCK = struct.Struct("<QQI")
 _VERSION = struct.Struct("<I")
 _CONTENT = 4 << 20
 """Bytes of content in a block."""
 _MOST = MAX_BUFFERS_SIZE + MAX_UNCOMPRESSED
 """Bytes of content."""
+
+MAX_ARGUMENTS = 1024
+MAX_CODE_OBJECTS = 4096
+
+Size = Annotated[int, Meta(ge=0, le=MAX_BUFFER_SIZE)]
+Dimension = Annotated[int, Meta(ge=1, le=MAX_DIMENSION)]
+Word = Annotated[int, Meta(ge=0, le=0xFFFF_FFFF)]
+Name = Annotated[str, Meta(max_length=1 << 16)]
+Text = Annotated[str, Meta(max_length=400)]
+Digest = Annotated[bytes, Meta(min_length=32, max_length=32)]
+Tolerance = Annotated[float, Meta(ge=0)]
 
 
 class RecordFileError(Error):
@@ -46,36 +62,36 @@ class RecordFileError(Error):
     def __init__(self, path: Path, reason: str, offset: int | None = None) -> None:
         self.path, self.reason, self.offset = path, reason, offset
         at = f" at offset {offset}" if offset is not None else ""
-        super().__init__(f"{path}{at}: {reason}")
+        super().__init__(one_line(f"{path}{at}: {reason}"))
 
 
 class SavedBuffer(Struct, tag="buffer", frozen=True):
     """A `Buffer`."""
 
-    name: str
+    name: Name
     storage: bytes
-    array: str | None
+    array: Text | None
     expect: bytes | None
-    rtol: float
-    atol: float
+    rtol: Tolerance
+    atol: Tolerance
     initialized: bool
-    offset: int = 0
-    same: int | None = None
+    offset: Size = 0
+    same: Size | None = None
     """The earlier argument whose storage this is; then ``storage`` is empty."""
-    image: str | None = None
-    sampler: str | None = None
+    image: Text | None = None
+    sampler: Text | None = None
 
 
 class SavedSampler(Struct, tag="sampler", frozen=True):
     """A `SamplerSpec`."""
 
-    text: str
+    text: Text
 
 
 class SavedLocal(Struct, tag="local", frozen=True):
     """A `Local`."""
 
-    size: int
+    size: Word
 
 
 class SavedBytes(Struct, tag="bytes", frozen=True):
@@ -87,7 +103,7 @@ class SavedBytes(Struct, tag="bytes", frozen=True):
 class SavedNumber(Struct, tag="number", frozen=True):
     """A number (``float``: a floating-point one), or several; as text, since they may have any number of bits."""
 
-    texts: list[str]
+    texts: list[Text]
     floats: list[bool]
     several: bool
 
@@ -102,8 +118,19 @@ SavedArgument = SavedBuffer | SavedSampler | SavedLocal | SavedBytes | SavedNumb
 class SavedCode(Struct, frozen=True):
     """A code object's file, and the path it was opened from."""
 
-    path: str
+    path: Annotated[str, Meta(max_length=4096)]
     data: bytes
+
+
+class SavedOptions(Struct, frozen=True):
+    """What was chosen about the device (`MachineOptions`)."""
+
+    memory_limit: Annotated[int, Meta(ge=0, le=WINDOW_SIZE)]
+    dynamic_stack_size: Annotated[int, Meta(ge=0, le=1 << 24)]
+    resident_waves: Annotated[int, Meta(ge=1, le=4096)]
+    count_uninitialized: bool
+    lds_out_of_range: Text
+    schedule: Text
 
 
 class SavedRun(Struct, frozen=True):
@@ -111,22 +138,22 @@ class SavedRun(Struct, frozen=True):
     ``digest``: of the state at position ``end``. ``kernarg`` and ``offsets``: as in `RawKernarg`.
     ``user_data`` and ``registers``: of a shader, as in `LaunchSpec`."""
 
-    rocdbg: str
-    architecture: str
-    kernel: str
-    grid: Dim3
-    workgroup: Dim3
-    dynamic_lds: int
-    arguments: list[SavedArgument]
-    code: list[SavedCode]
-    options: dict[str, int | str | bool]
+    rocdbg: Annotated[str, Meta(max_length=100)]
+    architecture: Annotated[str, Meta(max_length=100)]
+    kernel: Name
+    grid: tuple[Dimension, Dimension, Dimension]
+    workgroup: tuple[Dimension, Dimension, Dimension]
+    dynamic_lds: Word
+    arguments: Annotated[list[SavedArgument], Meta(max_length=MAX_ARGUMENTS)]
+    code: Annotated[list[SavedCode], Meta(min_length=1, max_length=MAX_CODE_OBJECTS)]
+    options: SavedOptions
     journal: list[Entry]
-    end: int
-    digest: bytes
+    end: Annotated[int, Meta(ge=0, lt=MOST_INSTRUCTIONS)]
+    digest: Digest
     kernarg: bytes | None = None
-    offsets: list[int] = field(default_factory=list)
+    offsets: list[Annotated[int, Meta(ge=0, le=MAX_SEGMENT_SIZE)]] = field(default_factory=list)
     user_data: bytes | None = None
-    registers: dict[str, int] = field(default_factory=dict)
+    registers: dict[Annotated[str, Meta(max_length=100)], Word] = field(default_factory=dict)
 
 
 def save(run: SavedRun, path: Path) -> None:
@@ -135,7 +162,7 @@ def save(run: SavedRun, path: Path) -> None:
     if path.exists() and not path.is_file():
         raise RecordFileError(path, "cannot be written: it is no regular file")
     try:
-        with part.open("wb") as file:
+        with part.open("xb") as file:  # whoever may write to the folder may have put a link there
             file.writelines(_encoded(run))
             file.flush()
             os.fsync(file.fileno())
@@ -152,16 +179,24 @@ def save(run: SavedRun, path: Path) -> None:
 
 def load(path: Path) -> SavedRun:
     """Read a recording. Raises RecordFileError, and what `read_regular` raises."""
-    content = b"".join(_blocks(path, read_regular(path, 2 * _MOST)))
+    start = len(MAGIC) + _VERSION.size
     try:
-        return msgspec.msgpack.decode(content, type=SavedRun)
+        content = b"".join(_blocks(path, read_regular(path, 2 * _MOST)))
+        run = msgspec.msgpack.decode(content, type=SavedRun)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
-        start = len(MAGIC) + _VERSION.size
         raise RecordFileError(path, f"this is not the content of a recording: {error}", start) from None
+    except MemoryError:
+        raise RecordFileError(path, "there is not enough memory for its content", start) from None
+    last = run.journal[-1].end if run.journal else 0
+    if last != run.end:
+        raise RecordFileError(path, f"its journal ends at position {last}, not at {run.end}")
+    return run
 
 
 def _encoded(run: SavedRun) -> Iterator[bytes]:
     content = msgspec.msgpack.encode(run)
+    if len(content) > _MOST:
+        raise OSError(errno.EFBIG, f"{len(content)} bytes are more than the {_MOST} that can be read again")
     yield MAGIC + _VERSION.pack(VERSION)
     pack = zstandard.ZstdCompressor(level=3)
     for at in range(0, len(content), _CONTENT):
@@ -199,6 +234,9 @@ def _blocks(path: Path, data: bytes) -> Iterator[bytes]:
         if zlib.crc32(body) != crc or not 0 < size <= _CONTENT or total > _MOST:
             raise RecordFileError(path, "this block is damaged", start)
         try:
+            # What the frame says of its size is what is asked for: it may say terabytes.
+            if zstandard.frame_content_size(body) not in (size, -1):
+                raise RecordFileError(path, "this block is damaged: it has another size than it says", start)
             content = unpack.decompress(body, max_output_size=size)
         except zstandard.ZstdError as error:
             raise RecordFileError(path, f"this block is damaged: {error}", start) from None
@@ -207,97 +245,7 @@ def _blocks(path: Path, data: bytes) -> Iterator[bytes]:
         yield content
 
 
-# -- arguments
-
-
-def saved_arguments(arguments: Iterable[Any]) -> list[SavedArgument]:
-    """Arguments as `binding.bind` takes them, to be saved."""
-    saved: list[SavedArgument] = []
-    places: dict[int, int] = {}
-    for index, argument in enumerate(arguments):
-        first = places.setdefault(id(argument.storage), index) if isinstance(argument, Buffer) else index
-        one = _saved(argument)
-        saved.append(replace(one, storage=b"", same=first) if first != index and isinstance(one, SavedBuffer) else one)
-    return saved
-
-
-def _saved(argument: Any) -> SavedArgument:
-    match argument:
-        case Buffer():
-            expect = argument.expect.tobytes() if argument.expect is not None else None
-            return SavedBuffer(
-                argument.name, argument.storage.tobytes(), str(argument.array) if argument.array else None, expect,
-                argument.rtol, argument.atol, argument.initialized, argument.offset,
-                image=str(argument.image) if argument.image is not None else None,
-                sampler=argument.sampler.text if argument.sampler is not None else None,
-            )
-        case SamplerSpec():
-            return SavedSampler(argument.text)
-        case Local():
-            return SavedLocal(argument.size)
-        case None:
-            return SavedNothing()
-        case bytes() | bytearray():
-            return SavedBytes(bytes(argument))
-    several = isinstance(argument, Sequence)
-    numbers = list(argument) if several else [argument]
-    return SavedNumber([repr(n) for n in numbers], [isinstance(n, float) for n in numbers], several)
-
-
-def restored_arguments(arguments: Iterable[SavedArgument], path: Path) -> list[Any]:
-    """What `saved_arguments` has saved. Raises RecordFileError."""
-    try:
-        restored: list[Any] = []
-        for argument in arguments:
-            if isinstance(argument, SavedBuffer) and argument.same is not None:
-                first = restored[argument.same] if 0 <= argument.same < len(restored) else None
-                if not isinstance(first, Buffer):
-                    raise ValueError(f"argument {argument.same} is no buffer")
-                restored.append(replace(first, name=argument.name, offset=argument.offset))
-            else:
-                restored.append(_restored(argument))
-        return restored
-    except (ValueError, Error) as error:
-        raise RecordFileError(path, f"an argument of the launch makes no sense: {error}") from None
-
-
-def _restored(saved: SavedArgument) -> Any:
-    match saved:
-        case SavedBuffer():
-            array = ArrayType.parse(saved.array) if saved.array is not None else None
-            storage = np.frombuffer(saved.storage, np.uint8)
-            if array is not None and array.nbytes != storage.size:
-                raise ValueError(f"{saved.array} has not {storage.size} bytes")
-            expect = None
-            if saved.expect is not None and array is not None:
-                expect = np.frombuffer(saved.expect, array.dtype)
-            image = ImageSpec.parse(saved.image, saved.name) if saved.image is not None else None
-            sampler = SamplerSpec.parse(saved.sampler, saved.name) if saved.sampler is not None else None
-            if image is not None and image.array.nbytes != storage.size:
-                raise ValueError(f"{saved.image} has not {storage.size} bytes")
-            return Buffer(
-                saved.name, storage, array, expect, saved.rtol, saved.atol, saved.initialized, saved.offset, image,
-                sampler,
-            )
-        case SavedSampler():
-            return SamplerSpec.parse(saved.text, "sampler")
-        case SavedLocal():
-            return Local(saved.size)
-        case SavedBytes():
-            return saved.data
-        case SavedNothing():
-            return None
-    pairs = zip(saved.texts, saved.floats, strict=True)
-    numbers = [float(text) if floating else _whole(text) for text, floating in pairs]
-    return tuple(numbers) if saved.several else numbers[0]
-
-
-def _whole(text: str) -> int | bool:
-    if len(text) > 400:
-        raise ValueError("a number is too long")
-    return text == "True" if text in ("True", "False") else int(text)
-
-
 __all__ = [
-    "RecordFileError", "SavedCode", "SavedRun", "load", "restored_arguments", "save", "saved_arguments",
+    "RecordFileError", "SavedArgument", "SavedBuffer", "SavedBytes", "SavedCode", "SavedLocal", "SavedNothing",
+    "SavedNumber", "SavedOptions", "SavedRun", "SavedSampler", "load", "save",
 ]

@@ -158,7 +158,7 @@ def _in_space(address: int, space: Space) -> bool:
 
 def _where(space: Space, address: int, size: int, wave: Wave, memory: GlobalMemory) -> str | None:
     if space is Space.LOCAL:
-        limit = wave.field("lds_size")
+        limit = wave.word("lds_size")
         return _past(address, limit, f"the workgroup's {limit} bytes of LDS")
     if space is Space.PRIVATE:
         limit = wave.lane_scratch_size

@@ -148,7 +148,8 @@ def show_focus(shell: Shell) -> None:
     shell.line(switching(shell, session.focus.current))
     for warning in session.warnings.take():
         shell.warn(warning)
-    show_frame(shell, session.focus.frame())
+    if session.inferior.wave(session.focus.current.thread or 0).used_lanes >> (session.focus.current.lane or 0) & 1:
+        show_frame(shell, session.focus.frame())
 
 
 @command(
@@ -239,6 +240,8 @@ def _condition_holds(shell: Shell, thread: int, text: str, lead: str) -> bool:
 def _match_lane(shell: Shell, lane: LaneRow, matches: object, title: str) -> bool:
     assert callable(matches)
     found = False
+    if lane.state is LaneState.UNUSED:
+        return False
     if lane.name and matches(lane.name):
         shell.line(f"{title} has name '{lane.name}'")
         found = True

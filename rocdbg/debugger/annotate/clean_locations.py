@@ -20,12 +20,10 @@ _MOVES = frozenset({"push_lane", "lit4", "mul", "offset"})
 
 def clean_location(program: Program, die: Die, data: bytes, target: str, wave_size: int) -> bytes:
     """A variable's location by its producer's conventions, as the text has it. Raises `DwarfError`."""
-    clean = die.unit.conventions.location(data, target, wave_size)
-    known = _register_bits(clean, program.architecture)
-    if known is None:
-        return clean
     size = program.complete_type(Variable(die).type).size or 0
-    if 8 * size <= known:
+    clean = die.unit.conventions.location(data, target, wave_size, size)
+    known = _register_bits(clean, program.architecture)
+    if known is None or 8 * size <= known:
         return clean
     # what goes beyond the register is not there, whatever lies behind it
     return clean + assemble(("bit_piece", known, 0), ("bit_piece", 8 * size - known, 0))

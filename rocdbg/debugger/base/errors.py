@@ -34,6 +34,13 @@ class NoRegistersError(NotRunningError):
         super().__init__(f"No {what}.")
 
 
+class UnusedLaneError(NoRegistersError):
+    """A frame was asked for of a lane that no work-item of a partial wave has."""
+
+    def __init__(self, lane: int) -> None:
+        NotRunningError.__init__(self, f"No stack: lane {lane} is unused, it has no work-item.")
+
+
 class MemoryAccessError(DebuggerError):
     """Memory that cannot be read or written.
 

@@ -11,18 +11,24 @@ from msgspec.structs import replace
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress
-from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.register_watches import RegisterWatches
+from rocdbg.debugger.breakpoints.watched_memory import (
+    MAX_WATCHED,
+    is_lane_memory,
+    need_lane_memory,
+    read_watched,
+    watched_address,
+)
 from rocdbg.debugger.breakpoints.watched_reads import RecordedMemory, RecordedReads
 from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
 from rocdbg.debugger.expr.parsing.constant_expressions import is_constant_text
 from rocdbg.debugger.expr.parsing.kept_trees import names_in
-from rocdbg.debugger.expr.value_access import address_of, follow
+from rocdbg.debugger.expr.value_access import follow
 from rocdbg.debugger.frames.frame_registers import RegisterFile
 from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
@@ -34,9 +40,6 @@ from rocdbg.dwarf.info import Loclist
 from rocdbg.errors import Error
 from rocdbg.sim.core.checks import Check, Condition, Counter
 from rocdbg.sim.core.lane_expressions import constant
-
-MAX_WATCHED = 1 << 16
-"""Bytes of the largest value that is watched."""
 
 
 @lru_cache(maxsize=16)
@@ -77,7 +80,7 @@ class Watcher:
         made = Watchpoint(0, f"-location {text}" if location else text, expression=text)
         running = self._parts.inferior.target is not None and focus.thread is not None
         if location or mask is not None:
-            made.expression = self._address(text, focus, mask)
+            made.expression = watched_address(text, self._parts.data, focus, mask)
             made.masked = mask is not None
         elif running and self._needs_frame(text):
             frame = self._parts.inferior.frame(focus)
@@ -98,6 +101,8 @@ class Watcher:
         if made.scoped:
             made.bounds, made.inlined = self._bounds(text, focus), self._parts.inferior.frame(focus).inline is not None
         self._look(made)
+        if location and running:
+            need_lane_memory(self._parts.inferior.target, made.memory)
         made.is_direct = self._is_direct(made, focus)
         made.is_fixed = running and not made.scoped and self._is_fixed(made, focus)
         if access != "write" and made.in_registers:
@@ -109,7 +114,7 @@ class Watcher:
         environment = self._parts.data.environment(focus)
         return (
             not made.in_registers and bool(made.memory)
-            and all(one.space == AddressSpace.GLOBAL for one in made.memory)
+            and not any(is_lane_memory(self._parts.inferior.target, one) for one in made.memory)
             and "$" not in made.expression and not any(names_in(value_tree(made.expression, environment)))
             and self._parts.inferior.frame(focus).program is self._parts.inferior.program
         )
@@ -154,27 +159,6 @@ class Watcher:
                 for bound in (address for entry in known for address in entry[:2] if address is not None):
                     found.add(program.to_loaded(FileAddress(bound)))
         return frozenset(found)
-
-    def _address(self, text: str, focus: Focus, mask: int | None) -> str:
-        """An expression for what is where an expression is now."""
-        environment = self._parts.data.environment(focus)
-        value = follow(Evaluator(environment).text(text), environment)
-        try:
-            address = address_of(value)
-        except ExpressionError:
-            if value.storage is None or (value.storage.address is None and value.storage.register is None):
-                raise ExpressionError(f"Cannot watch constant value `{text}'.") from None
-            raise
-        pointer = self._parts.data.format(address).partition(") ")[0] + ")"
-        number = address.as_int()
-        known = value.address.space if value.address is not None else 0
-        space = f"{address_space(known).name}#" if known else ""
-        if mask is None:
-            return f"*{pointer} {space}{number:#x}"
-        region = ~mask & (1 << 64) - 1
-        if region & region + 1 or region >= MAX_WATCHED:
-            raise ExpressionError("Invalid mask or memory region.")
-        return f"*(unsigned char (*)[{region + 1}]) {space}{number & mask:#x}"
 
     def _ends(self, frame: Frame) -> frozenset[int]:
         """Addresses at which a frame is gone, or about to go: where it returns to, or the ends of its kernel."""
@@ -243,7 +227,7 @@ class Watcher:
         if target is None or before is None:
             return None
         try:
-            data = target.read_memory(memory.space, memory.address, memory.size, memory.thread, memory.lane)
+            data = read_watched(target, memory)
         except Error:
             return None
         return before if data == before.data else Value(before.type, data=data)

@@ -251,7 +251,7 @@ def _methods(object_: Value, name: str) -> Iterator[tuple[Value, list[Method]]]:
         if methods:
             yield part, methods
             return
-        waiting += [part.part(base.type, base.byte_offset) for base in class_.bases if base.byte_offset is not None]
+        waiting += [part.base(base) for base in class_.bases if base.byte_offset is not None]
 
 
 def _function_of(method: Method, object_: Value, environment: Environment) -> Function | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError
 from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
 from rocdbg.debugger.expr.dynamic_types import whole_object
@@ -29,11 +29,14 @@ POINTER = 8
 def cast(type_: Type, value: Value, environment: Environment, implicit: bool = False) -> Value:
     """Convert a scalar. A pointer cast keeps the address space unless the type names one.
 
-    An ``implicit`` conversion (of an assignment) makes of an address in one space that of the same place in another.
+    An ``implicit`` conversion (of an assignment), and one to a space, makes of an address in one space that of the
+    same place in another. A null pointer, and a number 0, become the null pointer of the type.
     Raises `ExpressionError` where there is none.
     """
-    stripped = type_.strip_typedefs()
+    stripped = type_.bare
     source = value.bare
+    if isinstance(stripped, PointerType) and is_null(value):
+        return Value.of_int(type_, c_types.null_number(stripped))
     if (
         isinstance(stripped, PointerType)
         and isinstance(source, PointerType)
@@ -43,7 +46,7 @@ def cast(type_: Type, value: Value, environment: Environment, implicit: bool = F
     ):
         space = source.address_class
         type_ = PointerType(stripped.target, stripped.kind, source.byte_size, space)
-    elif isinstance(stripped, PointerType) and isinstance(source, PointerType) and implicit:
+    elif isinstance(stripped, PointerType) and isinstance(source, PointerType):
         value = _between_spaces(value, source, stripped, environment)
     elif isinstance(source, PointerType) and c_types.size_of(type_) == 8 and c_types.is_integral(type_):
         # a number has no address space: that of the place in the generic one, as in the language
@@ -56,15 +59,25 @@ def _between_spaces(value: Value, source: PointerType, target: PointerType, envi
     """An address of one space as the same place's address in another, where one exists."""
     have, want = source.address_class or 0, target.address_class or 0
     flat = {AddressSpace.GLOBAL, AddressSpace.GENERIC}
-    if have == want or {have, want} <= flat or value.as_int() == 0:
+    if have == want or {have, want} <= flat:
         return value
-    place = environment.memory.generic_address(have, value.as_int()) if want in flat else None
+    place = environment.memory.generic_address(have, value.as_int())
+    if want not in flat and place is not None:
+        aperture = environment.memory.generic_address(want, 0)
+        size = 1 << 8 * address_space(want).address_size
+        place = place - aperture if aperture is not None and aperture <= place < aperture + size else None
     if place is not None:
         return Value.of_int(c_types.UNSIGNED_LONG, place)
     raise ExpressionError(
-        f"Cannot assign a {AddressSpace(have).name.lower()} address to a pointer to "
-        f"{AddressSpace(want).name.lower()}."
+        f"Cannot assign a {address_space(have).name} address to a pointer to {address_space(want).name}."
     )
+
+
+def is_null(value: Value) -> bool:
+    """Whether it is a null pointer, or the number 0 that stands for one."""
+    if isinstance(value.bare, PointerType):
+        return not value.is_true()
+    return c_types.is_integral(value.type) and value.as_int() == 0
 
 
 def reference_cast(type_: PointerType, value: Value, environment: Environment) -> Value:
@@ -112,13 +125,13 @@ def dynamic_cast(type_: Type, value: Value, environment: Environment) -> Value:
     if not isinstance(wanted, ClassType | VoidType):
         raise ExpressionError("Argument to dynamic_cast must be pointer to class or `void *'")
     if c_types.is_integral(value.type) and value.as_int() == 0:
-        return convert(value, type_)
+        return cast(type_, value, environment)
     if not isinstance(source, PointerType) or not isinstance(source.target.bare, ClassType):
         raise ExpressionError("Argument to dynamic_cast does not have pointer to class type")
     space = source.address_class or 0
     object_ = environment.at_address(source.target, space, value.as_int())
-    if value.as_int() == 0:
-        return convert(value, type_)
+    if is_null(value):
+        return cast(type_, value, environment)
     part = base_part(object_, wanted, environment)
     whole = object_ if part is not None else whole_object(object_, environment)
     if whole is None:
@@ -126,7 +139,8 @@ def dynamic_cast(type_: Type, value: Value, environment: Environment) -> Value:
     if part is None:
         part = whole if isinstance(wanted, VoidType) else base_part(whole, wanted, environment, public=True)
     if part is None or part.address is None:
-        return Value.of_int(c_types.pointer_to(target.target, space), 0)
+        missing = c_types.pointer_to(target.target, space)
+        return Value.of_int(missing, c_types.null_number(missing))
     return Value.of_int(c_types.pointer_to(target.target, part.address.space), part.address.value)
 
 
@@ -142,6 +156,8 @@ def in_one_space(left: Value, right: Value, environment: Environment) -> tuple[V
     moved = []
     for value, type_, space in ((left, a, spaces[0]), (right, b, spaces[1])):
         place = value.as_int() if space in flat else environment.memory.generic_address(space, value.as_int())
+        if is_null(value):
+            place = 0
         if place is None:
             return left, right
         moved.append(Value.of_int(c_types.pointer_to(type_.target, AddressSpace.GENERIC), place))

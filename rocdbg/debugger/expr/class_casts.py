@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.values import c_types
-from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value import PlacedBase, Value
 from rocdbg.dwarf.info.types import Access, ClassType, PointerType, Type
 
 
@@ -25,7 +25,7 @@ def base_part(object_: Value, wanted: Type, environment: Environment, public: bo
         return None
     for base in complete.bases:
         if base.byte_offset is not None and (base.access is Access.PUBLIC or not public):
-            found = base_part(object_.part(base.type, base.byte_offset), wanted, environment, public)
+            found = base_part(object_.base(base), wanted, environment, public)
             if found is not None:
                 return found
     return None
@@ -39,7 +39,7 @@ def base_offset(class_: Type, wanted: Type, environment: Environment) -> int | N
     if not isinstance(complete, ClassType):
         return None
     for base in complete.bases:
-        if base.byte_offset is None or base.virtual:
+        if base.byte_offset is None or base.virtual or isinstance(base, PlacedBase):
             continue
         inner = base_offset(base.type, wanted, environment)
         if inner is not None:
@@ -55,7 +55,7 @@ def cast_pointer(pointer: Value, target: PointerType, environment: Environment) 
     source = pointer.bare
     assert isinstance(source, PointerType)
     have, want = source.target, target.target
-    if not (_is_class(have) and _is_class(want)) or same_class(have, want) or pointer.as_int() == 0:
+    if not (_is_class(have) and _is_class(want)) or same_class(have, want) or not pointer.is_true():
         return pointer
     space = source.address_class or 0
     down = base_offset(want, have, environment)

@@ -17,11 +17,11 @@ from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.located_values import LocationStorage
-from rocdbg.debugger.values.value import PlacedMember, Value
+from rocdbg.debugger.values.value import PlacedBase, PlacedMember, Value
 from rocdbg.debugger.values.value_storage import Absence
 from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist, Variable
-from rocdbg.dwarf.info.attribute_expressions import member_expression, property_expression
-from rocdbg.dwarf.info.attribute_values import AttributeValue, Reference
+from rocdbg.dwarf.info.attribute_expressions import property_expression
+from rocdbg.dwarf.info.attribute_values import Reference
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.types import (
     ArrayType,
@@ -35,12 +35,14 @@ from rocdbg.dwarf.info.types import (
     TypedefType,
 )
 from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.reader import results
+from rocdbg.dwarf.storage import StorageKind
 from rocdbg.errors import Error
 
-DATA_LOCATION, ALLOCATED, ASSOCIATED, RANK = 0x50, 0x4E, 0x4F, 0x71
+ALLOCATED, ASSOCIATED, RANK = 0x4E, 0x4F, 0x71
 MAX_RANK = 15
 MAX_COUNT = 1 << 32
-_ATTRIBUTES = (DATA_LOCATION, ALLOCATED, ASSOCIATED, RANK)
+_ATTRIBUTES = (At.DATA_LOCATION, ALLOCATED, ASSOCIATED, RANK)
 _BOUNDS = (At.LOWER_BOUND, At.UPPER_BOUND, At.COUNT, At.BYTE_STRIDE)
 _DIMENSIONS = (Tag.SUBRANGE_TYPE, Tag.GENERIC_SUBRANGE)
 
@@ -132,8 +134,7 @@ class Resolver(Struct, frozen=True):
             state = self._number(die, code, location)
             if state == 0:
                 return Resolved(type_, location, absence)
-        data = die.attribute(DATA_LOCATION)
-        place = location if data is None else self._location(die, data, location)
+        place = results.data_location(die, self.context, location)
         element: Type = type_
         while isinstance(element, ArrayType) and element.offset == type_.offset:
             element = element.element
@@ -197,39 +198,62 @@ class Resolver(Struct, frozen=True):
 
     def _member(self, member: Member, location: LocationDescription) -> Member:
         if member.location is not None:
-            member = structs.replace(member, bit_offset=self._offset(member.location, location), location=None)
+            place = self._place(member.offset, location)
+            distance = None if place is None else _distance(location, place)
+            if distance is None or (distance % 8 and member.bit_size is None):
+                return _placed(member, self._elsewhere(member.type, place, member.bit_size))
+            member = structs.replace(member, bit_offset=distance, location=None)
         if member.bit_offset is not None and member.bit_size is None and is_dynamic(member.type):
             start = location.offset_by(member.bit_offset)
             inner = self.resolve(member.type, start)
             if inner.absence is not None or inner.location != start:  # what it describes is elsewhere
-                return _placed(member, inner)
+                return _placed(member, self._value(inner))
             member = structs.replace(member, type=inner.type)
         return member
 
     def _base(self, base: BaseClass, location: LocationDescription) -> BaseClass:
         if base.location is not None:
-            base = structs.replace(base, byte_offset=self._offset(base.location, location) // 8, location=None)
+            place = self._place(base.offset, location)
+            distance = None if place is None else _distance(location, place)
+            if distance is None or distance % 8:
+                value = self._elsewhere(base.type, place, None)
+                return PlacedBase(value.type, 0, base.access, base.virtual, offset=base.offset, make=lambda: value)
+            base = structs.replace(base, byte_offset=distance // 8, location=None)
         if base.byte_offset is not None and is_dynamic(base.type):
             # its own virtual bases are found from where it lies in this object
             base = structs.replace(base, type=self.resolve(base.type, location.offset_by(8 * base.byte_offset)).type)
         return base
 
-    def _offset(self, value: Exprloc | Loclist, location: LocationDescription) -> int:
-        """Bits from the object to a member whose location an expression gives, from the object's on the stack."""
-        unit = self.context.unit
-        if unit is None:
-            raise DebuggerError("Where a member is depends on the object, which needs a frame with debug information.")
-        what = member_expression(value, unit)
-        if isinstance(what, dwarf.LocationList):
-            raise DebuggerError("A member's location by a location list is not supported.")
-        found = dwarf.evaluate_location(what, self.context, initial=(location,))
-        return _distance(location, found)
+    def _place(self, offset: int | None, location: LocationDescription) -> LocationDescription | None:
+        """Where a member or base class is whose entry is at ``offset``, which may be anywhere (A.5.7.3).
+
+        ``None``, and named, where that cannot be evaluated.
+        """
+        program = self.context.program
+        if offset is None:
+            return None
+        try:
+            return results.member_location(program.info.die(offset), self.context, location)
+        except Error as error:
+            program.complaints.add(error, "the member is not shown")
+            return None
+
+    def _elsewhere(self, type_: Type, place: LocationDescription | None, bit_size: int | None) -> Value:
+        """The value of a member that is not in the object."""
+        if place is None or place.is_undefined:
+            return Value.absent(type_)
+        if bit_size is not None:
+            return Value(type_, LocationStorage(place, context=self.context), bit_size=bit_size)
+        return self._value(self.resolve(type_, place))
+
+    def _value(self, found: Resolved) -> Value:
+        if found.absence is not None:
+            return Value.absent(found.type, found.absence)
+        return Value(found.type, LocationStorage(found.location, context=self.context))
 
     # -- attributes
 
-    def _location(self, die: Die, value: AttributeValue, location: LocationDescription) -> LocationDescription:
-        if not isinstance(value, Exprloc | Loclist):
-            raise DebuggerError("DW_AT_data_location is not an expression.")
+    def _location(self, die: Die, value: Exprloc | Loclist, location: LocationDescription) -> LocationDescription:
         context = self.context.for_unit(die.unit, location)
         return dwarf.evaluate_location(property_expression(value, die.unit, is_location=True), context)
 
@@ -265,20 +289,24 @@ class Resolver(Struct, frozen=True):
         return self.read(Variable(target))
 
 
-def _placed(member: Member, found: Resolved) -> PlacedMember:
-    type_, absence = found.type, found.absence
-    value = Value(type_, LocationStorage(found.location)) if absence is None else Value.absent(type_, absence)
+def _placed(member: Member, value: Value) -> PlacedMember:
     return PlacedMember(
-        member.name, type_, member.bit_offset, access=member.access, artificial=member.artificial,
+        member.name, value.type, member.bit_offset or 0, access=member.access, artificial=member.artificial,
         offset=member.offset, make=lambda: value,
     )
 
 
-def _distance(start: LocationDescription, end: LocationDescription) -> int:
-    """Bits from one location to another in the same storage."""
-    if len(start.places) != 1 or len(end.places) != 1 or start.places[0].storage != end.places[0].storage:
-        raise DebuggerError("A member lies outside of its object's storage.")
-    return end.places[0].bit_offset - start.places[0].bit_offset
+def _distance(start: LocationDescription, end: LocationDescription) -> int | None:
+    """Bits from one location to another in the same storages; ``None`` where they are not in the same."""
+    if len(start.places) != len(end.places):
+        return None
+    distances = set()
+    for first, last in zip(start.places, end.places, strict=True):
+        if first.storage != last.storage or first.storage.kind is StorageKind.UNDEFINED:
+            return None
+        distances.add(last.bit_offset - first.bit_offset)
+    distance = distances.pop() if len(distances) == 1 else -1
+    return distance if distance >= 0 else None
 
 
 # What an object of a polymorphic class really is, by its virtual table (Itanium C++ ABI, 2.5).

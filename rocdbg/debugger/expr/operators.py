@@ -186,7 +186,7 @@ def _pointer_binary(
         sides = left.type, right.type
         if not all(map(c_types.is_scalar, sides)) or any(map(c_types.is_float, sides)):
             raise ExpressionError(_not_comparable(operator))
-        return Value.of_int(bool_type, _COMPARE[operator](left.as_int(), right.as_int()))
+        return Value.of_int(bool_type, _COMPARE[operator](_compared(left, right), _compared(right, left)))
     if operator in ("+", "-") and left_pointer and not right_pointer and not c_types.is_float(right.type):
         return advance(left, right.as_int() if operator == "+" else -right.as_int())
     if operator == "+" and right_pointer and not left_pointer and not c_types.is_float(left.type):
@@ -201,6 +201,12 @@ def _pointer_binary(
         difference = left.as_int() - right.as_int()
         return Value.of_int(c_types.LONG, int(difference / size) if difference % size else difference // size)
     raise ExpressionError(_NO_NUMBER)
+
+
+def _compared(value: Value, other: Value) -> int:
+    """The number of a value that is compared; an integer 0 beside a pointer is a null one."""
+    number = value.as_int()
+    return number if number or _is_address(value) else c_types.null_number(other.type)
 
 
 def need_no_operator(operator: str, operands: Sequence[Value]) -> None:

@@ -22,7 +22,7 @@ from rocdbg.debugger.expr.parsing.kept_trees import names_in, nesting_limited, p
 from rocdbg.debugger.expr.string_contents import StringReader
 from rocdbg.debugger.expr.value_access import decay, follow
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.frames.inferior import Inferior, outwards
+from rocdbg.debugger.frames.inferior import Inferior, is_used, outwards
 from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
@@ -84,8 +84,11 @@ class Data:
         """What expressions are evaluated in at a focus (by default the current one)."""
         if focus is None:
             focus = self._focus.current
-        running = self._inferior.target is not None and focus.thread is not None
-        return self.environment_of(self._inferior.frame(focus) if running else None)
+        running = self._inferior.target is not None and focus.thread is not None and is_used(self._inferior, focus)
+        made = self.environment_of(self._inferior.frame(focus) if running else None)
+        if focus.thread is not None and not running:
+            made.unused = focus
+        return made
 
     @property
     def user_macros(self) -> dict[str, Macro]:

@@ -90,7 +90,7 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
         raise ExpressionError("Attempt to dereference a generic pointer.")
     behind = pointer.storage
     if isinstance(behind, LocationStorage) and pointer.data is None:
-        place = behind.pointee(pointer.offset, pointer.size)
+        place = behind.pointee(pointer.offset, pointer.size, stripped.address_class or 0)
         if place is not None:
             return environment.at_location(stripped.target, place)
     if only_type and isinstance(stripped.target.bare, ClassType):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.frames import lane_attributes
 from rocdbg.debugger.frames.compiled_locations import compile_location
 from rocdbg.debugger.frames.compiled_places import InRegister, Pieces, Untranslatable, join
 from rocdbg.debugger.frames.entry_point_of_frame import entry_points_of
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.dwarf.info.attribute_expressions import as_written
+from rocdbg.dwarf.reader import results
 from rocdbg.sim.core.builder import I64, Op
 from rocdbg.sim.core.lane_expressions import Node, Scalar, apply, constant, exec_mask, unsigned
 
@@ -24,7 +24,7 @@ def lanes_there(inferior: Inferior, thread: int) -> Node:
         raise Untranslatable("a function that waves may have entered elsewhere")
     inlined = program.info.inline_frames_at(program.to_file(wave.pc)) if function is not None else ()
     for entry in (*inlined, *((function,) if function is not None else ())):
-        told = lane_attributes.expression_of(entry, lane_attributes.ACTIVE_LANE)
+        told = results.expression(entry.die, results.ACTIVE_LANE)
         if told is not None:
             place = compile_location(as_written(told, entry.unit), context.context)
             if not isinstance(place, InRegister | Pieces):

@@ -74,6 +74,8 @@ def registers_extent(place: Place, context: FrameContext, size: int, extent: Cal
     kept = extent(whole, size)
     if kept is whole:
         return place
+    if kept.is_undefined:
+        return Nowhere()
     known = next((part.bits for part in kept.fragments(8 * size)), 0)
     return Pieces(((place, known), (Nowhere(), 8 * size - known)))
 

@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
 from rocdbg.arch.dwarf_registers import PC
-from rocdbg.debugger.frames import lane_attributes
 from rocdbg.debugger.frames.entry_point_of_frame import entered_through
-from rocdbg.debugger.frames.unwind_rules import FoundRow
+from rocdbg.debugger.frames.unwind_rules import FoundRow, UnwindRow, complain
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.any_lane import ANY_LANE
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
 from rocdbg.dwarf.encoding import assemble
-from rocdbg.dwarf.errors import EvaluationError
-from rocdbg.dwarf.info import Constant, Die, Exprloc, Function, Loclist, Scope, Unit
-from rocdbg.dwarf.info.attribute_expressions import as_written
-from rocdbg.dwarf.info.attribute_values import AttributeValue, Block
-from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.errors import EvaluationError, IllFormed
+from rocdbg.dwarf.info import Die, Function, Scope, Unit
+from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.subprogram_entries import EntryPoint
-from rocdbg.dwarf.info.types import BaseType, Encoding, VectorType
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
+from rocdbg.dwarf.reader import results
+from rocdbg.dwarf.reader.content import content_of
 from rocdbg.dwarf.storage import RegisterStorage
-from rocdbg.dwarf.typed_values import ConstValue
 from rocdbg.errors import Error
+
+_Found = TypeVar("_Found")
 
 
 class CallSites(Protocol):
@@ -170,21 +170,27 @@ class FrameContext:
     @cached_property
     def lanes(self) -> int:
         """DW_AT_LLVM_lanes of the function; without it the lanes of the wave: its code is SIMT all the same."""
-        counts = (lane_attributes.lane_count(entry) for entry in lane_entries(self))
-        return next((count for count in counts if count is not None), self.wave_size)
+        for entry in lane_entries(self):
+            try:
+                count = results.lanes(entry.die, 0)
+            except Error as error:
+                self.program.complaints.add(error, f"the {self.wave_size} lanes of the wavefront are used")
+                continue
+            if count:
+                return count
+        return self.wave_size
 
     @cached_property
     def iterations(self) -> int:
         """DW_AT_LLVM_iterations here, 1 without it: the iterations of a loop that run at once."""
         for entry in lane_entries(self):
-            value = lane_attributes.expression_of(entry, lane_attributes.ITERATIONS)
-            if value is not None:
-                context = copy(self.for_unit(entry.unit))
-                context.iterations = 1  # what the expression itself is evaluated with
-                count = dwarf.evaluate_location(as_written(value, entry.unit), context).read(64)
-                if count <= 0:
-                    raise EvaluationError(f"DW_AT_LLVM_iterations of {entry.name} is {count}, not positive")
-                return count
+            try:
+                if results.has_iterations(entry.die):
+                    context = copy(self.for_unit(entry.unit))
+                    context.iterations = 1  # what the expression itself is evaluated with
+                    return results.iterations(entry.die, context)
+            except Error as error:
+                self.program.complaints.add(error, "one iteration is assumed")
         return 1
 
     @cached_property
@@ -197,7 +203,26 @@ class FrameContext:
     @cached_property
     def cfa(self) -> LocationDescription | None:
         """The canonical frame address, ``None`` where no rules are known."""
-        return self.found_row.row.cfa_location(self) if self.found_row is not None else None
+        return self._by_rules(lambda row: row.cfa_location(self))
+
+    def _by_rules(self, ask: Callable[[UnwindRow], _Found]) -> _Found | None:
+        """What the unwind rules say. Where those of debug information fail, the next source's take their place."""
+        found = self.found_row
+        while found is not None:
+            try:
+                return ask(found.row)
+            except Error as error:
+                other = found.instead() if found.instead is not None and self._is_of_a_lane else None
+                if other is None:
+                    raise
+                complain(self.program, self.program.to_file(self.wave_pc or NOWHERE), error, found.source)
+                self.__dict__["found_row"] = found = other
+        return None
+
+    @property
+    def _is_of_a_lane(self) -> bool:
+        """Whether a failure means more than that the answer depends on the lane."""
+        return self.lane is not None and self.lane != ANY_LANE
 
     @cached_property
     def frame_base(self) -> ExpressionLike | LocationDescription | None:
@@ -267,15 +292,15 @@ class FrameContext:
     @cached_property
     def _returns_to(self) -> int | None:
         """`return_address`, found once."""
-        found = self.found_row
-        if found is None:
+        if self.found_row is None:
             place = attribute_location(self, At.RETURN_ADDR)
             return place.read(64) if place is not None and not place.is_undefined else None
+        return self._by_rules(self._returned_to)
+
+    def _returned_to(self, row: UnwindRow) -> int | None:
         column = self.architecture.return_address_register
-        location = found.row.register_location(PC if column is None else column, self)
-        if location.is_undefined:
-            return None
-        return location.read(64)
+        location = row.register_location(PC if column is None else column, self)
+        return None if location.is_undefined else location.read(64)
 
     # -- memory and debug information
 
@@ -302,7 +327,7 @@ class FrameContext:
             die = self.unit.die(offset)
         else:
             die = self.program.info.die(offset)
-        return content_of(die, self.program, self.wave_size), self
+        return content_of(die, self.wave_size), self
 
     def tls_location(self, address: int) -> LocationDescription:
         """There is no thread-local storage on this target."""
@@ -324,15 +349,28 @@ def lane_entries(context: FrameContext) -> list[Scope]:
 
 
 def attribute_location(context: FrameContext, code: int) -> LocationDescription | None:
-    """An attribute of a frame's function that is a location (DW_AT_return_addr, DW_AT_static_link), if it has it."""
-    function = context.function
-    entry = entered(context)
-    own = entry.attribute(code) if entry is not None else None
-    value = own or (function.attribute(code) if function is not None else None)
-    if function is None or not isinstance(value, Exprloc | Loclist):
-        return None
-    what = context.program.expressions.location(value, function.unit, context.wave_size)
-    return dwarf.evaluate_location(what, context)
+    """DW_AT_return_addr or DW_AT_static_link of a frame's function, if it has it and it can be used."""
+    for entry in (entered(context), context.function):
+        if entry is None:
+            continue
+        try:
+            found = results.static_link(entry.die, context) if code == At.STATIC_LINK else _return_addr(entry, context)
+        except Error as error:
+            context.program.complaints.add(error, "it is not used")
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _return_addr(entry: Scope, context: FrameContext) -> LocationDescription | None:
+    """Where DW_AT_return_addr says; registers are named as not allowed, and read."""
+    try:
+        return results.return_addr(entry.die, context)
+    except IllFormed as error:
+        found = results.return_addr(entry.die, context, strict=False)
+        context.program.complaints.add(error, "it is read there")
+        return found
 
 
 def share_caller(context: FrameContext, other: FrameContext) -> None:
@@ -343,45 +381,3 @@ def share_caller(context: FrameContext, other: FrameContext) -> None:
         known["_returns_to"], known["cfa"] = other.return_address(), other.cfa
     except Error:
         return  # found out, and said, again
-
-
-# What entries of the debug information offer to expressions that refer to them (DW_OP_call_ref, implicit pointers).
-
-
-def content_of(die: Die, program: Program, wave_size: int) -> DieContent:
-    """An entry's location, the base type it is, or its constant value; ``None`` when it has none of them."""
-    value = die.attribute(At.LOCATION)
-    if isinstance(value, Exprloc | Loclist):
-        return program.expressions.location(value, die.unit, wave_size)
-    return base_type(die, program) or _const_value(die.attribute(At.CONST_VALUE))
-
-
-def base_type(die: Die, program: Program) -> dwarf.BaseType | None:
-    """The base type at an entry as the evaluator knows types; ``None`` when it is none."""
-    if die.tag != Tag.BASE_TYPE:
-        return None
-    type_ = program.info.type_at(die.offset).strip_typedefs()
-    elements: int | None = None
-    if isinstance(type_, VectorType):
-        elements = type_.count
-        type_ = type_.element
-    if not isinstance(type_, BaseType):
-        return None
-    encoding = type_.encoding
-    name = "DW_ATE_" + (encoding.name.lower() if isinstance(encoding, Encoding) else "unsigned")
-    return dwarf.BaseType(
-        name=type_.name,
-        encoding=name,
-        bit_size=type_.bit_size or 8 * type_.byte_size,
-        vector_size=elements,
-        byte_order="big" if type_.big_endian else "little",
-    )
-
-
-def _const_value(value: AttributeValue | None) -> ConstValue | None:
-    if isinstance(value, Block):
-        return ConstValue(value.data)
-    if isinstance(value, Constant):
-        size = value.size or 8
-        return ConstValue((value.value & ((1 << 8 * size) - 1)).to_bytes(size, "little"))
-    return None

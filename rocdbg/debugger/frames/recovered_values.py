@@ -271,7 +271,7 @@ def _claims(
     size = variable.type.size or 0
     if not isinstance(location, Loclist) or not 0 < size <= 8:
         return []
-    what = program.expressions.location(location, variable.unit, wave_size)
+    what = program.expressions.location(location, variable.unit, wave_size, size)
     if not isinstance(what, LocationList):
         return []
     found: list[Claim] = []

@@ -7,7 +7,7 @@ remembers it for ``info frame``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.cfi_rules import Rule
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.location import LocationDescription
+from rocdbg.errors import Error
 
 
 class UnwindRow(Protocol):
@@ -54,6 +55,21 @@ class FoundRow(Struct, frozen=True):
 
     row: UnwindRow
     source: str
+    instead: Callable[[], FoundRow | None] | None = None
+    """The row of the next source, where this one turns out to be unusable."""
+
+
+def complain(program: Program, pc: FileAddress, error: Error, source: str) -> None:
+    """Name call frame information that cannot be used, with the function at a PC; ``source`` has its section's name."""
+    if isinstance(error, dwarf.DwarfError):
+        try:
+            function = program.info.function_at(pc) if program.has_debug_info else None
+        except Error:
+            function = None
+        name = (function.qualified_name if function is not None else None) or f"the code at {pc:#x}"
+        section = source.partition("(")[2].rstrip(")") or source
+        error.concern("Call frame information", f"{name} in {section}")
+    program.complaints.add(error, "the prologue is analysed instead")
 
 
 class _FrameSection:
@@ -63,6 +79,7 @@ class _FrameSection:
     """
 
     def __init__(self, program: Program, data: bytes, eh_frame: bool, address: int) -> None:
+        self.name = ".eh_frame" if eh_frame else ".debug_frame"
         self._program = program
         self._data = data
         self._eh_frame = eh_frame
@@ -75,9 +92,12 @@ class _FrameSection:
         dialect = unit.dialect if unit is not None else "amd"
         table = self._tables.get(dialect)
         if table is None:
+            faults: list[dwarf.DwarfError] = []
             table = self._tables[dialect] = dwarf.parse_frames(
-                self._data, dialect=dialect, eh_frame=self._eh_frame, section_address=self._address
+                self._data, dialect=dialect, eh_frame=self._eh_frame, section_address=self._address, faults=faults
             )
+            for fault in faults:
+                complain(self._program, pc, fault, self.name)
         return table.row(pc)
 
 
@@ -113,11 +133,17 @@ class Unwinder:
             self._rows[key] = self._find(*key)
         return self._rows[key]
 
-    def _find(self, pc: FileAddress, wave_size: int) -> FoundRow | None:
-        for name, source in self._sources:
-            row = source.row(pc)
+    def _find(self, pc: FileAddress, wave_size: int, first: int = 0) -> FoundRow | None:
+        """The row of the first source that has one, from the source with an index on."""
+        for index in range(first, len(self._sources)):
+            name, source = self._sources[index]
+            try:
+                row = source.row(pc)
+            except Error as error:
+                complain(self._program, pc, error, name)
+                continue
             if row is not None:
-                return FoundRow(row, name)
+                return FoundRow(row, name, partial(self._find, pc, wave_size, index + 1))
         if wave_size not in self._prologues:
             self._prologues[wave_size] = self._prologue(self._program, wave_size)
         prologue = self._prologues[wave_size]

@@ -16,9 +16,14 @@ def memory_location(context: FrameContext, space: int, address: int) -> Location
     return dwarf.evaluate_location(data, context)
 
 
-def variable_expression(variable: Variable, context: FrameContext) -> AnyExpression | None:
-    """What says where a variable is, ready to be evaluated; ``None`` without a location of that kind."""
+def variable_expression(
+    variable: Variable, context: FrameContext, size: int | None = None
+) -> AnyExpression | None:
+    """What says where a variable is, ready to be evaluated; ``None`` without a location of that kind.
+
+    ``size`` is that of its complete type, in bytes; ``None``: its type's own.
+    """
     location = variable.location
     if not isinstance(location, Exprloc | Loclist):
         return None
-    return context.program.expressions.location(location, variable.unit, context.wave_size)
+    return context.program.expressions.location(location, variable.unit, context.wave_size, size or variable.type.size)

@@ -167,12 +167,15 @@ def _npy_bytes(contents: bytes, name: str) -> bytes:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(file)
-    except (ValueError, SyntaxError, TokenError, RecursionError, MemoryError):
+    except (ValueError, TypeError, IndexError, KeyError, SyntaxError, TokenError, RecursionError, MemoryError):
+        # NumPy's own reader evaluates the header, and looks into what it finds as if it were one.
         raise DebuggerError(f"'{name}' is not a NumPy array file that can be read.") from None
     if dtype.hasobject:
         raise DebuggerError(f"'{name}' holds Python objects: these are no bytes of memory.")
     if any(extent < 0 for extent in shape):
         raise DebuggerError(f"'{name}' has an array of negative extent.")
+    if not dtype.itemsize:
+        raise DebuggerError(f"'{name}' has elements of no bytes.")
     size = dtype.itemsize * math.prod(shape)
     body = contents[file.tell() :]
     if len(body) < size:

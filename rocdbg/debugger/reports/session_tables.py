@@ -8,7 +8,7 @@ from rocdbg.debugger.base.errors import NoRegistersError, RegisterAccessError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.frame_registers import special_names
-from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.inferior import Inferior, is_used
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.reports.table_rows import LaneRow, LaneState, LibraryRow, RegisterRow, ThreadRow
 from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, QueueInfo
@@ -34,7 +34,9 @@ class Tables:
         rows = []
         for wave in inferior.target.waves() if inferior.target is not None else ():
             current = wave.number == focus.thread
-            shown = focus if current else Focus(wave.number, first_lane(inferior.active_lanes(wave.number)))
+            shown = focus
+            if not current or not is_used(inferior, focus):
+                shown = Focus(wave.number, first_lane(inferior.active_lanes(wave.number)))
             rows.append(
                 ThreadRow(
                     wave.number, wave.target_id, wave.kernel, current, inferior.frame(shown),

@@ -56,7 +56,7 @@ def _parts(value: Value, environment: Environment) -> list[Value]:
     if isinstance(class_, ClassType):
         for base in class_.bases:
             if base.byte_offset is not None and is_polymorphic(base.type, environment):
-                found += _parts(value.part(base.type, base.byte_offset), environment)
+                found += _parts(value.base(base), environment)
     return found
 
 

@@ -27,7 +27,7 @@ class Driving:
     def _need_lane(self) -> Focus:
         focus = self._parts.focus.need_running()
         self._parts.inferior.need_runnable()
-        return focus
+        return self._parts.inferior.need_stack(focus)
 
     def perform(self, action: Callable[[], StopEvent | None]) -> StopEvent:
         """Do something that moves the program in time, so that `interrupt` stops it, and tell of the stop."""

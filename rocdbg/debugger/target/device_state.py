@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.arch.address_spaces import AddressSpace, address_space, null_address
 from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
 from rocdbg.arch.lane_sets import all_lanes
 from rocdbg.arch.targets import Generation
@@ -250,6 +250,8 @@ class DeviceState(ABC):
     def generic_address(self, space: int, address: int) -> int | None:
         if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
             return address
+        if address == null_address(space):
+            return 0
         aperture = _APERTURES.get(AddressSpace(space))
         return None if aperture is None else aperture | address & ~_APERTURE_MASK
 
@@ -288,6 +290,11 @@ class DeviceState(ABC):
             return self.memory.view(wave.scratch_base + address, size)
         if space == AddressSpace.PRIVATE_LANE:
             return self._lane_bytes(wave, address, size, lane)
+        if space == AddressSpace.REGION:
+            gds = self._dispatch_of(thread).global_data_share
+            if address + size > gds.size:
+                raise MemoryAccessError("region", address, size)
+            return gds[address : address + size]
         raise MemoryAccessError(address_space(space).name, address, size, "the space does not exist here")
 
     def _lane_bytes(
@@ -340,6 +347,8 @@ class DeviceState(ABC):
                 ]
             view = self._wave_bytes(space, local, watched.size, watched.thread, lane)
             first = last = wave.number
+            if space == AddressSpace.REGION:  # of all waves
+                return [WatchedBytes(int(view.ctypes.data), watched.size, accesses=watched.accesses)]
             if space == AddressSpace.LOCAL:  # of all waves of the group
                 first -= wave.index
                 last = first + self._dispatch_of(wave.number).plan.waves_per_group - 1

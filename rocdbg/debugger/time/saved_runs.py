@@ -14,21 +14,17 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.launch.binding import Buffer
-from rocdbg.launch.recording_file import (
-    RecordFileError,
-    SavedCode,
-    SavedRun,
-    load,
+from rocdbg.launch.recording_file import RecordFileError, SavedCode, SavedRun, load, save
+from rocdbg.launch.saved_launch import (
+    check_launch,
     restored_arguments,
-    save,
+    restored_options,
     saved_arguments,
+    saved_options,
 )
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec
-from rocdbg.sim.device.journal import Journal
-from rocdbg.sim.device.machine import LdsOutOfRange, MachineOptions
-from rocdbg.sim.device.schedule import Schedule
-
-_OPTIONS = ("memory_limit", "dynamic_stack_size", "resident_waves", "count_uninitialized")
+from rocdbg.sim.device.journal import Journal, JournalError
+from rocdbg.text import one_line
 
 
 def save_run(launch: LaunchControl, target: RecordedTarget, path: Path) -> None:
@@ -44,7 +40,6 @@ def save_run(launch: LaunchControl, target: RecordedTarget, path: Path) -> None:
     end = recorder.end
     recording.go_to(present)
     machine, plan = bound.machine, bound.dispatch.plan
-    options = {name: getattr(machine.options, name) for name in _OPTIONS}
     first = launch.program
     programs = [first, *(other for other in launch.programs if other is not first)]
     save(
@@ -52,23 +47,12 @@ def save_run(launch: LaunchControl, target: RecordedTarget, path: Path) -> None:
             rocdbg.__version__, machine.target.name, launch.kernel.name, plan.grid, plan.workgroup,
             launch.spec.dynamic_lds, saved_arguments(launch.bound_arguments),
             [SavedCode(str(each.path.resolve()), bytes(each.code_object.source.data)) for each in programs],
-            {
-                **options, "lds_out_of_range": machine.options.lds_out_of_range.value,
-                "schedule": str(machine.options.schedule),
-            },
-            recorder.journal.entries, end, digest, launch.spec.kernarg,
+            saved_options(machine.options), recorder.saved_journal().entries, end, digest, launch.spec.kernarg,
             [argument.offset for argument in launch.spec.arguments if argument and argument.offset is not None],
             launch.spec.user_data, launch.spec.registers,
         ),
         path,
     )
-
-
-def _schedule(text: object) -> Schedule:
-    schedule = Schedule.parse(str(text))
-    if schedule is None:
-        raise ValueError(f"no schedule is called {text}")
-    return schedule
 
 
 class RestoredRun:
@@ -80,28 +64,16 @@ class RestoredRun:
         self.warning = ""
         """What may be wrong with it."""
         if self._saved.rocdbg != rocdbg.__version__:
-            self.warning = f"{path} was recorded by rocdbg {self._saved.rocdbg}; this is {rocdbg.__version__}"
-        if not self._saved.code:
-            raise RecordFileError(path, "it has no code")
+            self.warning = one_line(f"{path} was recorded by rocdbg {self._saved.rocdbg}; this is {rocdbg.__version__}")
+        check_launch(self._saved, path)
+        self._options = restored_options(self._saved.options, path)
+        self._arguments = restored_arguments(self._saved.arguments, path)
         self.programs = [
             Program(CodeObject(code.data, name=code.path), Path(code.path)) for code in self._saved.code
         ]
-        self._arguments = restored_arguments(self._saved.arguments, path)
-        try:
-            self._options = MachineOptions(
-                **{name: self._saved.options[name] for name in _OPTIONS},  # type: ignore[arg-type]
-                lds_out_of_range=LdsOutOfRange(self._saved.options["lds_out_of_range"]),
-                schedule=_schedule(self._saved.options["schedule"]),
-            )
-        except (KeyError, ValueError):
-            raise RecordFileError(path, "it does not say what the device was") from None
-        ends = [entry.end for entry in self._saved.journal]
-        if ends != sorted(ends) or (ends and (ends[0] < 0 or ends[-1] != self._saved.end)):
-            raise RecordFileError(path, "its positions are not in order")
-        offsets = self._saved.offsets
-        raw = self._saved.kernarg is not None or self._saved.user_data is not None
-        if len(offsets) != (len(self._arguments) if raw else 0) or min(offsets, default=0) < 0:
-            raise RecordFileError(path, "its arguments have no places")
+        device = self.programs[0].code_object.target.device(self._saved.architecture)
+        if device != self._saved.architecture:
+            raise RecordFileError(path, f"its code runs on {device}, and was not recorded there")
 
     def describe(self, launch: LaunchControl) -> None:
         """Make this the launch that `run` begins anew."""
@@ -119,11 +91,15 @@ class RestoredRun:
         launch.given = self._arguments
 
     def start(self, launch: LaunchControl) -> RecordedTarget:
-        """The target at the beginning of what was recorded."""
+        """The target at the beginning of what was recorded. Raises a `rocdbg.Error` where it cannot have been."""
         kept = launch.machine_options
         launch.machine_options = replace(self._options, cache_dir=kept.cache_dir)
         try:
             target = launch.start(Journal(self._saved.journal))
+        except JournalError as error:
+            raise RecordFileError(self.path, str(error)) from None
+        except MemoryError:
+            raise RecordFileError(self.path, "there is not enough memory for what it launches") from None
         finally:
             launch.machine_options = kept
         assert target.recording is not None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rocdbg.arch.address_spaces import null_address
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.dwarf.info.types import (
     VOID as VOID,
@@ -164,6 +165,12 @@ def is_float(type_: Type) -> bool:
     """A floating type of any width."""
     stripped = bare(type_)
     return isinstance(stripped, BaseType) and stripped.encoding == Encoding.FLOAT
+
+
+def null_number(type_: Type) -> int:
+    """The number of a null pointer of a type: that of its address space, where 0 may be a place; 0 for other types."""
+    stripped = bare(type_)
+    return null_address(stripped.address_class or 0) if isinstance(stripped, PointerType) else 0
 
 
 def is_null_type(type_: Type) -> bool:

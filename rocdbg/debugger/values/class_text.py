@@ -72,7 +72,7 @@ class ClassText:
                 if str(base.type) in self.virtual_bases:
                     continue
                 self.virtual_bases.add(str(base.type))
-            part = value.part(base.type, base.byte_offset)
+            part = value.base(base)
             complete = self.formatter.complete(part.bare)
             is_empty = isinstance(complete, ClassType) and not (
                 complete.members or complete.bases or complete.static_members

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.value import PlacedBase, PlacedMember
 from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType
 
 _MAX_DEPTH = 20
@@ -39,9 +40,13 @@ def dtype_of(type_: Type, depth: int = 0) -> np.dtype[Any]:
 def _of_class(bare: ClassType, size: int, depth: int) -> np.dtype[Any] | None:
     body = bare.read_body()
     names, formats, offsets = list[str](), list[Any](), list[int]()
-    parts = [(str(base.type), base.type, base.byte_offset, base.virtual) for base in body.bases]
+    parts = [
+        (str(base.type), base.type, base.byte_offset, base.virtual or isinstance(base, PlacedBase))
+        for base in body.bases
+    ]
     for member in body.members:
         whole = member.bit_offset is not None and not member.bit_offset % 8 and member.bit_size is None
+        whole = whole and not isinstance(member, PlacedMember)
         offset = (member.bit_offset or 0) // 8 if whole else None
         parts.append((member.name or "", member.type, offset, False))
     for name, type_, offset, virtual in parts:

@@ -21,6 +21,7 @@ from rocdbg.debugger.values.value_storage import (
 )
 from rocdbg.dwarf.info.types import (
     ArrayType,
+    BaseClass,
     BaseType,
     ClassType,
     EnumType,
@@ -40,6 +41,12 @@ MAX_SNAPSHOT_SIZE = 1 << 16
 
 class PlacedMember(Member, frozen=True, kw_only=True):
     """A member of one object, whose data is not in the object itself, or not there; ``make`` gives its value."""
+
+    make: Callable[[], Value]
+
+
+class PlacedBase(BaseClass, frozen=True, kw_only=True):
+    """A base class of one object, whose data is not in the object itself, or not there; ``make`` gives its value."""
 
     make: Callable[[], Value]
 
@@ -214,14 +221,14 @@ class Value(Struct, frozen=True):
         return float(self.as_int())
 
     def is_true(self) -> bool:
-        """Its truth in a condition."""
+        """Its truth in a condition: of a pointer, whether it is not its address space's null pointer."""
         if self.type.integer is not None:
             return any(self.contents())
         stripped = self.bare
         if c_types.is_float(stripped):
             return self.as_float() != 0
         if c_types.is_scalar(stripped):
-            return self.as_int() != 0
+            return self.as_int() != c_types.null_number(stripped)
         if isinstance(stripped, ArrayType):
             return True
         if isinstance(stripped, VectorType | ClassType):
@@ -260,6 +267,13 @@ class Value(Struct, frozen=True):
             bits = int.from_bytes(self.data, "little") >> member.bit_offset
             value = replace(value, data=value._widen(bits)[:size])
         return value
+
+    def base(self, base: BaseClass) -> Value:
+        """A base class of this class value. Its ``byte_offset`` must be known."""
+        if self.absence is None and isinstance(base, PlacedBase):
+            return base.make()
+        assert base.byte_offset is not None
+        return self.part(base.type, base.byte_offset)
 
     def elements(self) -> tuple[Type, int, int]:
         """Element type, number of elements and stride in bytes of an array or vector value."""
@@ -301,7 +315,7 @@ class Value(Struct, frozen=True):
                     return found
         for base in stripped.bases:
             if base.byte_offset is not None:
-                found = self.part(base.type, base.byte_offset).find_member(name)
+                found = self.base(base).find_member(name)
                 if found is not None:
                     return found
         return None

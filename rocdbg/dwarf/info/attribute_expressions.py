@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.context import Expression, LocationList
 from rocdbg.dwarf.info.attribute_values import Exprloc, Loclist
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.location_list_reader import parse_location_list
 
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.unit import Unit
+
 _MOST_KNOWN = 8192
 
 AnyExpression = Expression | LocationList
-_Key = tuple[Unit, bytes | int, int]
-"""The unit, the expression or the offset of the list, and the wave size."""
+_Key = tuple["Unit", bytes | int, int, int | None]
+"""The unit, the expression or the offset of the list, the wave size, and the size of the object."""
 _Clean = Callable[[bytes, str, int], bytes]
 
 
@@ -30,22 +34,27 @@ class ExpressionReader:
         self._locations: dict[_Key, AnyExpression] = {}
         self._frame_bases: dict[_Key, AnyExpression] = {}
 
-    def location(self, value: Exprloc | Loclist, unit: Unit, wave_size: int) -> AnyExpression:
-        """Where an object is, in waves of a size."""
-        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size
+    def location(
+        self, value: Exprloc | Loclist, unit: Unit, wave_size: int, size: int | None = None
+    ) -> AnyExpression:
+        """Where an object of `size` bytes (None: not known) is, in waves of a size."""
+        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size, size
         known = self._locations.get(key)
-        return self._read(self._locations, key, value, unit.conventions.location) if known is None else known
+        if known is not None:
+            return known
+        location = unit.conventions.location
+        return self._read(self._locations, key, value, lambda data, target, lanes: location(data, target, lanes, size))
 
     def frame_base(self, value: Exprloc | Loclist, unit: Unit, wave_size: int) -> AnyExpression:
         """A function's DW_AT_frame_base, in waves of a size."""
-        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size
+        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size, None
         known = self._frame_bases.get(key)
         return self._read(self._frame_bases, key, value, unit.conventions.frame_base) if known is None else known
 
     def _read(
         self, known: dict[_Key, AnyExpression], key: _Key, value: Exprloc | Loclist, clean: _Clean
     ) -> AnyExpression:
-        unit, _, wave_size = key
+        unit, _, wave_size, _ = key
         if len(known) >= _MOST_KNOWN:
             known.clear()
         known[key] = what = _read(

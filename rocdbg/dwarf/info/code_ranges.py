@@ -35,11 +35,16 @@ class Entry:
 def ranges_of(die: Die) -> tuple[AddressRange, ...]:
     """The code of an entry, in the order given; empty when it has none, or when the linker dropped it.
 
-    Raises DebugInfoError for a damaged range list.
+    Raises DebugInfoError for a damaged range list, unless damage is passed over: what comes before it is given then.
     """
     value = die.attribute(At.RANGES)
     if isinstance(value, Rnglist):
-        return tuple(read_ranges(die.unit, value.offset))
+        found: list[AddressRange] = []
+        try:
+            found.extend(read_ranges(die.unit, value.offset))
+        except DebugInfoError as error:
+            die.unit.entries.pass_over(error, die, At.RANGES)
+        return tuple(found)
     low = die.attribute(At.LOW_PC)
     if not isinstance(low, Address) or _is_tombstone(low.value, die.unit):
         return ()

@@ -292,9 +292,9 @@ def read_unit_headers(
         work.unit()
         try:
             unit = _read_unit_header(entries, data, pos, base, error, types_section, sections)
-        except DebugInfoError:
-            if not units:
-                raise
+        except DebugInfoError as damage:
+            if not units or entries.passes_over:
+                entries.pass_over(damage)
             break
         if unit is None:
             break

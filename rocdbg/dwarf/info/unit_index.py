@@ -215,9 +215,10 @@ def _scan(unit: Unit, records: Records) -> Iterator[None]:
                         stack.append(parent)
                         parent = len(offsets) - 1
                         if len(stack) > _DEEPEST:
-                            raise entries.error(start, f"scopes are nested deeper than {_DEEPEST}")
+                            entries.pass_over(entries.error(start, f"scopes are nested deeper than {_DEEPEST}"))
+                            return
             yield
     except IndexError:
-        raise entries.error(start, "entry is truncated") from None
+        entries.pass_over(entries.error(start, "entry is truncated"))
     except KeyError:
-        raise entries.error(start, f"abbreviation {code} is not defined") from None
+        entries.pass_over(entries.error(start, f"abbreviation {code} is not defined"))

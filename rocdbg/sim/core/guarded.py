@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 ALIGN: Final = 64
 """Blocks begin at multiples of this many bytes."""
 
-MOST_GUARDS: Final = 8192
+MOST_GUARDS: Final = 16384
 """Guard pages in a process. Each splits a mapping in two."""
 
 _PAGE: Final = mmap.PAGESIZE
@@ -54,12 +54,28 @@ Parts = tuple[tuple[int, int], ...]
 """Begin and end of parts of a row, in bytes."""
 
 
+class Head(NamedTuple):
+    """A second block for each row: ``size`` bytes that begin ``distance`` bytes before the row, with a guard page
+    between the two. The distance is two pages and the size, or more."""
+
+    size: int
+    distance: int
+
+
+_NO_HEAD: Final = Head(0, 0)
+
+
 class _Kind(NamedTuple):
     """What blocks have in common that can take each other's place."""
 
     rows: int
     size: int
     sparse: bool
+    head: Head
+
+    @property
+    def guards(self) -> int:
+        return self.rows * (2 if self.head.size else 1) + 1
 
 
 class _Mapping(Struct, frozen=True):
@@ -72,6 +88,7 @@ class _Mapping(Struct, frozen=True):
     first: int
     """Where row 0 begins."""
     used: Parts | None
+    head: Head
 
     def clear(self) -> None:
         """Make all bytes zero again."""
@@ -83,6 +100,8 @@ class _Mapping(Struct, frozen=True):
             start = self.first + row * self.stride
             for low, high in self.used or ((0, self.size),):
                 every[start + low : start + high] = 0
+            head = start - self.head.distance
+            every[head : head + self.head.size] = 0
 
 
 _lock: Final = threading.RLock()
@@ -113,12 +132,12 @@ def _pages(size: int) -> int:
     return -(-size // _PAGE) * _PAGE
 
 
-def _map(rows: int, stride: int, first: int, row: int, sparse: bool) -> tuple[mmap.mmap, int]:
-    """Zero bytes, with guard pages: one in front, and after each ``row`` bytes of a row the next whole one; and where
-    row 0 begins, ``first`` bytes behind the guard page in front or further. Raises MemoryError."""
+def _map(blocks: list[tuple[int, int]], sparse: bool) -> tuple[mmap.mmap, int]:
+    """Zero bytes with room for blocks, begin and end of each in ascending order, of which all whole pages that are in
+    none cannot be touched; and how much further behind the beginning each block lies. Raises MemoryError."""
     global _guards
-    ends = [_pages(first + n * stride + row) for n in range(rows)]
-    size = ends[-1] + _PAGE
+    end = _pages(blocks[-1][1])
+    size = end + _PAGE
     large = size >= _LARGE and not sparse and hasattr(mmap, "MADV_HUGEPAGE")
     whole = size + _HUGE if large else size
     memory = _private(whole)
@@ -127,19 +146,19 @@ def _map(rows: int, stride: int, first: int, row: int, sparse: bool) -> tuple[mm
         memory = _private(whole)
     if memory is None:
         raise MemoryError(f"no {size} bytes of memory")
-    _guards += rows + 1
+    _guards += len(blocks) + 1
     start = int(np.frombuffer(memory, np.uint8).ctypes.data)
     shift = 0
     if large:
-        shift = -(start + ends[-1]) % _HUGE
+        shift = -(start + end) % _HUGE
         with contextlib.suppress(OSError):  # a host without them
             memory.madvise(mmap.MADV_HUGEPAGE)
-    lows = [0, *(shift + end for end in ends)]
-    highs = [shift + _PAGE, *(low + _PAGE for low in lows[1:-1]), whole]
+    lows = [0, *(shift + _pages(end) for _, end in blocks)]
+    highs = [*(shift + begin // _PAGE * _PAGE for begin, _ in blocks), whole]
     for low, high in zip(lows, highs, strict=True):
         if protect(start + low, high - low, _NOTHING):
             break  # others have used up the mappings
-    return memory, first + shift
+    return memory, shift
 
 
 def _private(size: int) -> mmap.mmap | None:
@@ -157,7 +176,7 @@ def _take(kind: _Kind) -> _Mapping | None:
         return None
     mapping = kept.pop()
     _kept_bytes -= len(mapping.memory)
-    _kept_guards -= kind.rows + 1
+    _kept_guards -= kind.guards
     mapping.clear()
     return mapping
 
@@ -181,7 +200,7 @@ def _show(memory: NDArray[np.uint8], mapping: _Mapping, sparse: bool) -> None:
     """Note that the rows in ``memory`` are somebody's."""
     reference = weakref.ref(memory, _gone.append)
     kept = mapping if len(mapping.memory) <= _KEPT else None
-    _shown[id(reference)] = _Shown(reference, kept, _Kind(mapping.rows, mapping.size, sparse))
+    _shown[id(reference)] = _Shown(reference, kept, _Kind(mapping.rows, mapping.size, sparse, mapping.head))
 
 
 def _take_back() -> None:
@@ -189,7 +208,7 @@ def _take_back() -> None:
     global _guards, _kept_bytes, _kept_guards
     while _gone:
         shown = _shown.pop(id(_gone.popleft()))
-        mapping, guards = shown.mapping, shown.kind.rows + 1
+        mapping, guards = shown.mapping, shown.kind.guards
         if (
             mapping is not None
             and _kept_bytes + len(mapping.memory) <= _KEPT
@@ -229,17 +248,17 @@ def _keep_none() -> None:
     _guards -= freed
 
 
-def _made_room(rows: int) -> bool:
-    """Whether ``rows`` more blocks can have guards, once all has been given back that nobody needs."""
+def _made_room(guards: int) -> bool:
+    """Whether there can be so many more guards, once all has been given back that nobody needs."""
     global _asked
-    _asked += rows + 1
-    if _guards + rows >= MOST_GUARDS // 2 and _asked >= _SELDOM:
+    _asked += guards
+    if _guards + guards > MOST_GUARDS // 2 and _asked >= _SELDOM:
         _asked = 0
         gc.collect()
         _take_back()
-    if _guards + rows >= MOST_GUARDS:
+    if _guards + guards > MOST_GUARDS:
         _keep_none()
-    return _guards + rows < MOST_GUARDS
+    return _guards + guards <= MOST_GUARDS
 
 
 def guarded(size: int, sparse: bool = False) -> NDArray[np.uint8]:
@@ -260,31 +279,65 @@ def guarded_rows(rows: int, size: int, used: Parts | None = None, sparse: bool =
     cleared when the memory is used again. ``sparse``: see `guarded`. Raises MemoryError.
     """
     with _lock:
-        return _guarded_rows(rows, size, used, sparse)
+        return _guarded_rows(rows, size, used, sparse, _NO_HEAD)[1]
 
 
-def _guarded_rows(rows: int, size: int, used: Parts | None, sparse: bool) -> NDArray[np.uint8]:
+def headed_rows(
+    rows: int, size: int, head: Head, used: Parts | None = None
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Blocks as of `guarded_rows`, each with a second block in front that no access of the first can reach, and the
+    other way round: heads, uint8[rows, head.size], and blocks, uint8[rows, size]. Raises MemoryError."""
+    if head.distance < 2 * _PAGE + head.size:
+        raise ValueError("there is no whole page between the two")
+    with _lock:
+        return _guarded_rows(rows, size, used, False, head)
+
+
+def _guarded_rows(
+    rows: int, size: int, used: Parts | None, sparse: bool, head: Head
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     _take_back()
     aligned = -(-size // ALIGN) * ALIGN
-    found = _take(_Kind(rows, size, sparse))
-    if found is None and not _made_room(rows):
-        owner = np.zeros(rows * aligned + ALIGN, np.uint8)
-        return _rows(owner[-int(owner.ctypes.data) % ALIGN :], rows, size, aligned)
+    kind = _Kind(rows, size, sparse, head)
+    found = _take(kind)
+    if found is None and not _made_room(kind.guards):
+        stride = aligned + head.distance
+        owner = np.zeros(rows * stride + ALIGN, np.uint8)
+        return _both(owner[-int(owner.ctypes.data) % ALIGN :], rows, size, stride, head.distance, head)
+    before = _PAGE + head.distance  # of the first row
     if rows == 1:  # ends where the next guard page begins
-        stride = _pages(aligned) + _PAGE
+        stride = _pages(before + aligned)
         first = stride - aligned
     else:
-        stride, first = aligned + 2 * _PAGE, _PAGE
+        stride, first = aligned + 2 * _PAGE + head.distance, _pages(before)
         stride += (_STAGGER - stride) % _PAGE
-    memory, first = (found.memory, found.first) if found else _map(rows, stride, first, aligned, sparse)
-    mapping = _Mapping(memory, rows, size, stride, first, used)
+    if found is not None:
+        memory, first = found.memory, found.first
+    else:
+        starts = range(first, first + rows * stride, stride)
+        blocks = [(at, at + aligned) for at in starts]
+        if head.size:
+            heads = ((at - head.distance, at - head.distance + head.size) for at in starts)
+            blocks = [block for pair in zip(heads, blocks, strict=True) for block in pair]
+        memory, shift = _map(blocks, sparse)
+        first += shift
+    mapping = _Mapping(memory, rows, size, stride, first, used, head)
     contents = np.frombuffer(memory, np.uint8)
     _show(contents, mapping, sparse)
-    return _rows(contents[first:], rows, size, stride)
+    return _both(contents, rows, size, stride, first, head)
+
+
+def _both(
+    memory: NDArray[np.uint8], rows: int, size: int, stride: int, first: int, head: Head
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    return _rows(memory[first - head.distance :], rows, head.size, stride), _rows(memory[first:], rows, size, stride)
 
 
 def _rows(memory: NDArray[np.uint8], rows: int, size: int, stride: int) -> NDArray[np.uint8]:
     return np.lib.stride_tricks.as_strided(memory, (rows, size), (stride, 1))
 
 
-__all__ = ["ALIGN", "MOST_GUARDS", "Parts", "Sparing", "guarded", "guarded_rows", "protect", "when_scarce"]
+__all__ = [
+    "ALIGN", "MOST_GUARDS", "Head", "Parts", "Sparing", "guarded", "guarded_rows", "headed_rows", "protect",
+    "when_scarce",
+]

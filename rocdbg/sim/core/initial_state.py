@@ -19,7 +19,7 @@ from rocdbg.codeobject.kernel_descriptor import KernelDescriptor, UserSgpr
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.hardware_registers import gpr_alloc
 from rocdbg.sim.core.register_bounds import bounds
-from rocdbg.sim.core.wave import Dim3, Wave, state_block
+from rocdbg.sim.core.wave import Dim3, StateBlock, Wave, state_block
 from rocdbg.sim.device.schedule import Varying
 
 # STATUS bits a running wave of a compute dispatch has: TRAP_EN, IN_TG (groups of several waves), VALID.
@@ -29,10 +29,10 @@ _STATUS_VALID = 1 << 16
 
 _MAX_USER_SGPRS = 16
 
-_PLACE = struct.Struct("<QQQQQIIII")
-"""Consecutive header fields that differ by wave: scratch_base to wave_in_group."""
-_PLACE_OFFSET = layout.HEADER["scratch_base"].offset
-assert layout.HEADER["wave_in_group"].offset + 4 == _PLACE_OFFSET + _PLACE.size
+_PLACE = struct.Struct("<QQQQIIII")
+"""Consecutive words of the engine that differ by wave: scratch_base to wave_in_group."""
+_PLACE_OFFSET = layout.ENGINE["scratch_base"].offset - layout.ENGINE_OFFSET
+assert layout.ENGINE["wave_in_group"].offset + 4 - layout.ENGINE_OFFSET == _PLACE_OFFSET + _PLACE.size
 
 
 class DispatchState(Struct, frozen=True):
@@ -127,7 +127,7 @@ class DispatchState(Struct, frozen=True):
 
 
 def enabled_exceptions(descriptor: KernelDescriptor) -> int:
-    """The arithmetic exceptions that trap, as bits: `rocdbg.sim.core.stops.Exceptions`."""
+    """The arithmetic exceptions that trap, as bits: `rocdbg.sim.core.arithmetic_exceptions.Cause`."""
     exceptions = (
         descriptor.enable_exception_ieee_754_fp_invalid_operation,
         descriptor.enable_exception_fp_denormal_source,
@@ -140,8 +140,9 @@ def enabled_exceptions(descriptor: KernelDescriptor) -> int:
     return sum(enabled << bit for bit, enabled in enumerate(exceptions))
 
 
-def prototype(dispatch: DispatchState) -> NDArray[np.uint8]:
-    """The part of a wave's state before the vector registers, with all that the waves of a dispatch share."""
+def prototype(dispatch: DispatchState) -> StateBlock:
+    """The part of a wave's state before the vector registers, and the engine's words, with all that the waves of a
+    dispatch share."""
     wave = Wave(
         state_block(dispatch.target, dispatch.wave_size),
         dispatch.target,
@@ -157,26 +158,26 @@ def prototype(dispatch: DispatchState) -> NDArray[np.uint8]:
     wave.pc = dispatch.first_pc
     wave.mode = dispatch.mode
     wave.status = _STATUS_VALID | _STATUS_TRAP_EN
-    wave.set_field("lds_size", dispatch.lds_size)
+    wave.set_word("lds_size", dispatch.lds_size)
     # LDS_ALLOC: size in units of 128 dwords from bit 12.
     wave.set_field("lds_alloc", -(-dispatch.lds_size // 512) << 12)
     sgprs, vgprs, agprs = register_counts(dispatch)
     wave.set_field("gpr_alloc", gpr_alloc(dispatch.target, dispatch.wave_size, vgprs, agprs, sgprs))
-    wave.set_field("register_bounds", bounds(dispatch.target, dispatch.wave_size, vgprs, agprs, sgprs))
+    wave.set_word("register_bounds", bounds(dispatch.target, dispatch.wave_size, vgprs, agprs, sgprs))
     wave.set_field("trap_ctrl", enabled_exceptions(dispatch.descriptor))
-    return wave.state[: layout.VGPRS].copy()
+    return StateBlock(wave.state[: layout.VGPRS].copy(), wave.engine.copy())
 
 
 def apply(
-    wave: Wave, dispatch: DispatchState, shared: NDArray[np.uint8], ids: GroupIds, scratch_slot: int
+    wave: Wave, dispatch: DispatchState, shared: StateBlock, ids: GroupIds, scratch_slot: int
 ) -> None:
     """Put a wave (number, workgroup and index set) into its initial state, whatever its block held before.
 
     ``shared`` is the dispatch's `prototype`. Vector registers are cleared as far as the kernel has them.
     """
-    wave.state[: layout.VGPRS] = shared
+    wave.state[: layout.VGPRS], wave.engine[:] = shared
     wave.sgpr_count, wave.vgpr_count, wave.agpr_count = register_counts(dispatch)
-    wave.set_field("vgpr_limit", wave.vgpr_count)
+    wave.set_word("vgpr_limit", wave.vgpr_count)
     wave.clear_vectors()
     _set_system_sgprs(wave, dispatch, len(ids.used), scratch_slot)
     group, index = wave.workgroup, wave.index
@@ -186,17 +187,17 @@ def apply(
     wave.exec = used
     if len(ids.used) > 1:
         wave.set_field("status", wave.field("status") | _STATUS_IN_GROUP)
-    wave.set_field("lds_pointer", int(wave.lds.ctypes.data))
+    wave.set_word("lds_pointer", int(wave.lds.ctypes.data))
     base = dispatch.scratch_address + scratch_slot * dispatch.wave_scratch_size
     scratch_size = dispatch.lane_scratch_size * dispatch.wave_size
-    flat = base if dispatch.target.scratch is ScratchKind.ARCHITECTED else hidden_base(dispatch)
+    is_architected = dispatch.target.scratch is ScratchKind.ARCHITECTED
+    wave.set_field("flat_scratch", base if is_architected else hidden_base(dispatch))
     # Field by field this would be most of the time that short waves take.
     _PLACE.pack_into(
-        wave.state.data,
+        wave.engine.data,
         _PLACE_OFFSET,
         base,
         scratch_size,
-        flat,
         used,
         wave.number,
         *(g & 0xFFFF_FFFF for g in group),

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from rocdbg.sim.core.builder import FLOAT, I1, I32, I64, I128, INTEGER, Op, Type
-from rocdbg.sim.core.layout import EXEC_LO, HEADER, SGPR_COUNT
+from rocdbg.sim.core.layout import EXEC_LO, SGPR_COUNT, WORDS
 from rocdbg.sim.translator.ir import well_typed
 
 MAX_NODES = 4_000
@@ -60,7 +60,7 @@ class LaneNumber(Struct, frozen=True):
 
 
 class Field(Struct, frozen=True):
-    """A field of the wave's state (`layout.HEADER`), zero-extended to I64."""
+    """A field of the wave's state (`layout.WORDS`), zero-extended to I64."""
 
     name: str
 
@@ -277,7 +277,7 @@ def check(node: Node, vgprs: int, has_agprs: bool) -> int:
             case Constant(type=type):
                 _number_type(type)
             case Field(name):
-                if name not in HEADER:
+                if name not in WORDS:
                     raise LaneExpressionError(f"a wave has no field {name}")
             case Scalar(code):
                 if not 0 <= code < SGPR_COUNT:

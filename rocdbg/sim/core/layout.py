@@ -1,8 +1,9 @@
 """Where everything lies in memory that generated code and Python share.
 
-Three blocks exist:
+Four blocks exist:
 
-* the *wave state*: one flat block per wave, all that a wave is. It can be copied, compared and restored;
+* the *wave state*: one flat block per wave, all that a program can have of it. It can be copied, compared and restored;
+* the *engine words* of a wave: what the engine relies on, in pages of their own before the wave state;
 * the *environment*: one per engine: page table, apertures, entry points of helpers, scratch space of instructions
   (per-lane addresses, transferred data). Nothing in it outlives one instruction, but the fault record;
 * the *page table* of simulated global memory.
@@ -19,6 +20,7 @@ the vector registers: VGPR n of lane L is the dword at ``VGPRS + (n * wave_size 
 
 from __future__ import annotations
 
+import mmap
 from enum import IntEnum, IntFlag
 from typing import Final
 
@@ -39,10 +41,10 @@ class Field:
         return f"<u{self.size}"
 
 
-def make_fields(*rows: tuple[str, int]) -> dict[str, Field]:
-    """Fields of these names and sizes one after the other, each aligned to its size (at most 8)."""
+def make_fields(*rows: tuple[str, int], start: int = 0) -> dict[str, Field]:
+    """Fields of these names and sizes one after the other from ``start`` on, each aligned to its size (at most 8)."""
     fields: dict[str, Field] = {}
-    offset = 0
+    offset = start
     for name, size in rows:
         unit = min(size, 8)
         offset = -(-offset // unit) * unit
@@ -55,10 +57,7 @@ def make_fields(*rows: tuple[str, int]) -> dict[str, Field]:
 
 HEADER: Final = make_fields(
     ("pc", 8),  # simulated address of the next instruction
-    ("instructions", 8),  # wave-instructions executed
-    ("limit", 8),  # `instructions` may not pass this (written by Engine.run)
-    ("lds_pointer", 8),  # host address of the workgroup's LDS
-    ("lds_size", 4),  # bytes of it the workgroup may touch
+    ("flat_scratch", 8),  # base of flat scratch where the hardware holds it (ScratchKind.ARCHITECTED)
     ("scc", 4),  # 0 or 1
     ("mode", 4),  # hardware register MODE
     ("status", 4),  # hardware register STATUS (without SCC, EXECZ, VCCZ: those are computed when read)
@@ -66,27 +65,10 @@ HEADER: Final = make_fields(
     ("hw_id", 4),
     ("gpr_alloc", 4),
     ("lds_alloc", 4),
-    ("trap_id", 4),  # operand of the s_trap that stopped the wave
-    ("sleep", 4),  # operand of the last s_sleep
-    ("scratch_base", 8),  # simulated address of this wave's scratch area (dword-interleaved by lane)
-    ("scratch_size", 8),  # bytes of it
-    ("flat_scratch", 8),  # base of flat scratch where the hardware holds it (ScratchKind.ARCHITECTED)
-    ("used_lanes", 8),  # mask of lanes that have a work-item
-    ("number", 8),  # wave number, from 1
-    ("workgroup_x", 4),
-    ("workgroup_y", 4),
-    ("workgroup_z", 4),
-    ("wave_in_group", 4),
-    ("clock", 8),  # for s_memtime and s_getreg SHADER_CYCLES: counts with the instructions
-    ("vgpr_limit", 4),  # VGPRs the wave has: register numbers made with M0 must stay below
     ("trap_ctrl", 4),  # GFX12's TRAP_CTRL: bits 6:0 say which arithmetic exceptions trap
     ("sched_mode", 4),  # GFX12's SCHED_MODE
-    ("requested", 4),  # SGPR that wants the state of the workgroup's barrier (Status.BARRIER_STATE)
-    ("exception", 4),  # enabled arithmetic exceptions of the instruction at exception_pc
-    ("register_bounds", 8),  # how many registers the wave has: see register_bounds.py
-    ("exception_pc", 8),  # the last instruction that could raise one, where that is watched for
-    ("gws", 4),  # what the wave waits for at a global wave sync resource, see `translator.sync`
 )
+"""What a wave is beside its general registers: hardware registers that a program, a debugger or a file may name."""
 SGPRS: Final = 256
 SGPR_COUNT: Final = 128
 SCALARS_END: Final = SGPRS + 4 * SGPR_COUNT
@@ -120,6 +102,43 @@ def agpr_offset(number: int, wave_size: int) -> int:
 def sgpr_offset(code: int) -> int:
     """Offset of the scalar register with hardware operand code ``code`` (0..127)."""
     return SGPRS + code * 4
+
+
+# -- engine words of a wave --------------------
+
+ENGINE_SIZE: Final = 128
+ENGINE_OFFSET: Final = -(2 * mmap.PAGESIZE + ENGINE_SIZE)
+"""Where the engine's words of a wave lie, from its state block: so far before it that a whole page, which cannot be
+touched, is between the two, wherever in a page the block begins."""
+
+ENGINE: Final = make_fields(
+    ("instructions", 8),  # wave-instructions executed
+    ("limit", 8),  # `instructions` may not pass this (written by Engine.run)
+    ("lds_pointer", 8),  # host address of the workgroup's LDS
+    ("scratch_base", 8),  # simulated address of this wave's scratch area (dword-interleaved by lane)
+    ("scratch_size", 8),  # bytes of it
+    ("used_lanes", 8),  # mask of lanes that have a work-item
+    ("number", 8),  # wave number, from 1
+    ("workgroup_x", 4),
+    ("workgroup_y", 4),
+    ("workgroup_z", 4),
+    ("wave_in_group", 4),
+    ("register_bounds", 8),  # how many registers the wave has: see register_bounds.py
+    ("exception_pc", 8),  # the last instruction that could raise one, where that is watched for
+    ("lds_size", 4),  # bytes of LDS the workgroup may touch
+    ("vgpr_limit", 4),  # VGPRs the wave has: register numbers made with M0 must stay below
+    ("exception", 4),  # enabled arithmetic exceptions of the instruction at exception_pc
+    ("requested", 4),  # SGPR that wants the state of the workgroup's barrier (Status.BARRIER_STATE)
+    ("trap_id", 4),  # operand of the s_trap that stopped the wave
+    ("sleep", 4),  # operand of the last s_sleep
+    ("gws", 4),  # what the wave waits for at a global wave sync resource, see `translator.sync`
+    start=ENGINE_OFFSET,
+)
+"""What the engine relies on, from the state block: limits, bounds, a host address, who the wave is. No register is
+among them, and nothing that comes from outside (`rocdbg.sim.architecture`) can name one."""
+
+WORDS: Final = {**HEADER, **ENGINE}
+"""Both, for generated code and the engine itself."""
 
 
 # -- MODE --------------------

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.builder import I1, I32, I64, INTEGER, Builder, Op, Type, Value
-from rocdbg.sim.core.layout import ENV, EXEC_LO, HEADER, Status
+from rocdbg.sim.core.layout import ENV, EXEC_LO, WORDS, Status
+from rocdbg.sim.core.wave import StateBlock
 
 Number = Fraction | float
 """A float's value: a fraction, or a float for -0.0, infinities and NaN."""
@@ -258,11 +259,11 @@ class Interrupted(Exception):
 class ReferenceBuilder(Builder):
     """Executes semantics at once on a wave's state block.
 
-    ``state`` is the uint8 array of the block. After an instruction ``status`` says how it ended and ``next_pc`` where.
+    ``block`` is the memory of the wave. After an instruction ``status`` says how it ended and ``next_pc`` where.
     """
 
-    def __init__(self, state: NDArray[np.uint8], wave_size: int, call: Call | None = None) -> None:
-        self.state, self.wave_size = state, wave_size
+    def __init__(self, block: StateBlock, wave_size: int, call: Call | None = None) -> None:
+        self.state, self.engine, self.wave_size = *block, wave_size
         self.routines = call
         self.env: dict[str, int] = {
             "shared_aperture": layout.SHARED_APERTURE,
@@ -390,7 +391,8 @@ class ReferenceBuilder(Builder):
     # -- scalar state --------------------
 
     def _cell(self, offset: int, size: int) -> NDArray[np.uint64]:
-        return self.state[offset : offset + size].view(f"<u{size}")
+        block, at = (self.state, offset) if offset >= 0 else (self.engine, offset - layout.ENGINE_OFFSET)
+        return block[at : at + size].view(f"<u{size}")
 
     def _load(self, offset: int, size: int) -> Value:
         return self._value(INTEGER[size * 8], int(self._cell(offset, size)[0]), True)
@@ -409,16 +411,16 @@ class ReferenceBuilder(Builder):
             self._store(layout.sgpr_offset(code + n), value.lshr(32 * n).trunc(I32), 4)
 
     def read_scc(self) -> Value:
-        return self._load(HEADER["scc"].offset, 4).ne(0)
+        return self._load(WORDS["scc"].offset, 4).ne(0)
 
     def write_scc(self, bit: Value) -> None:
-        self._store(HEADER["scc"].offset, bit, 4)
+        self._store(WORDS["scc"].offset, bit, 4)
 
     def read_field(self, name: str) -> Value:
-        return self._load(HEADER[name].offset, HEADER[name].size)
+        return self._load(WORDS[name].offset, WORDS[name].size)
 
     def write_field(self, name: str, value: Value) -> None:
-        self._store(HEADER[name].offset, value, HEADER[name].size)
+        self._store(WORDS[name].offset, value, WORDS[name].size)
 
     def read_env(self, name: str) -> Value:
         return self.const(self.env.get(name, 0), INTEGER[ENV[name].size * 8])

@@ -25,11 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.errors import Error
-from rocdbg.sim.core.guarded import MOST_GUARDS, protect
+from rocdbg.sim.core.guarded import protect
 from rocdbg.sim.core.layout import PAGE_SIZE, WINDOW_SIZE
 
 SHARED_BASE: Final = 0x4000_0000_0000
 """The window's usual base: an address that processes have nothing at, with and without AddressSanitizer."""
+
+MOST_GUARDS: Final = 8192
+"""Allocations of a window at a time between which nothing can be touched: each takes mappings, beside those of
+`guarded.MOST_GUARDS`."""
 
 _NOTHING: Final = 0  # PROT_NONE
 _BOTH: Final = mmap.PROT_READ | mmap.PROT_WRITE

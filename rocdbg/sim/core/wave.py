@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,26 +11,47 @@ from rocdbg.arch.lane_sets import all_lanes, lane_list
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.arithmetic_exceptions import CAUSES, causes, enabled, excp_flag_priv
-from rocdbg.sim.core.guarded import guarded
+from rocdbg.sim.core.guarded import Head, headed_rows
 from rocdbg.sim.device.schedule import WaveFlag
 
 Dim3 = tuple[int, int, int]
 """x, y, z."""
 
+
+class StateBlock(NamedTuple):
+    """The memory of one wave: its state, uint8[bytes], and the engine's words before that,
+    uint8[`layout.ENGINE_SIZE`]."""
+
+    state: NDArray[np.uint8]
+    engine: NDArray[np.uint8]
+
+    def cell(self, name: str) -> NDArray[np.unsignedinteger]:
+        """A field of `layout.WORDS`, as an array of one number in place."""
+        field = layout.WORDS[name]
+        block, at = (self.state, field.offset) if name in layout.HEADER else (
+            self.engine, field.offset - layout.ENGINE_OFFSET
+        )
+        return block[at : at + field.size].view(field.dtype)
+
+
 _FIRST_SGPR = layout.SGPRS // 4
 
 
 class Wave:
-    """One resident wave. All that it is lies in ``state`` (layout: `rocdbg.sim.core.layout`); this gives it names.
+    """One resident wave. All that it has lies in ``state`` (layout: `rocdbg.sim.core.layout`); this gives it names.
+    What the engine relies on lies in ``engine``, the bytes at `layout.ENGINE_OFFSET`.
 
     ``flags`` is the `WaveFlag` of the wave's slot, uint8[1]. ``address`` is the host address of the state block.
     """
 
     __slots__ = (
         "_dwords",
+        "_engine_dwords",
+        "_engine_qwords",
         "_qwords",
         "address",
         "agpr_count",
+        "engine",
         "flags",
         "index",
         "lds",
@@ -44,7 +67,7 @@ class Wave:
 
     def __init__(
         self,
-        state: NDArray[np.uint8],
+        block: StateBlock,
         target: Target,
         wave_size: int,
         number: int,
@@ -54,10 +77,12 @@ class Wave:
         lds: NDArray[np.uint8],
         flags: NDArray[np.uint8] | None = None,
     ) -> None:
-        self.state = state
-        self.address = int(state.ctypes.data)
-        self._dwords: NDArray[np.uint32] = state.view(np.uint32)
-        self._qwords: NDArray[np.uint64] = state.view(np.uint64)
+        self.state, self.engine = block
+        self.address = int(self.state.ctypes.data)
+        self._dwords: NDArray[np.uint32] = self.state.view(np.uint32)
+        self._qwords: NDArray[np.uint64] = self.state.view(np.uint64)
+        self._engine_dwords: NDArray[np.uint32] = self.engine.view(np.uint32)
+        self._engine_qwords: NDArray[np.uint64] = self.engine.view(np.uint64)
         self.target = target
         self.wave_size = wave_size
         self.number = number
@@ -84,27 +109,42 @@ class Wave:
         """The wave has ended: the slot is no longer its own."""
         self.flags = np.zeros(1, np.uint8)
 
-    # -- fields of the header --------------------------------------------------------------------------------
+    # -- fields of the header, words of the engine ---------------------------------------------------------------
 
     def field(self, name: str) -> int:
-        """A header field of `rocdbg.sim.core.layout` by name."""
+        """A field of `layout.HEADER` by name."""
         entry = layout.HEADER[name]
         if entry.size == 8:
             return int(self._qwords[entry.offset // 8])
         return int(self._dwords[entry.offset // 4])
 
     def set_field(self, name: str, value: int) -> None:
-        """Set a header field; ``value`` is cut to the field's size."""
+        """Set a field of `layout.HEADER`; ``value`` is cut to the field's size."""
         entry = layout.HEADER[name]
         if entry.size == 8:
             self._qwords[entry.offset // 8] = value & (1 << 64) - 1
         else:
             self._dwords[entry.offset // 4] = value & (1 << 32) - 1
 
+    def word(self, name: str) -> int:
+        """A word of `layout.ENGINE` by name."""
+        entry = layout.ENGINE[name]
+        at = entry.offset - layout.ENGINE_OFFSET
+        return int(self._engine_qwords[at // 8] if entry.size == 8 else self._engine_dwords[at // 4])
+
+    def set_word(self, name: str, value: int) -> None:
+        """Set a word of `layout.ENGINE`; ``value`` is cut to its size. For the engine alone."""
+        entry = layout.ENGINE[name]
+        at = entry.offset - layout.ENGINE_OFFSET
+        if entry.size == 8:
+            self._engine_qwords[at // 8] = value & (1 << 64) - 1
+        else:
+            self._engine_dwords[at // 4] = value & (1 << 32) - 1
+
     def take(self, name: str) -> int:
-        """A header field that says why the wave stopped, which is 0 then: what was told is no part of its state."""
-        value = self.field(name)
-        self.set_field(name, 0)
+        """A word of the engine that says why the wave stopped, which is 0 then."""
+        value = self.word(name)
+        self.set_word(name, 0)
         return value
 
     @property
@@ -119,12 +159,12 @@ class Wave:
     @property
     def instructions(self) -> int:
         """Wave-instructions executed so far."""
-        return self.field("instructions")
+        return self.word("instructions")
 
     @property
     def used_lanes(self) -> int:
         """Mask of the lanes that have a work-item."""
-        return self.field("used_lanes")
+        return self.word("used_lanes")
 
     @property
     def scc(self) -> int:
@@ -201,12 +241,12 @@ class Wave:
     @property
     def scratch_base(self) -> int:
         """Simulated address of this wave's scratch area; its dwords are interleaved by lane."""
-        return self.field("scratch_base")
+        return self.word("scratch_base")
 
     @property
     def scratch_size(self) -> int:
         """Bytes of the wave's scratch area, all lanes together."""
-        return self.field("scratch_size")
+        return self.word("scratch_size")
 
     @property
     def lane_scratch_size(self) -> int:
@@ -344,7 +384,16 @@ def m0_code(target: Target) -> int:
     return 125 if target.generation >= Generation.GFX11 else 124
 
 
-def state_block(target: Target, wave_size: int) -> NDArray[np.uint8]:
-    """A zeroed block for one wave, between guard pages."""
-    size = layout.state_size(wave_size, target.has_agprs, target.vgpr_file)
-    return guarded(size)
+HEAD: Final = Head(layout.ENGINE_SIZE, -layout.ENGINE_OFFSET)
+"""Where the engine's words of a wave lie, for `guarded.headed_rows`."""
+
+
+def state_block(target: Target, wave_size: int) -> StateBlock:
+    """Zeroed memory for one wave, between guard pages."""
+    return block_of_size(layout.state_size(wave_size, target.has_agprs, target.vgpr_file))
+
+
+def block_of_size(size: int) -> StateBlock:
+    """As `state_block`, for a state of ``size`` bytes."""
+    engine, state = headed_rows(1, size, HEAD)
+    return StateBlock(state[0], engine[0])

@@ -31,7 +31,7 @@ def is_deadlock(waves: Iterable[Wave], share: GlobalShare, memory: GlobalMemory)
 
 def _is_blocked(wave: Wave, share: GlobalShare, memory: GlobalMemory) -> bool:
     """Whether a wave waits at GWS, and would again if it had its turn."""
-    known = wave.field("gws")
+    known = wave.word("gws")
     if not known & 1:
         return False
     instruction = instruction_at(wave.target, wave.wave_size, wave.pc, memory)

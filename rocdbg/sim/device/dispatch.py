@@ -138,6 +138,11 @@ class Dispatch:
         return tuple(self._residency.wave(slot) for slot in self._residency.slots())
 
     @property
+    def global_data_share(self) -> NDArray[np.uint8]:
+        """GDS, which all waves of the device have in common; of no bytes where the processor has none."""
+        return self._engine.share.gds
+
+    @property
     def finished(self) -> bool:
         """Whether every wave of the grid has ended."""
         return self._residency.empty
@@ -153,12 +158,17 @@ class Dispatch:
 
     def wave(self, number: int) -> Wave:
         """The resident wave with this number. Raises RunRequestError if it has ended or is yet to come."""
-        slot = self._residency.slot(number)
-        if slot is not None:
-            return self._residency.wave(slot)
+        wave = self.resident(number)
+        if wave is not None:
+            return wave
         known = self.plan.first_wave <= number <= self._residency.get("created")
         state = "has ended" if known else "does not exist"
         raise RunRequestError(f"wave {number} {state}")
+
+    def resident(self, number: int) -> Wave | None:
+        """The wave with this number, if it is resident."""
+        slot = self._residency.slot(number)
+        return self._residency.wave(slot) if slot is not None else None
 
     def interrupt(self) -> None:
         """Make a running (or else the next) ``run`` return INTERRUPTED soon; may be called from a signal
@@ -422,10 +432,7 @@ class Dispatch:
 
     def given(self, entry: Given) -> None:
         """Let the schedule stand as it stood after a turn that was given."""
-        places = self._residency
-        places.set("following", -1)
-        for name in ("cursor", "turn_of", "turn_left", "random"):
-            places.set(name, getattr(entry, name))
+        self._residency.resume_turns(entry.cursor, entry.turn_of, entry.turn_left, entry.random)
 
     @property
     def bookkeeping(self) -> tuple[int, int, int, int]:
@@ -453,15 +460,25 @@ class Dispatch:
 
     def memory_of_waves(self) -> list[NDArray[np.uint8]]:
         """All that is to be restored, beside the machine's memory, to be where the dispatch was before: `restored` is
-        to be called then."""
+        to be called then, and `keep_words` before it is looked at again."""
         return self._residency.memory()
+
+    def keep_words(self) -> None:
+        """Bring what `memory_of_waves` has as a copy up to date."""
+        self._residency.keep_words()
 
     def restored(self) -> None:
         """What the waves are was overwritten."""
         self._crashed = None
+        self._residency.restore_words()
         self._residency.set("following", -1)
         self._residency.set("interrupted", 0)
         self._residency.synchronise()
+        self.stand(None)
+
+    def rewritten(self) -> None:
+        """Registers and memory were overwritten from outside."""
+        self._residency.set("following", -1)
         self.stand(None)
 
     @property
@@ -585,7 +602,7 @@ class Dispatch:
                 return None
             case Status.BARRIER_STATE:
                 state = self._residency.barrier_state(self._residency.slot_of(wave))
-                wave.set_sgpr(wave.field("requested"), state)
+                wave.set_sgpr(wave.word("requested"), state)
                 return None
             case Status.WAIT:
                 self._residency.wait(self._residency.slot_of(wave))
@@ -613,7 +630,7 @@ class Dispatch:
     def _crash(self, wave: Wave) -> Stop:
         """Generated code was abandoned in the middle of a block, of which nobody knows how much was done: that was all
         of this dispatch."""
-        wave.set_field("limit", 0)
+        wave.set_word("limit", 0)
         reason = f"generated code of the block at {wave.pc:#x} crashed: {self._engine.crash().text}"
         stop = self._report(StopKind.INTERNAL, wave, instruction=self._stops.text(wave, wave.pc), reason=reason)
         report = crash_report(wave, self._engine.crash(), self.memory)

@@ -83,12 +83,12 @@ class EngineStops:
         text = self.text(wave, wave.pc)
         if trap != ABORT_TRAP:
             wave.pc += _S_TRAP_SIZE
-            wave.set_field("instructions", wave.instructions + 1)
+            wave.set_word("instructions", wave.instructions + 1)
         return self.stop(StopKind.TRAP, wave, trap=trap, instruction=text)
 
     def _exception(self, wave: Wave) -> Stop:
         """An arithmetic exception that is enabled. The instruction was executed: PC is behind it."""
-        flags, pc = wave.field("exception"), wave.field("exception_pc")
+        flags, pc = wave.word("exception"), wave.word("exception_pc")
         return Stop(
             StopKind.EXCEPTION, wave, wave.pc, wave.exception_lanes(flags), instruction=self.text(wave, pc),
             causes=causes(flags), instruction_pc=pc,
@@ -96,7 +96,7 @@ class EngineStops:
 
     def _refused(self, wave: Wave, kind: StopKind) -> Stop:
         found = instruction_at(wave.target, wave.wave_size, wave.pc, self._memory)
-        reason = excess(found, wave.field("register_bounds")) if found is not None else None
+        reason = excess(found, wave.word("register_bounds")) if found is not None else None
         if found is not None and reason is None and kind is StopKind.UNSUPPORTED:
             reason = self._engine.refusal(int(wave.state.ctypes.data), found)
         return self.stop(kind, wave, instruction=self.text(wave, wave.pc), reason=reason)

@@ -79,15 +79,15 @@ class Excursion:
     def _copy(self, dispatch: DispatchState) -> Wave:
         original = self.original
         block = state_block(original.target, original.wave_size)
-        block[:] = original.state[: block.size]
+        block.state[:], block.engine[:] = original.state, original.engine
         wave = Wave(
             block, original.target, original.wave_size, original.number, original.workgroup, original.index,
             original.workgroup_size, original.lds, np.copy(original.flags),
         )
         wave.sgpr_count, wave.agpr_count = original.sgpr_count, original.agpr_count
         wave.vgpr_count = max(original.vgpr_count, 32)
-        wave.set_field("register_bounds", 0)  # none: the function may use more than the kernel
-        wave.set_field("vgpr_limit", original.target.vgpr_file)
+        wave.set_word("register_bounds", 0)  # none: the function may use more than the kernel
+        wave.set_word("vgpr_limit", original.target.vgpr_file)
         wave.mode = dispatch.mode
         return wave
 
@@ -105,8 +105,8 @@ class Excursion:
     def _enter(self, dispatch: DispatchState, implicit: int, size: int) -> None:
         """The registers that a function finds, whatever its arguments."""
         wave, target, base = self.wave, self.wave.target, self._scratch.address
-        wave.set_field("scratch_base", base)
-        wave.set_field("scratch_size", (self.stack + self.room) * wave.wave_size)
+        wave.set_word("scratch_base", base)
+        wave.set_word("scratch_size", (self.stack + self.room) * wave.wave_size)
         if target.scratch is ScratchKind.ARCHITECTED or target.generation >= Generation.GFX10:
             wave.set_field("flat_scratch", base)
         elif target.generation is Generation.GFX9:

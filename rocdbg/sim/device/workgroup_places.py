@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.sim.core import guarded, initial_state, layout
-from rocdbg.sim.core.guarded import ALIGN, Parts, guarded_rows
+from rocdbg.sim.core.guarded import ALIGN, Parts, guarded_rows, headed_rows
 from rocdbg.sim.core.initial_state import DispatchState
 from rocdbg.sim.core.memory import Allocation
 from rocdbg.sim.core.register_bounds import MOST_GRANULE
-from rocdbg.sim.core.wave import Dim3
+from rocdbg.sim.core.wave import HEAD, Dim3
 from rocdbg.sim.device.schedule import QUANTUM, SCHEDULE, SCHEDULE_SIZE, next_random
 from rocdbg.sim.device.wave_images import addresses, put_addresses, wave_images
 
@@ -34,7 +34,7 @@ NONE: Final = -1
 """No slot."""
 _SIGNED: Final = frozenset(("first", "last", "following", "current"))
 _ARRAYS: Final = frozenset(("now", "images", "waves", "patches", "varying"))
-_KEPT_ROWS: Final = 512
+_KEPT_ROWS: Final = 1024
 """Blocks of spare places, each with a guard page, of which a process may have only so many."""
 _KEPT_BYTES: Final = 32 << 20
 _HUGE_PAGE: Final = 2 << 20
@@ -47,7 +47,8 @@ class Places:
 
     Attributes:
         fields: the schedule, where native code has it, at the host address ``address``.
-        states: uint8[slots, bytes], the wave states. ``flags``, ``following`` and ``previous``: by slot.
+        states: uint8[slots, bytes], the wave states; ``engine``: uint8[slots, bytes], the engine's words of each.
+            ``flags``, ``following`` and ``previous``: by slot.
         lds: uint8[places, bytes].
         used: whether anything has run here.
     """
@@ -62,15 +63,17 @@ class Places:
         slots = count * self.group_waves
         size = layout.state_size(state.wave_size, state.target.has_agprs, state.target.vgpr_file)
         self.registers = initial_state.register_counts(state)
-        self.states = guarded_rows(slots, size, self.used_parts(size))
-        self.flags = np.zeros(slots, np.uint8)
-        self.following, self.previous = np.full(slots, NONE, np.int32), np.full(slots, NONE, np.int32)
+        self.engine, self.states = headed_rows(slots, size, HEAD, self.used_parts(size))
+        links = guarded.guarded(9 * slots)
+        self.following, self.previous = links[: 8 * slots].view(np.int32).reshape(2, slots)
+        self.following[:] = self.previous[:] = NONE
+        self.flags = links[8 * slots :]
         # Padded, so that the address of an empty LDS is one of its own.
         self.lds = guarded_rows(count, -(-max(state.lds_size, 1) // ALIGN) * ALIGN)
         self.patches = initial_state.varying_sgprs(state)
         self._images: dict[Dim3, NDArray[np.uint8]] = {}
         self._addresses: tuple[int, ...] | None = None
-        self.rows = slots + count + 3
+        self.rows = 2 * slots + count + 4
         """Blocks with a guard page."""
         self.bytes = slots * sum(high - low for low, high in self.used_parts(size)) + self.lds.size
         """Bytes that are in use in them."""
@@ -123,7 +126,7 @@ class Places:
             "random": next_random(0),
             "group_waves": self.group_waves,
             "id_bytes": id_bytes,
-            "image_stride": layout.SCALARS_END + id_bytes,
+            "image_stride": layout.ENGINE_SIZE + layout.SCALARS_END + id_bytes,
             "vgpr_bytes": max(0, vgprs * width - id_bytes),
             "agpr_offset": layout.agpr_offset(0, state.wave_size),
             "agpr_bytes": agprs * width,
@@ -171,7 +174,7 @@ class Places:
         return x, y, z
 
     def images(self, size: Dim3) -> NDArray[np.uint8]:
-        """What the waves of a group of this size start with, uint8[wave, byte]: scalar part, work-item ids."""
+        """What the waves of a group of this size start with, uint8[wave, byte]: `wave_images`."""
         known = self._images.get(size)
         if known is None:
             known = self._images[size] = wave_images(self.state, size, self._id_registers)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rocdbg.arch.targets import Target
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.global_share import GlobalShare
-from rocdbg.sim.core.layout import ENV, HEADER, WINDOW_BASE, Status
+from rocdbg.sim.core.layout import ENV, WINDOW_BASE, WORDS, Status
 from rocdbg.sim.core.watches import Access, Change, WatchedBytes, WatchTable
 from rocdbg.sim.engine.instruction_cache import Fetch
 from rocdbg.sim.engine.native_guard import Crash, guard
@@ -326,11 +326,11 @@ _NEW_PLACES, _NEW_SCRATCH = 1, 2  # bits of what `scheduler.fill` need not clear
 
 
 def _u64(state: int, name: str) -> ctypes.c_uint64:
-    return ctypes.c_uint64.from_address(state + HEADER[name].offset)
+    return ctypes.c_uint64.from_address(state + WORDS[name].offset)
 
 
 def _u32(state: int, name: str) -> ctypes.c_uint32:
-    return ctypes.c_uint32.from_address(state + HEADER[name].offset)
+    return ctypes.c_uint32.from_address(state + WORDS[name].offset)
 
 
 def _inside(bounds: tuple[int, int], pc: int) -> bool:

@@ -40,7 +40,7 @@ def gws(r: Routine) -> None:
     resource = r.pointer(r.env("gws_pointer"))
     at = {name: r.gep(resource, (r.value("%a") & 63).shl(4) + 4 * n) for n, name in enumerate(GWS_FIELDS)}
     value, zero = r.value("%b").trunc(I32), r.const(0, I32)
-    state = r.gep("%state", layout.HEADER["gws"].offset)
+    state = r.gep("%state", layout.WORDS["gws"].offset)
     waits = r.data(0, r.const(0, I64))
     r.store(waits, zero)
 

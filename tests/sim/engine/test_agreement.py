@@ -95,7 +95,7 @@ PROGRAMS = {
 
 def reference_run(bench: Bench) -> None:
     """Interpret the bench's code, one instruction at a time, on its own state."""
-    builder = ReferenceBuilder(bench.state, bench.wave_size)
+    builder = ReferenceBuilder(bench.block, bench.wave_size)
     context = Context(bench.target, bench.wave_size, Mode(layout.mode_key(bench.get("mode"))))
     while True:
         pc = bench.get("pc")

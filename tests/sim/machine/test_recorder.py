@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rocdbg.api import launch_file
-from rocdbg.sim.core.layout import HEADER, VGPRS
+from rocdbg.sim.core.layout import VGPRS
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device import recorder
@@ -46,11 +46,10 @@ class Run:
 
     def state(self) -> list[Any]:
         """All that registers and memory hold."""
-        pointer = HEADER["lds_pointer"].offset  # of the host
         waves = []
         for w in self.dispatch.waves:
             state = w.state.tobytes()[: VGPRS + w.vgpr_count * w.wave_size * 4]
-            waves.append((w.number, w.waiting, state[:pointer], state[pointer + 8 :], w.lds.tobytes()))
+            waves.append((w.number, w.waiting, w.instructions, state, w.lds.tobytes()))
         return [waves, [(a.address, a.data.tobytes()) for a in self.machine.memory.allocations]]
 
 

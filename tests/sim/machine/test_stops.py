@@ -23,8 +23,8 @@ SHARED, PRIVATE = layout.SHARED_APERTURE, layout.PRIVATE_APERTURE
 def wave() -> Wave:
     """A wave with 256 bytes of LDS and 16 bytes of scratch per lane."""
     made = Wave(state_block(TARGET, 64), TARGET, 64, 1, (0, 0, 0), 0, (64, 1, 1), np.zeros(256, np.uint8))
-    made.set_field("lds_size", 256)
-    made.set_field("scratch_size", 16 * 64)
+    made.set_word("lds_size", 256)
+    made.set_word("scratch_size", 16 * 64)
     return made
 
 

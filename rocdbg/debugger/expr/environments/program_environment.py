@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,7 +32,7 @@ from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.unwind_rules import FoundRow
-from rocdbg.debugger.frames.variable_places import memory_location
+from rocdbg.debugger.frames.variable_places import memory_location, variable_expression
 from rocdbg.debugger.program import lds_layout
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
@@ -47,6 +47,7 @@ from rocdbg.dwarf.context import Expression, ExpressionLike
 from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.types import Type
+from rocdbg.dwarf.info.whereabouts import whose
 from rocdbg.dwarf.location import LocationDescription
 
 VIRTUAL_TABLE = "_ZTV"
@@ -70,13 +71,15 @@ class ProgramEnvironment(Struct, dict=True):
     """A frame and those outside of it."""
     shared: SharedLocations | None = None
     """What environments of several lanes know together."""
+    unused: Focus | None = None
+    """The focus, if that is on a lane without frames."""
 
     # -- the place
 
     @property
     def focus(self) -> Focus:
-        """The frame's; `STATIC` without one."""
-        return self.frame.scope if self.frame is not None else STATIC
+        """The frame's; without one that of an unused lane, else `STATIC`."""
+        return self.frame.scope if self.frame is not None else self.unused or STATIC
 
     def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
         """The environment of another lane that stands at the same place, in the first frame it is in (``frame``)."""
@@ -170,7 +173,7 @@ class ProgramEnvironment(Struct, dict=True):
     def _known_of(self, variable: Variable) -> Known:
         type_ = self.complete_type(variable.type)
         context, unit = self.context_of(variable), variable.unit
-        what = self._expression_of(variable, context)
+        what = self._expression_of(variable, context, type_.size)
         if isinstance(what, dwarf.LocationList) and what.dialect is not None and context.pc is not None:
             matching = what.matching(context.pc - context.load_bias)
             if len(matching) == 1:
@@ -239,7 +242,14 @@ class ProgramEnvironment(Struct, dict=True):
         return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_told) or value
 
     def _value_told(self, variable: Variable) -> Value:
-        """A variable's value by its location."""
+        """A variable's value by its location. An error names the attribute."""
+        try:
+            return self._value_at_location(variable)
+        except dwarf.DwarfError as error:
+            error.concern("DW_AT_location", whose(variable.die))
+            raise
+
+    def _value_at_location(self, variable: Variable) -> Value:
         known = self._known.get(id(variable))
         if known is None:
             known = self._known[id(variable)] = self._known_of(variable)
@@ -248,9 +258,8 @@ class ProgramEnvironment(Struct, dict=True):
             own = self.frame if known.is_own_unit else None
             context = own.context if own is not None else self.context_of(variable)
             found = self.shared.located(known, context) if self.shared is not None else known.located(context)
-            return self._typed(type_, found, context) if known.may_be_dynamic else value_at(
-                type_, found, self.memory, context
-            )
+            make = self._typed if known.may_be_dynamic else partial(value_at, memory=self.memory)
+            return make(type_, found, context=context)
         location = variable.location
         if isinstance(location, Constant):
             size = type_.size or 8
@@ -289,29 +298,22 @@ class ProgramEnvironment(Struct, dict=True):
     def pointed_member(self, pointer: Value, object_: Value) -> Value:
         """``object_.*pointer``: as the pointer's type says, else where the number it holds says."""
         type_, number = data_member(pointer)
-        if self.context is not None:
-            location = member_location(type_, number, object_, self.context)
-            if location is not None:
-                return self.at_location(type_.target, location)
+        context = self.context
+        if context is not None and (location := member_location(type_, number, object_, context)) is not None:
+            return self.at_location(type_.target, location)
         return as_class(object_, type_.containing).part(self.complete_type(type_.target), number)
 
     def location_of(self, variable: Variable) -> LocationDescription | None:
         """Where a variable's location attribute says it is; ``None`` without one that says anything."""
-        return self._location_of(variable, self.complete_type(variable.type), self.context_of(variable))
-
-    def _location_of(self, variable: Variable, type_: Type, context: FrameContext) -> LocationDescription | None:
-        what = self._expression_of(variable, context)
-        if what is None:
+        context, type_ = self.context_of(variable), self.complete_type(variable.type)
+        if (what := self._expression_of(variable, context, type_.size)) is None:
             return None
         return variable.unit.conventions.extent(dwarf.evaluate_location(what, context), type_.size or 0)
 
     @staticmethod
-    def _expression_of(variable: Variable, context: FrameContext) -> ExpressionLike | None:
+    def _expression_of(variable: Variable, context: FrameContext, size: int | None) -> ExpressionLike | None:
         """Its location attribute, if that is an expression or list that says anything."""
-        location = variable.location
-        if not isinstance(location, Exprloc | Loclist) or lds_layout.is_unplaced(variable):
-            return None
-        return context.program.expressions.location(location, variable.unit, context.wave_size)
+        return None if lds_layout.is_unplaced(variable) else variable_expression(variable, context, size)
 
     def context_of(self, variable: Variable) -> FrameContext:
         """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""

@@ -1,6 +1,6 @@
 """The arguments in the frames of many lanes that stand at the same place, as text.
 
-Each is located once, read of all lanes at once (`bytes_of_lanes`), and made text once for each value that
+Each is located once, read of all lanes at once (`read_lanes`), and made text once for each value that
 lanes have. What depends on more than that (references, what plug-ins print, recovered values, whatever gives an
 error) is done lane by lane, as for a single frame.
 """
@@ -21,6 +21,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence
 from rocdbg.dwarf.any_lane import LANE_BITS, LaneDword, depends_on_lane
 from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.info.types import (
     ArrayType,
@@ -91,7 +92,10 @@ class _Place:
     def _together(self, variable: Variable, texts: _Texts) -> list[Row] | None:
         """The column where one look tells of all lanes."""
         data, environment, frame = self._data, self._environments[0], self._frames[0]
-        known = variable_here(environment, variable)
+        try:
+            known = variable_here(environment, variable)
+        except DwarfError:  # each lane says so
+            return None
         memory, context, shared = environment.memory, environment.context_of(variable), environment.shared
         if not isinstance(memory, LaneMemory) or shared is None or known.may_be_dynamic:
             return None

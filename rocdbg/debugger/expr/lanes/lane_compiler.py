@@ -18,13 +18,13 @@ from rocdbg.debugger.expr.environments.program_environment import ProgramEnviron
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
 from rocdbg.debugger.expr.lanes import lane_names
 from rocdbg.debugger.expr.lanes.lane_parameters import Parameter, Parameters
+from rocdbg.debugger.expr.lanes.lane_pointers import in_one_space, pointer_cast
 from rocdbg.debugger.expr.lanes.lane_terms import (
     Term,
     address_of,
     advance,
     binary,
     constant_term,
-    convert,
     decay,
     integer,
     is_reference,
@@ -245,7 +245,8 @@ class LaneCompiler:
             return of_truth(bool_type, Choose(first, yes, no))
         if operator in (",", "@", ".*", "->*"):
             raise Untranslatable(f"the operator {operator}")
-        return binary(operator, self.operand(left), self.operand(right), bool_type)
+        sides = in_one_space(self.operand(left), self.operand(right), self.environment)
+        return binary(operator, *sides, bool_type)
 
     def _conditional(self, condition: Term, then: Term, otherwise: Term) -> Term:
         if then.type.bare != otherwise.type.bare:
@@ -263,18 +264,7 @@ class LaneCompiler:
             if term.type.size != type_.size:
                 raise Untranslatable("a cast between structures")
             return term.part(type_, 0)
-        term = self.operand(operand)
-        source = term.bare
-        if isinstance(source, PointerType):
-            space = source.address_class or 0
-            if isinstance(bare, PointerType) and bare.address_class is None and space:
-                return Term(PointerType(bare.target, bare.kind, source.byte_size, space), node=term.value())
-            if c_types.is_integral(type_) and type_.size == 8 and space:
-                base = self.environment.memory.generic_address(space, 0)
-                if base is None:
-                    return convert(term, type_)
-                return Term(type_, node=apply(Op.OR, integer(term, I64), constant(base)))
-        return convert(term, type_)
+        return pointer_cast(type_, self.operand(operand), self.environment)
 
     # -- what a value leads to
 

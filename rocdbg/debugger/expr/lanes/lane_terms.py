@@ -183,13 +183,13 @@ def _narrow(type_: Type, value: Node) -> Term:
 
 
 def truth(term: Term) -> Node:
-    """Whether a scalar is not zero (I1)."""
+    """Whether a scalar is not zero, a pointer not its address space's null one (I1)."""
     if isinstance(term.bare, ArrayType) or not c_types.is_scalar(term.type):
         raise Untranslatable(f"the truth of a value of type {term.type}")
     value = term.value()
     if c_types.is_float(term.type):
         return apply(Op.FNE, wide(term), Constant(F64, 0.0))
-    return apply(Op.NE, value, constant(0, value.type))
+    return apply(Op.NE, value, constant(c_types.null_number(term.type), value.type))
 
 
 def of_truth(type_: Type, condition: Node) -> Term:
@@ -342,7 +342,8 @@ def _pointers(operator: str, left: Term, right: Term, pointers: tuple[bool, bool
     if operator in _COMPARE:
         if c_types.is_float(left.type) or c_types.is_float(right.type):
             raise Untranslatable("a pointer compared with a float")
-        return of_truth(bool_type, _ordered(operator, integer(left, I128), integer(right, I128), {}))
+        sides = _compared(left, right), _compared(right, left)
+        return of_truth(bool_type, _ordered(operator, *sides, {}))
     if operator in ("+", "-") and pointers == (True, False):
         return advance(left, integer(right, I64), operator == "-")
     if operator == "+" and pointers == (False, True):
@@ -358,6 +359,16 @@ def _pointers(operator: str, left: Term, right: Term, pointers: tuple[bool, bool
         count = _divided("/", distance, constant(size), True)
         return Term(c_types.LONG, node=Require(both(exact, whole), count))
     raise Untranslatable(f"{operator} of pointers")
+
+
+def _compared(term: Term, other: Term) -> Node:
+    """The number of a term that is compared with a pointer, or of one; an integer 0 beside a pointer is a null one."""
+    number = integer(term, I128)
+    null = c_types.null_number(other.type)
+    if isinstance(term.bare, PointerType) or not null:
+        return number
+    is_zero = apply(Op.EQ, number, constant(0, I128))
+    return apply(Op.SELECT, is_zero, constant(null, I128), number, type=I128)
 
 
 def decay(term: Term) -> Term:

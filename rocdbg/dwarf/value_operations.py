@@ -508,7 +508,9 @@ def _entry_value(m: Machine, operands: Operands) -> None:
             assert isinstance(number, int)
             m.stack.append(_register_value(m, number, result))
             return
-        # DWARF 5 keeps its meaning: what was a value there (`DW_OP_addr`, `DW_OP_breg*`) still is one.
+        if m.dialect != "llvm22":
+            raise IllFormed(f"the result in the calling frame is neither a value nor a register: {result.describe()}")
+        # Plain DWARF 5 keeps its meaning: what is a value there (`DW_OP_addr`, `DW_OP_breg*`) still is one.
         m.stack.append(m.as_value(result))
         return
     m.stack.append(result if result.type is not None else _generic(result))

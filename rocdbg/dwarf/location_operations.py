@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocdbg.dwarf import composite
 from rocdbg.dwarf.composite import check_part
-from rocdbg.dwarf.context import Expression
+from rocdbg.dwarf.context import Expression, ExpressionLike
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.location import (
     LocationDescription,
@@ -117,9 +117,9 @@ def _fbreg(m: Machine, operands: Operands) -> None:
 _NO_FBREG = frozenset({"fbreg"})
 
 
-def frame_base(m: Machine) -> LocationDescription:
-    """The frame base of the current subprogram, by the rules of DW_AT_frame_base (A.3.3.5)."""
-    content = m.context.frame_base
+def frame_base(m: Machine, attribute: ExpressionLike | None = None) -> LocationDescription:
+    """The frame base of a subprogram (A.3.3.5): of the current one, or what another attribute's expression gives."""
+    content = m.context.frame_base if attribute is None else attribute
     if content is None:
         raise EvaluationError("the current subprogram has no frame base")
     if not isinstance(content, Expression | LocationDescription | bytes):
