@@ -11,7 +11,6 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.calling_convention import return_value
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
 from rocdbg.debugger.program.location_lookup import Location
-from rocdbg.debugger.running.calling.suspended_waves import end_call
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.settling import settle
@@ -85,7 +84,7 @@ def _finish_call(runner: Runner, scope: Focus, frame: Frame) -> StopEvent:
     if event is not None:
         return event
     returned = _returned(runner, frame.function, thread, scope.lane)
-    end_call(runner, thread)
+    runner.end_call(thread)
     return runner.arrived(FinishDone(), returned)
 
 

@@ -19,7 +19,6 @@ from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.overload_resolution import Callee
 from rocdbg.debugger.frames.calling_convention import is_clangs, returns_by_reference, value_in_registers
 from rocdbg.debugger.running.calling.called_arguments import Arguments, LaneArguments
-from rocdbg.debugger.running.calling.suspended_waves import begin_call, end_call
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.target.function_calling import CallPlace, calls_of
@@ -77,7 +76,7 @@ class FunctionCalls(Struct):
             for lane, values in call.arguments.items()
         }
         room = ROOM + max(plan.size for plan in planned.values())
-        place = begin_call(runner, thread, room)
+        place = runner.begin_call(thread, room)
         try:
             self._enter(call, place, planned)
             with nullcontext() if runner.parts.state.driving else runner.drive():
@@ -89,12 +88,12 @@ class FunctionCalls(Struct):
             back = {lane: plan.changed(target, thread, lane, place.stack) for lane, plan in planned.items()}
         except CalledFunctionStopped as stopped:
             if not stopped.remains:
-                end_call(runner, thread)
+                runner.end_call(thread)
             raise
         except BaseException:
-            end_call(runner, thread)
+            runner.end_call(thread)
             raise
-        end_call(runner, thread)
+        runner.end_call(thread)
         for changes in back.values():
             for value, data in changes:
                 value.store(data)
