@@ -13,10 +13,9 @@ from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
-from rocdbg.debugger.running.settling import settle
 from rocdbg.debugger.running.step_calls import run_to
 from rocdbg.debugger.running.step_start import inline_offsets
-from rocdbg.debugger.running.stepping import Stepper
+from rocdbg.debugger.running.stepping import Stepper, settle
 from rocdbg.debugger.running.stop_events import FinishDone, LocationReached, Returned, StopEvent, StopReason
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.dwarf.info import Function
