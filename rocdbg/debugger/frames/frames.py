@@ -132,7 +132,7 @@ class Frame(Struct, eq=False, dict=True):
                 if linkage is not None and linkage.startswith("_Z") and ("<" in name or name == "operator()"):
                     return function_name(linkage)  # as in GDB: template arguments and closures as they are mangled
                 return name
-        found = self.program.symbol_and_offset(self.pc, data=False)
+        found = self.program.symbol_and_offset(self.lookup_pc, data=False)
         return found[0] if found is not None else None
 
     @property
