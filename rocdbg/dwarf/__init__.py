@@ -1,6 +1,7 @@
 """DWARF with the extensions for heterogeneous debugging: a library that knows no debugger and no GPU.
 
     from rocdbg import dwarf
+    dwarf.open("saxpy.co")                                  # units and entries, and what their attributes say
     dwarf.decode(data), dwarf.format_expression(data)       # what an expression says
     dwarf.evaluate(data, dwarf.SimpleContext(lane=5, ...))  # a Value or a LocationDescription
     dwarf.parse_location_list(...), dwarf.parse_frames(...) # location lists, call frame information
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.context import Context as Context
     from rocdbg.dwarf.context import Expression as Expression
     from rocdbg.dwarf.context import LocationList as LocationList
+    from rocdbg.dwarf.conventions import conventions_of as conventions_of
     from rocdbg.dwarf.decoding import Operation as Operation
     from rocdbg.dwarf.decoding import decode as decode
+    from rocdbg.dwarf.encoding import assemble as assemble
     from rocdbg.dwarf.errors import DecodeError as DecodeError
     from rocdbg.dwarf.errors import DwarfError as DwarfError
     from rocdbg.dwarf.errors import EvaluationError as EvaluationError
@@ -67,8 +70,11 @@ _LAZY = {
     "ConstValue": "typed_values",
     "Context": "context",
     "DIALECTS": "operations",
+    "DebugFile": "reader.file",
+    "DebugUnit": "reader.file",
     "DecodeError": "errors",
     "DwarfError": "errors",
+    "Entry": "reader.entry",
     "EvaluationError": "errors",
     "Explanation": "explanation",
     "Expression": "context",
@@ -97,6 +103,7 @@ _LAZY = {
     "format_expression": "expression_text",
     "implicit_location": "location",
     "normalise": "normalisation",
+    "open": "reader.file",
     "parse_frames": "cfi",
     "parse_location_list": "location_list_reader",
     "undefined_location": "location",
