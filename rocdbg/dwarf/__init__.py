@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.cfi import FrameTable as FrameTable
     from rocdbg.dwarf.cfi import parse_frames as parse_frames
     from rocdbg.dwarf.cfi_rows import Row as Row
+    from rocdbg.dwarf.checker.check import check as check
+    from rocdbg.dwarf.checker.rules import Finding as Finding
     from rocdbg.dwarf.context import Context as Context
     from rocdbg.dwarf.context import Expression as Expression
     from rocdbg.dwarf.context import LocationList as LocationList
@@ -53,6 +55,10 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.normalisation import normalise as normalise
     from rocdbg.dwarf.operations import DIALECTS as DIALECTS
     from rocdbg.dwarf.operations import OPERATIONS as OPERATIONS
+    from rocdbg.dwarf.reader.entry import Entry as Entry
+    from rocdbg.dwarf.reader.file import DebugFile as DebugFile
+    from rocdbg.dwarf.reader.file import DebugUnit as DebugUnit
+    from rocdbg.dwarf.reader.file import open as open
     from rocdbg.dwarf.simple_context import SimpleContext as SimpleContext
     from rocdbg.dwarf.storage import StorageKind as StorageKind
     from rocdbg.dwarf.typed_values import BaseType as BaseType
@@ -78,6 +84,7 @@ _LAZY = {
     "EvaluationError": "errors",
     "Explanation": "explanation",
     "Expression": "context",
+    "Finding": "checker.rules",
     "FrameTable": "cfi",
     "IllFormed": "errors",
     "ImplicitPointerValue": "typed_values",
@@ -92,7 +99,10 @@ _LAZY = {
     "StorageKind": "storage",
     "UndefinedValue": "errors",
     "Value": "typed_values",
+    "assemble": "encoding",
     "attribute_name": "attribute_names",
+    "check": "checker.check",
+    "conventions_of": "conventions",
     "decode": "decoding",
     "dereference": "evaluator",
     "evaluate": "evaluator",

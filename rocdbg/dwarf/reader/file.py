@@ -95,7 +95,8 @@ class DebugFile:
     """Debug information of one file.
 
     ``name`` is the file's, ``target`` the processor its code is for ("gfx90a"), ``architecture`` the name that
-    `SimpleContext` takes (None for a host's object), ``sections`` the debug sections' bytes, ``info`` the reader
+    `SimpleContext` takes (None for a host's object), ``sections`` the debug sections' bytes, ``eh_frame`` that section
+    and its address, ``info`` the reader
     behind it all (`rocdbg.dwarf.info.DebugInfo`: lines, types, names as a debugger wants them). Addresses are the
     file's.
     """
@@ -106,7 +107,7 @@ class DebugFile:
         self.architecture = opened.architecture
         self.sections = opened.sections
         self.info = opened.info
-        self._eh_frame = opened.eh_frame
+        self.eh_frame = opened.eh_frame
         self._units: dict[Unit, DebugUnit] = {}
 
     def __repr__(self) -> str:
@@ -175,7 +176,7 @@ class DebugFile:
         data = self.sections.get(".debug_frame")
         if data:
             return parse_frames(data, dialect=dialect, faults=faults)
-        if self._eh_frame is not None:
-            section, address = self._eh_frame
+        if self.eh_frame is not None:
+            section, address = self.eh_frame
             return parse_frames(section, dialect=dialect, eh_frame=True, section_address=address, faults=faults)
         return None
