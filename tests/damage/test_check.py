@@ -86,7 +86,8 @@ def test_forms_and_status(described: Described, tmp_path: Path, capsys: pytest.C
     assert last == f"{bad}: 1 finding"
     assert main(["dwarf", "check", "--format", "json", str(bad)]) == 1
     (found,) = json.loads(capsys.readouterr().out)["findings"]
-    assert (found["rule"], found["section"], found["function"], found["dialect"]) == ("lanes", ".debug_info", "k", "amd")
+    told = found["rule"], found["section"], found["function"], found["dialect"]
+    assert told == ("lanes", ".debug_info", "k", "amd")
     assert main(["dwarf", "check", str(tmp_path / "nothing.co")]) == 2
     assert "nothing.co" in capsys.readouterr().err
 

@@ -16,8 +16,8 @@ class Rule(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """A rule that is broken, and where: section and offset of the entry, list, table or frame; the function, source
-    file and line as far as they are known; the dialect of the unit."""
+    """A rule (A.2 to A.7) that is broken, and where: section and offset of the entry, list, table or frame; the
+    function, source file and line as far as they are known; the dialect of the unit."""
 
     rule: Rule
     message: str
@@ -30,7 +30,7 @@ class Finding(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """``.debug_info+0x40``."""
+        """Section and offset (A.7.5): ``.debug_info+0x40``."""
         return f"{self.section}+{self.offset:#x}"
 
 

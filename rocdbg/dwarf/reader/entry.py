@@ -27,7 +27,7 @@ _SCOPES = (Tag.SUBPROGRAM, Tag.INLINED_SUBROUTINE, Tag.LEXICAL_BLOCK, Tag.ENTRY_
 
 class Entry:
     """An entry: its tag, its ``offset`` (in all entries of the file), attributes, children, and what its attributes say
-    in a context.
+    in a context (A.3 to A.5).
 
     Results of attributes are methods of their names. Each raises `IllFormed` where the attribute breaks a rule of the
     text, `EvaluationError` where the context does not suffice; both name the attribute and the entry. A context may
@@ -52,32 +52,32 @@ class Entry:
 
     @property
     def tag(self) -> str:
-        """DW_TAG_*; "DW_TAG_0x4321" for one without a name."""
+        """DW_TAG_* (A.3 to A.5); "DW_TAG_0x4321" for one without a name."""
         return tag_name(self.die.tag)
 
     @property
     def unit(self) -> DebugUnit:
-        """The unit it is in."""
+        """The unit it is in (A.3.1)."""
         return self.file.unit_of(self.die.unit)
 
     @property
     def name(self) -> str | None:
-        """DW_AT_name, of the entry or what it is an instance of; None without one."""
+        """DW_AT_name (A.3), of the entry or what it is an instance of; None without one."""
         return self.die.name
 
     @property
     def qualified_name(self) -> str | None:
-        """The name with namespaces and classes: ``ns::S::f``."""
+        """The name with namespaces and classes (A.3): ``ns::S::f``."""
         return Entity(self.die).qualified_name
 
     @property
     def line(self) -> int | None:
-        """The line of the declaration; None where it is not told."""
+        """The line of the declaration (A.3); None where it is not told."""
         return Entity(self.die).decl_line
 
     @property
     def place(self) -> str:
-        """Section and offset: ``.debug_info+0x40``."""
+        """Section and offset (A.7.5): ``.debug_info+0x40``."""
         section, offset = self.die.unit.entries.where(self.offset)
         return f"{section}+{offset:#x}"
 
@@ -93,23 +93,23 @@ class Entry:
 
     @property
     def children(self) -> Iterator[Entry]:
-        """The entries directly below, in order."""
+        """The entries directly below (A.3), in order."""
         return (Entry(self.file, die) for die in self.die.children)
 
     @property
     def parent(self) -> Entry | None:
-        """The entry above; None for a unit's own."""
+        """The entry above (A.3); None for a unit's own."""
         above = self.die.parent
         return None if above is None else Entry(self.file, above)
 
     @property
     def type(self) -> Type:
-        """The type it refers to (DW_AT_type); ``void`` without one."""
+        """The type it refers to (DW_AT_type, A.5); ``void`` without one."""
         return self.die.unit.entries.types.type_of(self.die)
 
     @property
     def size(self) -> int:
-        """Bytes of an object by its type, or of a type; 0 where that is not known."""
+        """Bytes of an object by its type, or of a type (A.5); 0 where that is not known."""
         own = self.die.attribute(At.BYTE_SIZE)
         return own.value if isinstance(own, Constant) else self.type.size or 0
 
@@ -117,12 +117,12 @@ class Entry:
 
     @property
     def ranges(self) -> tuple[AddressRange, ...]:
-        """The code of a function, block or inlined call: parts ``low`` to ``high``; empty without any."""
+        """The code of a function, block or inlined call (A.3.3): parts ``low`` to ``high``; empty without any."""
         return Scope(self.die).ranges
 
     @property
     def variables(self) -> list[Entry]:
-        """Variables and parameters declared directly in a function, block or inlined call, or of a unit."""
+        """Variables and parameters (A.4.1) declared directly in a function, block or inlined call, or of a unit."""
         if self.die.tag in _SCOPES:
             return [Entry(self.file, variable.die) for variable in Scope(self.die).variables]
         return [child for child in self.children if child.die.tag in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT)]
@@ -221,5 +221,5 @@ class Entry:
         return results.call_data_value(self.die, context, self.file.frames)
 
     def call_target(self, context: Context) -> int | None:
-        """DW_AT_call_target of a call site: the address called (DWARF 5, 3.4.1); None without it."""
+        """DW_AT_call_target of a call site: the address called (A.3.4, DWARF 5 3.4.1); None without it."""
         return results.call_target(self.die, context, self.file.frames)

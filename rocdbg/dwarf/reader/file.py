@@ -22,7 +22,7 @@ _FUNCTIONS = (Tag.SUBPROGRAM, Tag.INLINED_SUBROUTINE, Tag.ENTRY_POINT)
 
 
 def open(source: str | Path | bytes, target_id: str | None = None) -> DebugFile:
-    """The debug information of a file or of its bytes: a code object, bundle, fat binary, or an object of a host.
+    """The debug information (A.7) of a file or of its bytes: a code object, bundle, fat binary, or a host's object.
 
     `target_id` ("gfx90a") chooses among several code objects. Nothing is read yet that is not asked for. Raises a
     `rocdbg.Error` for what cannot be opened; so do all questions about what is damaged.
@@ -31,7 +31,7 @@ def open(source: str | Path | bytes, target_id: str | None = None) -> DebugFile:
 
 
 class DebugUnit:
-    """A unit: what its header and its own entry say of all of it."""
+    """A unit: what its header and its own entry say of all of it (A.3.1)."""
 
     def __init__(self, file: DebugFile, unit: Unit) -> None:
         self.file = file
@@ -46,12 +46,12 @@ class DebugUnit:
 
     @property
     def name(self) -> str:
-        """The primary source file, as given to the compiler."""
+        """The primary source file, as given to the compiler (A.3.1.1)."""
         return self.raw.name
 
     @property
     def producer(self) -> str:
-        """The compiler's name for itself; empty where it does not say."""
+        """The compiler's name for itself (A.3.1.1); empty where it does not say."""
         return self.raw.producer
 
     @property
@@ -61,27 +61,27 @@ class DebugUnit:
 
     @property
     def dialect(self) -> str:
-        """Encoding of the extensions: "amd", "proposal2020" or "llvm22"."""
+        """Encoding of the extensions (A.7): "amd", "proposal2020" or "llvm22"."""
         return self.raw.dialect
 
     @property
     def language(self) -> str:
-        """``c``, ``c++``, ``hip``, ``opencl``, ``fortran``, ...; ``unknown``."""
+        """``c``, ``c++``, ``hip``, ``opencl``, ``fortran``, ...; ``unknown`` (A.3.1.1)."""
         return self.raw.language_name
 
     @property
     def ranges(self) -> tuple[AddressRange, ...]:
-        """Its code, as its own entry has it; empty when that says nothing."""
+        """Its code, as its own entry has it (A.3.1.1); empty when that says nothing."""
         return self.raw.ranges
 
     @property
     def top(self) -> Entry:
-        """Its own entry."""
+        """Its own entry (A.3.1.1)."""
         return Entry(self.file, self.raw.top)
 
     @cached_property
     def entries(self) -> Sequence[Entry]:
-        """All its entries in order, its own first; by index."""
+        """All its entries (A.3) in order, its own first; by index."""
         found: list[Entry] = []
         waiting: list[Die] = [self.raw.top]
         while waiting:
@@ -92,7 +92,7 @@ class DebugUnit:
 
 
 class DebugFile:
-    """Debug information of one file.
+    """Debug information of one file (A.3 to A.7).
 
     ``name`` is the file's, ``target`` the processor its code is for ("gfx90a"), ``architecture`` the name that
     `SimpleContext` takes (None for a host's object), ``sections`` the debug sections' bytes, ``eh_frame`` that section
@@ -115,11 +115,11 @@ class DebugFile:
 
     @cached_property
     def units(self) -> tuple[DebugUnit, ...]:
-        """All units, in order."""
+        """All units (A.3.1), in order."""
         return tuple(self.unit_of(unit) for unit in self.info.units)
 
     def unit_of(self, unit: Unit) -> DebugUnit:
-        """A unit of the reader's as one of the file."""
+        """A unit of the reader's as one of the file (A.3.1)."""
         found = self._units.get(unit)
         if found is None:
             found = self._units[unit] = DebugUnit(self, unit)
@@ -132,11 +132,11 @@ class DebugFile:
         return (entry for unit in self.units for entry in unit.entries)
 
     def entry(self, offset: int) -> Entry:
-        """The entry at an offset, as DW_FORM_ref_addr and the dumps of other tools count it."""
+        """The entry (A.3) at an offset, as DW_FORM_ref_addr and the dumps of other tools count it."""
         return Entry(self, self.info.die(offset))
 
     def named(self, name: str) -> list[Entry]:
-        """All entries of a name, plain (``x``) or qualified (``ns::f``), definitions and declarations, at any depth."""
+        """All entries (A.3) of a name, plain (``x``) or qualified (``ns::f``), at any depth, declarations too."""
         return [
             entry for entry in self
             if entry.name is not None and (
@@ -145,21 +145,21 @@ class DebugFile:
         ]
 
     def at(self, address: int) -> list[Entry]:
-        """The blocks, inlined calls and the function around an address, innermost first; empty outside of functions."""
+        """The blocks, inlined calls and the function around an address (A.3.3), innermost first; empty without any."""
         return [Entry(self, scope.die) for scope in self.info.scopes_at(FileAddress(address))]
 
     def functions(self) -> list[Entry]:
-        """All functions with code, by address."""
+        """All functions with code (A.3.3), by address."""
         found = [entry for entry in self if entry.die.tag == Tag.SUBPROGRAM and entry.ranges]
         return sorted(found, key=lambda entry: min(part.low for part in entry.ranges))
 
     def variables_at(self, address: int) -> list[Entry]:
-        """The variables that can be named at an address, those of inner scopes first; then those of the units."""
+        """The variables (A.4) that can be named at an address, those of inner scopes first; then those of the units."""
         local = [variable for scope in self.at(address) for variable in scope.variables]
         return local + [variable for unit in self.units for variable in unit.top.variables]
 
     def line_at(self, address: int) -> tuple[str, int] | None:
-        """The path of the source file and the line of an address; None where no line table has it."""
+        """The path of the source file and the line of an address (A.6.2); None where no line table has it."""
         row = self.info.line_at(FileAddress(address))
         return None if row is None else (row.file.path, row.line)
 
@@ -167,7 +167,7 @@ class DebugFile:
 
     @cached_property
     def frames(self) -> FrameTable | None:
-        """The call frame information of .debug_frame, else of .eh_frame; None without either.
+        """The call frame information (A.6.4) of .debug_frame, else of .eh_frame; None without either.
 
         What is damaged is left out.
         """
