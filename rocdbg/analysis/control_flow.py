@@ -19,12 +19,18 @@ _ADDITIONS: Final = frozenset({"s_add_u32", "s_add_i32", "s_addk_i32", "s_sub_u3
 _CONSTANT_KINDS: Final = (OperandKind.CONSTANT, OperandKind.LITERAL)
 
 
+RETURN_ADDRESS: Final = 30
+"""The first of the two scalar registers in which the calling convention passes the return address."""
+
+
 class FunctionCode(Struct, frozen=True):
-    """The addresses of a function, and whether it is a kernel (which nothing called)."""
+    """The addresses of a function, whether it is a kernel (which nothing called), and the first of the two scalar
+    registers in which it gets its return address: assembly may use others than compilers do."""
 
     start: int
     end: int
     is_kernel: bool = False
+    link: int = RETURN_ADDRESS
 
 
 class Block(Struct):
@@ -179,7 +185,7 @@ def jump_targets(instructions: list[Instruction]) -> dict[int, int]:
                     targets[instruction.address] = address
         if flow is not Flow.NEXT:
             scalars = None
-        elif instruction.encoding[0] == "S" or instruction.encoding in ("VOP3", "VOP1"):
+        elif instruction.encoding.startswith("S") or instruction.encoding in ("VOP3", "VOP1"):
             scalars.step(instruction)
     return targets
 

@@ -14,6 +14,7 @@ from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, Machine, apply, cal
 from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, Saved, State
 from rocdbg.analysis.reconvergence import rejoining
 from rocdbg.isa import Flow, Instruction
+from rocdbg.work import unit
 
 _MOST_VISITS: Final = 64
 """Visits of a block after which its state is left as it is; each visit can only lose knowledge."""
@@ -83,12 +84,13 @@ class Analysis(Struct):
             for instruction in block.instructions[:-1]:
                 self.step(state, instruction)
             target = last.operand("ssrc0")
-            if target is None or state.scalar(target.index) != Saved(30) or (
-                state.scalar(target.index + 1) != Saved(31)
+            link = self.function.link
+            if target is None or state.scalar(target.index) != Saved(link) or (
+                state.scalar(target.index + 1) != Saved(link + 1)
             ):
                 # a tail call: what it calls returns in its place
                 there = call_target(state, last)
-                if there is None or any(state.scalar(register) != Saved(register) for register in (30, 31)):
+                if there is None or any(state.scalar(register) != Saved(register) for register in (link, link + 1)):
                     return BY_CONVENTION
                 found = self.machine.clobbers(there)
                 scalars |= found.scalars
@@ -118,6 +120,7 @@ def _flow(analysis: Analysis) -> None:
     heap, pending = [analysis.function.start], {analysis.function.start}
     visits: dict[int, int] = {}
     while heap:
+        unit()
         start = heappop(heap)
         pending.discard(start)
         block = analysis.blocks[start]

@@ -60,12 +60,19 @@ def around(line: int, size: int) -> tuple[int, int]:
     return first, first + size - 1
 
 
-def write_instructions(shell: Shell, lines: Sequence[DisassemblyLine], raw: bool, title: str | None) -> None:
-    """Write instructions: address, offset, bytes with ``raw``, text. With a ``title`` the function's name is known."""
+def write_instructions(
+    shell: Shell, lines: Sequence[DisassemblyLine], raw: bool, title: str | None, *, heads: bool = False
+) -> None:
+    """Write instructions: address, offset, bytes with ``raw``, text. With a ``title`` the function's name is known.
+
+    With ``heads`` labels stand on lines of their own in front of what they name.
+    """
     offsets = [
         f"<{'' if title else (line.function or '')}+{line.offset}>" if line.function else "" for line in lines
     ]
     for line, offset in zip(lines, offsets, strict=True):
+        for label in line.labels if heads else ():
+            shell.out.styled([("function", label), ("", ":\n")])
         mark = "=> " if line.current else "   "
         data = " ".join(f"{byte:02x}" for byte in line.data) + "\t" if raw else ""
         shell.out.styled([("", mark), ("address", f"{line.address:#018x}"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import IntEnum
 from typing import Any
@@ -66,16 +66,36 @@ class Symbol(Struct, frozen=True):
         return self.binding == 2
 
 
+class _AddressIndex(Struct, frozen=True):
+    """Symbols in the order of their addresses. All lists are by position in that order."""
+
+    starts: list[int]
+    ends: list[int]
+    """Exclusive; of a symbol without a size where it reaches to."""
+    symbols: list[int]
+    """Indices in the table."""
+    with_size: list[int]
+    """The position of the last symbol that has a size, up to and with this one; -1 if there is none."""
+    reaches: list[int]
+    """The highest end of symbols with a size, up to and with this one: what may hold an address is before here."""
+
+
+_GLOBAL = 16
+"""What ``info`` of a symbol is at least that is not local."""
+_LAST_ADDRESS = np.uint64((1 << 64) - 1)
+
+
 class SymbolTable:
     """The symbols of one table; a sequence of `Symbol`, by name with `get`, by address with `at`.
 
     Made from the raw bytes of a symbol table and its strings; both indices are built when first asked for.
-    ``section_starts`` tells, for an unlinked object, where its sections are placed: values are offsets in them.
+    ``sections`` tells where the loaded sections lie, by index: a symbol without a size reaches at most to the end of
+    its own. In an ``unlinked`` object values are offsets in them.
     """
 
     def __init__(
         self, source: Source, name: str, data: bytes, strings: bytes,
-        section_starts: Callable[[], Mapping[int, int]] | None = None,
+        sections: Callable[[], Mapping[int, tuple[int, int]]] = dict, unlinked: bool = False,
     ) -> None:
         self.source = source
         self.name = name
@@ -83,7 +103,8 @@ class SymbolTable:
             data, SYMBOL_DTYPE, count=len(data) // SYMBOL_DTYPE.itemsize
         )
         self._raw_strings = strings
-        self._section_starts = section_starts
+        self._sections = sections
+        self._unlinked = unlinked
 
     def __len__(self) -> int:
         return len(self.array)
@@ -117,21 +138,41 @@ class SymbolTable:
         index = self._by_name.get(name)
         return None if index is None else self[index]
 
-    def at(self, address: int, labels: bool = True) -> Symbol | None:
-        """The function, object or label whose bytes hold ``address``; without ``labels`` one that has a size.
+    def at(self, address: int) -> Symbol | None:
+        """The function, object or label that an address is in, as GDB names it; see `extent_at`."""
+        found = self.extent_at(address)
+        return None if found is None else found[0]
 
-        Of several the one that starts last and, starting together, a function first.
+    def extent_at(self, address: int) -> tuple[Symbol, int, int] | None:
+        """The symbol that an address is in, where that begins and where it ends (exclusive).
+
+        A symbol with a size comes before those without, of several that hold the address the one that starts last. A
+        symbol without a size reaches to the next address that has a symbol or to the end of its section, and gets what
+        no symbol with a size before it holds. Of several at one address global ones come before local ones, and of
+        those the last by name.
         """
-        starts, indices, sized = self._by_address
-        position = bisect_right(starts, address) - 1
+        index = self._by_address
+        position = bisect_right(index.starts, address) - 1
         if position < 0:
             return None
-        if starts[position] != address or not labels:
-            position = sized[position]  # a label is at its own address only
-            if position < 0:
-                return None
-        symbol = self[indices[position]]
-        return symbol if starts[position] == address or address < starts[position] + symbol.size else None
+        last = index.with_size[position]
+        while last >= 0 and index.reaches[last] > address:
+            if index.ends[last] > address:
+                return self[index.symbols[last]], index.starts[last], index.ends[last]
+            last = index.with_size[last - 1] if last else -1
+        first = bisect_left(index.starts, index.starts[position])
+        while position > first and index.with_size[position] == position:
+            position -= 1  # those without a size come before those that have one
+        if index.with_size[position] == position or index.ends[position] <= address:
+            return None
+        return self[index.symbols[position]], index.starts[position], index.ends[position]
+
+    def starting_in(self, low: int, high: int) -> Iterator[Symbol]:
+        """Functions, objects and labels that begin at an address in [low, high), by address; first those that give
+        others way there (`extent_at`)."""
+        index = self._by_address
+        for position in range(bisect_left(index.starts, low), bisect_left(index.starts, high)):
+            yield self[index.symbols[position]]
 
     @remembered
     def _by_name(self) -> dict[str, int]:
@@ -143,27 +184,52 @@ class SymbolTable:
         return found
 
     @remembered
-    def _by_address(self) -> tuple[list[int], list[int], list[int]]:
-        """Addresses in order, their symbols, and at each position that of the last symbol that has a size (or -1)."""
+    def _by_address(self) -> _AddressIndex:
         array = self.array
         kinds = array["info"] & 15
         wanted = (kinds <= SymbolType.FUNC) | (kinds == SymbolType.AMDGPU_HSA_KERNEL)
         wanted &= (array["shndx"] != SHN_UNDEF) & (array["shndx"] < SHN_AMDGPU_LDS) & (array["name"] != 0)
-        addresses = array["value"]
-        if self._section_starts is not None:
-            named = self._section_starts().items()
-            section_starts = {index: start for index, start in named if index < SHN_AMDGPU_LDS}
+        addresses = array["value"].copy()
+        sections = {number: place for number, place in self._sections().items() if number < SHN_AMDGPU_LDS}
+        # without section headers nothing but the next symbol bounds one
+        section_ends = np.full(1 << 16, 0 if sections else _LAST_ADDRESS, np.uint64)
+        if sections:
+            section_ends[list(sections)] = [end for _, end in sections.values()]
+        if self._unlinked:
             places = np.zeros(1 << 16, np.uint64)
-            places[list(section_starts)] = list(section_starts.values())
-            wanted &= np.isin(array["shndx"], list(section_starts))
-            addresses = addresses + places[array["shndx"]]
+            if sections:
+                places[list(sections)] = [start for start, _ in sections.values()]
+            wanted &= np.isin(array["shndx"], list(sections))
+            addresses += places[array["shndx"]]
         indices = np.flatnonzero(wanted)
-        # Functions sort last among equals, so that the search from the right meets them first.
-        order = np.lexsort((kinds[indices] == SymbolType.FUNC, array["size"][indices] > 0, addresses[indices]))
-        indices = indices[order]
-        positions = np.where(array["size"][indices] > 0, np.arange(len(indices)), -1)
-        sized = np.maximum.accumulate(positions) if len(positions) else positions
-        return addresses[indices].tolist(), indices.tolist(), sized.tolist()
+        names = self._names
+        temporary = [names[each].startswith(".L") for each in indices.tolist()]  # to assemblers alone, as in GDB
+        indices = indices[~np.array(temporary, bool)]
+        starts, sizes = addresses[indices], array["size"][indices]
+        # What is preferred sorts last among equals, so that the search from the right meets it first.
+        order = sorted(
+            range(len(indices)),
+            key=lambda n: (int(starts[n]), bool(sizes[n]), array["info"][indices[n]] >= _GLOBAL, names[indices[n]]),
+        )
+        indices, starts, sizes = indices[order], starts[order], sizes[order]
+        # Where the next address begins that has a symbol, but not behind the section's end.
+        numbers = np.arange(len(indices))
+        following = np.searchsorted(starts, starts, "right")
+        next_starts = np.append(starts, [_LAST_ADDRESS])[following]
+        of_section = section_ends[array["shndx"][indices]]
+        ends = np.where(of_section > starts, np.minimum(next_starts, of_section), starts + np.uint64(1))
+        with np.errstate(over="ignore"):
+            sized_ends = starts + sizes
+        ends = np.where(sizes > 0, np.where(sized_ends < starts, _LAST_ADDRESS, sized_ends), ends)
+        positions = np.where(sizes > 0, numbers, -1)
+        if len(indices):
+            positions = np.maximum.accumulate(positions)
+            reaches = np.maximum.accumulate(np.where(sizes > 0, ends, np.uint64(0)))
+        else:
+            reaches = ends
+        return _AddressIndex(
+            starts.tolist(), ends.tolist(), indices.tolist(), positions.tolist(), reaches.tolist()
+        )
 
     @remembered
     def _strings(self) -> StringTable:

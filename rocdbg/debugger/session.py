@@ -100,7 +100,7 @@ class Session:
         self.history: ValueHistory = ValueHistory()
         self.convenience: Convenience = Convenience()
         self.sources: SourceFiles = SourceFiles(self.settings)
-        self.inferior.source_line = self.sources.line_or_none
+        self.inferior.source_line = self.inferior.programs.source_line = self.sources.line_or_none
         self.symbols: Symbols = Symbols(lambda: self.inferior.program, self.settings, lambda: self.inferior.programs)
         self.breakpoints: BreakpointTable = BreakpointTable(lambda text: self.places.resolve(text))
         self.plugins: PluginHost = PluginHost(self)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rocdbg.dwarf import machine_locations, machine_values  # noqa: F401  (they register the handlers)
+from rocdbg.dwarf import location_operations, value_operations  # noqa: F401  (they register the handlers)
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context, Expression
 from rocdbg.dwarf.errors import EvaluationError

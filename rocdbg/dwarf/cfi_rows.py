@@ -23,7 +23,7 @@ from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.errors import EvaluationError, IllFormed, LimitExceeded
 from rocdbg.dwarf.evaluator import based_location, evaluate_restricted
 from rocdbg.dwarf.location import LocationDescription, implicit_location, undefined_location
-from rocdbg.dwarf.machine_locations import value_location
+from rocdbg.dwarf.location_operations import value_location
 from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
 
 __all__ = ["FORBIDDEN", "Row"]

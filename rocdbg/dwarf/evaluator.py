@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from rocdbg.dwarf import machine_locations, machine_values  # noqa: F401  (they register the handlers)
+from rocdbg.dwarf import location_operations, value_operations  # noqa: F401  (they register the handlers)
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, LocationListEntry
 from rocdbg.dwarf.errors import DwarfError, EvaluationError
 from rocdbg.dwarf.location import LocationDescription
-from rocdbg.dwarf.machine_locations import based, frame_base
+from rocdbg.dwarf.location_operations import based, frame_base
 from rocdbg.dwarf.operations import DIALECTS
 from rocdbg.dwarf.stack_machine import HANDLERS, Budget, Entry, Kind, Machine, check_allowed
 from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
@@ -122,7 +122,7 @@ def evaluate_frame_base(
 def based_location(
     context: Context, dialect: str, space: int | None, register: int, displacement: int
 ) -> LocationDescription:
-    """Memory in `space` (None: the default) at a register's contents plus a displacement, as `aspace_bregx` gives."""
+    """Memory in `space` (None: the default) at a register's contents plus a displacement: DW_OP_LLVM_aspace_bregx."""
     m = _machine(context, dialect)
     if space is None:
         space = m.architecture.default_address_space

@@ -11,9 +11,8 @@ from rocdbg.arch.targets import Target
 from rocdbg.errors import Error
 from rocdbg.host import protocol
 from rocdbg.host.agents import agent_record
+from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.errors import RequestError
-from rocdbg.host.gpu_process import ProgramProcess
-from rocdbg.host.process_gpu import symbol_records
 from rocdbg.host.program_images import (
     ALIGNMENT,
     Geometry,
@@ -25,6 +24,7 @@ from rocdbg.host.program_images import (
     texel_bytes,
 )
 from rocdbg.host.protocol import DEFINITION, LOAD_HEAD, REPLY, REQUEST, Access, Request, Status
+from rocdbg.host.simulated_gpu import symbol_records
 from rocdbg.sim.core.memory import AllocationError
 
 _CHUNK = 1 << 20

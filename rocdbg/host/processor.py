@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from rocdbg.codeobject.demangle import demangle
-from rocdbg.host.gpu_process import ProgramProcess
+from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.protocol import FAULT_NOT_PRESENT, FAULT_READ_ONLY, Event, Status
 from rocdbg.host.queues import ProgramQueue
 from rocdbg.sim.core.run_options import RunOptions

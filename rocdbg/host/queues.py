@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from rocdbg.errors import Error
 from rocdbg.host.agents import COMPUTE_UNITS, WAVES_PER_UNIT
-from rocdbg.host.process_gpu import Device
 from rocdbg.host.protocol import TRACE, Status
 from rocdbg.host.shared_memory import SharedMemory
+from rocdbg.host.simulated_gpu import Device
 from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE
 from rocdbg.sim.core.memory import Allocation, AllocationKind
 from rocdbg.sim.device.aql_packets import (

@@ -19,8 +19,8 @@ from rocdbg import work
 from rocdbg.arch.target_id import TargetId
 from rocdbg.errors import Error
 from rocdbg.host import protocol
+from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.connection import Disconnected, Requests, greet, receive, send
-from rocdbg.host.gpu_process import ProgramProcess
 from rocdbg.host.gpu_side import load_gpu_side
 from rocdbg.host.library import RuntimeLibrary
 from rocdbg.host.processor import PacketProcessor

@@ -33,6 +33,7 @@ from rocdbg.regular_file import read_regular
 from rocdbg.sim.core.layout import WINDOW_SIZE
 from rocdbg.sim.device.journal import MOST_INSTRUCTIONS, Entry
 from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE
+from rocdbg.text import one_line
 
 MAGIC = b"rocdbg recording"
 VERSION = 2
@@ -61,7 +62,7 @@ class RecordFileError(Error):
     def __init__(self, path: Path, reason: str, offset: int | None = None) -> None:
         self.path, self.reason, self.offset = path, reason, offset
         at = f" at offset {offset}" if offset is not None else ""
-        super().__init__(f"{path}{at}: {reason}")
+        super().__init__(one_line(f"{path}{at}: {reason}"))
 
 
 class SavedBuffer(Struct, tag="buffer", frozen=True):
@@ -161,7 +162,7 @@ def save(run: SavedRun, path: Path) -> None:
     if path.exists() and not path.is_file():
         raise RecordFileError(path, "cannot be written: it is no regular file")
     try:
-        with part.open("wb") as file:
+        with part.open("xb") as file:  # whoever may write to the folder may have put a link there
             file.writelines(_encoded(run))
             file.flush()
             os.fsync(file.fileno())

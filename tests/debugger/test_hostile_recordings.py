@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import copy
+import os
 import random
 import re
 import struct
 import sys
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ import pytest
 from rocdbg.debugger.session import Session
 from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.errors import Error
+from rocdbg.regular_file import read_regular
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.guarded import Head, headed_rows
 
@@ -205,6 +208,50 @@ def test_an_old_version_is_refused_with_one_line(tmp_path: Path) -> None:
     assert outcome(bytes(data), tmp_path).endswith("its format is version 1, this rocdbg reads version 2")
 
 
+LATER: tuple[tuple[str, Change, str], ...] = (
+    ("a turn that was not", lambda run: run.update(journal=[*run["journal"], ["g", run["end"] + 1, 1, 0, 0, 0, 0]], end=run["end"] + 1), "cannot be repeated|not what it was"),
+    ("a write that was not", lambda run: run["journal"].append(["w", run["end"], ["register", 1, "s5"], b"\xde\xad\xbe\xef"]), "not what it was"),
+    ("another end", put("digest", value=bytes(32)), "not what it was"),
+)
+
+
+@pytest.mark.parametrize("change, message", [row[1:] for row in LATER], ids=[row[0] for row in LATER])
+def test_what_shows_later_ends_the_repetition(sound: Any, tmp_path: Path, change: Change, message: str) -> None:
+    run = copy.deepcopy(sound)
+    change(run)
+    said = outcome(run, tmp_path)
+    assert re.search(message, said)
+    assert said.isprintable()
+
+
+@pytest.mark.parametrize("keys, text", [
+    (("kernel",), "\x1b[2J"), (("rocdbg",), "\x1b]0;x\x07\n\n"), (("code", 0, "path"), "/tmp/\x1b[2J\n"),
+    (("journal", 0), ["w", 0, ["special", 1, "\x1b[2Jx"], b"\1"]),
+])
+def test_no_text_of_a_recording_reaches_the_terminal_raw(sound: Any, tmp_path: Path, keys: tuple[Any, ...], text: Any) -> None:
+    run = copy.deepcopy(sound)
+    put(*keys, value=text)(run)
+    path = tmp_path / "a.rec"
+    path.write_bytes(recordings.encoded(run))
+    session = Session()
+    warnings: list[str] = []
+    with suppress(Error):
+        session.restore_recording(path)
+    warnings = session.warnings.take()
+    said = outcome(run, tmp_path)
+    assert all(text.isprintable() for text in (said, *warnings))
+    session.launch.release()
+
+
+def test_a_link_in_the_place_of_the_new_file_is_not_followed(sound: Any, tmp_path: Path) -> None:
+    victim, path = tmp_path / "victim", tmp_path / "a.rec"
+    victim.write_text("mine")
+    (tmp_path / f".a.rec.{os.getpid()}.part").symlink_to(victim)
+    with pytest.raises(Error, match="cannot be written"):
+        recordings.recording_file.save(sound, path)
+    assert victim.read_text() == "mine"
+
+
 def test_nothing_of_a_refused_recording_stays(sound: Any, tmp_path: Path) -> None:
     run = copy.deepcopy(sound)
     run["journal"].insert(0, ["w", 0, ["special", 1, "limit"], bytes(8)])
@@ -253,6 +300,15 @@ def test_the_readers_of_the_table_are_there() -> None:
     paths = [name for name in named if "/" in name or name.endswith(".py")]
     assert len(paths) > 50
     assert [name for name in paths if not (ROOT / name).exists() and not (ROOT / "rocdbg" / name.removeprefix("rocdbg/")).exists()] == []
+
+
+def test_room_is_made_for_what_a_file_has(tmp_path: Path) -> None:
+    """Not for the most that it might have: a recording was refused where memory was limited."""
+    path = tmp_path / "file"
+    path.write_bytes(b"12345")
+    assert read_regular(path, 1 << 60) == b"12345"
+    with pytest.raises(Error, match="larger than can be read"):
+        read_regular(path, 4)
 
 
 def test_heads_need_a_page_between() -> None:

@@ -27,6 +27,7 @@ from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.errors import Error
+from rocdbg.work import unit
 
 
 class FrameKind(Enum):
@@ -132,7 +133,7 @@ class Frame(Struct, eq=False, dict=True):
                 if linkage is not None and linkage.startswith("_Z") and ("<" in name or name == "operator()"):
                     return function_name(linkage)  # as in GDB: template arguments and closures as they are mangled
                 return name
-        found = self.program.symbol_and_offset(self.pc, data=False)
+        found = self.program.symbol_and_offset(self.lookup_pc, data=False)
         return found[0] if found is not None else None
 
     @property
@@ -236,6 +237,7 @@ class FrameChain(Struct):
         if self._iterator is None:
             self._iterator = self._unwind()
         while not self._frames or self._frames[-1].level < level:
+            unit()
             try:
                 frame = next(self._iterator, None)
             except Error:  # whoever asks again is told again

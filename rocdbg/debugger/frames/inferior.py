@@ -15,8 +15,8 @@ from rocdbg.debugger.frames.lane_pcs import Entered, LanePcs, active_lanes, top_
 from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.unwind_rules import FoundRow, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
+from rocdbg.debugger.program.loaded_programs import Programs
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.programs import Programs
 from rocdbg.debugger.target.function_calling import calls_of
 from rocdbg.debugger.target.runnable import Runnable
 from rocdbg.debugger.target.state import Target, WaveInfo

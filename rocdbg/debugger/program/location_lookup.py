@@ -28,7 +28,7 @@ MOST_BASES = 32
 """Generations of classes that a method is looked for in."""
 MOST_KNOWN = 1 << 14
 """Places that a program keeps."""
-_FUNCTION_SYMBOLS = (2, 10)  # STT_FUNC and STT_AMDGPU_HSA_KERNEL
+_CODE_SYMBOLS = (0, 2, 10)  # STT_NOTYPE (labels), STT_FUNC and STT_AMDGPU_HSA_KERNEL
 
 _EXECUTABLE = 4
 """SHF_EXECINSTR."""
@@ -105,7 +105,9 @@ class LocationResolver:
         if file is None or not self._program.has_debug_info:
             return False
         info = self._program.info
-        return not info.files_named(file) and bool(info.functions_named(file))
+        return not info.files_named(file) and bool(
+            info.functions_named(file) or _plain_functions(self._program, file, qualified=True)
+        )
 
     def at(self, address: FileAddress) -> Location:
         """The place at a file address."""
@@ -224,11 +226,24 @@ class LocationResolver:
     def _labels(self, spec: FunctionSpec, label: str) -> list[Location]:
         functions = self.functions(spec)
         if not functions:
-            raise self._undefined(spec)
+            return self._assembly_labels(spec, label)
         found = [place for function in functions for place in self.labels(function, label)]
         if not found:
             raise LocationSpecError(f'No label "{label}" defined in function "{spec.name}".')
         return found
+
+    def _assembly_labels(self, spec: FunctionSpec, label: str) -> list[Location]:
+        """The labels of a name in the code of a function that debug information does not describe."""
+        program = self._program
+        symbols = _plain_functions(program, spec.name, spec.qualified) if spec.file is None else []
+        codes = {program.functions.at(program.code_object.entry_address_of(symbol)) for symbol in symbols}
+        if not symbols:
+            raise self._undefined(spec)
+        places = self._functions(FunctionSpec(label))
+        found = [place for place in places if program.functions.at(place.file_address) in codes]
+        if not found:
+            raise LocationSpecError(f'No label "{label}" defined in function "{spec.name}".')
+        return [replace(place, label=f"{spec.name}:{label}") for place in found]
 
     @staticmethod
     def _undefined(spec: FunctionSpec) -> LocationSpecError:
@@ -255,6 +270,11 @@ class LocationResolver:
                 else:
                     start = program.info.starts(program.code_object.entry_address_of(symbol))
                     found[start] = self.at(start)
+        if not found:
+            files = self._files(spec.file) if spec.file is not None else None
+            for label in program.labels.named(spec.name):
+                if files is None or label.file in files:
+                    found[label.address] = self.at(label.address)
         if not found:
             raise self._undefined(spec)
         return [found[address] for address in sorted(found)]
@@ -324,6 +344,7 @@ def _plain_functions(program: Program, name: str, qualified: bool) -> list[Symbo
     ``qualified``: only those whose scopes ``name`` has, too.
     """
     symbols = program.code_object.symbols
-    functions = symbols.defined(_FUNCTION_SYMBOLS)
-    exact = [index for index, symbol in functions.items() if symbol == name]
-    return [symbols[i] for i in exact or [i for i, symbol in functions.items() if stands_for(name, symbol, qualified)]]
+    named = symbols.defined(_CODE_SYMBOLS)
+    exact = [index for index, symbol in named.items() if symbol == name]
+    found = [symbols[i] for i in exact or [i for i, symbol in named.items() if stands_for(name, symbol, qualified)]]
+    return [symbol for symbol in found if program.code_object.is_code(symbol)]

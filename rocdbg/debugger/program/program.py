@@ -10,6 +10,7 @@ import re
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,15 +18,18 @@ from typing import TYPE_CHECKING
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
 from rocdbg.codeobject.demangle import demangle, function_name
+from rocdbg.codeobject.elf import SHF_ALLOC, SHF_EXECINSTR
 from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
 from rocdbg.codeobject.gnat_names import gnat_name
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.debugger.base.errors import MemoryAccessError
 from rocdbg.debugger.program.complaints import Complaints
+from rocdbg.debugger.program.extents import FunctionExtents
+from rocdbg.debugger.program.labels import Labels
 from rocdbg.debugger.program.source_files import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
-from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
+from rocdbg.dwarf.info import DebugInfo, Function, LineRow, SourceFile, Type
 from rocdbg.dwarf.info.all_names import DeclaredName, NameKind
 from rocdbg.dwarf.info.attribute_expressions import ExpressionReader
 from rocdbg.launch.debug_files import DebugContents, DebugFiles
@@ -69,6 +73,10 @@ class Program:
         self.names: NameList = NameList(self._names)
         self.lds_places: dict[int | None, dict[int, int]] = {}
         """What `lds` has found, by the kernel's entry; of variables that are no kernel's own under None."""
+        self.functions: FunctionExtents = FunctionExtents(code_object)
+        self.labels: Labels = Labels(self)
+        self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
+        """Gives the text of a line of source, ``None`` where it is not found."""
         self.passed_arguments: dict[tuple[int, int], KernelArg | None] = {}
         """What `kernel_arguments` has found, by the entries of routine and parameter: asked for each lane."""
         self.known_places: dict[object, tuple[Location, ...]] = {}
@@ -95,12 +103,14 @@ class Program:
     def _names(self) -> Iterator[DeclaredName | None]:
         """What completion offers of it, one by one."""
         yield from self.info.declared_names()
-        shown = (SymbolType.OBJECT, SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
+        shown = (SymbolType.NOTYPE, SymbolType.OBJECT, SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
         for symbol in self.code_object.symbols:
-            if symbol.type in shown and symbol.is_defined:
-                data = symbol.type == SymbolType.OBJECT
+            if symbol.type in shown and symbol.is_defined and symbol.name and not symbol.name.startswith(".L"):
+                data = symbol.type == SymbolType.OBJECT or symbol.is_absolute or not self.code_object.is_code(symbol)
                 yield DeclaredName(symbol.name, NameKind.DATA_SYMBOL if data else NameKind.SYMBOL, 0)
             yield None
+        for name in self.labels.names():
+            yield DeclaredName(name, NameKind.SYMBOL, 0)
 
     @cached_property
     def debug(self) -> DebugContents:
@@ -143,9 +153,9 @@ class Program:
         return symbol if symbol is not None and symbol.is_defined and not symbol.is_lds else None
 
     def symbol_address(self, name: str) -> LoadedAddress | None:
-        """The loaded address of a symbol, ``None`` when there is none; LDS symbols are not addresses here."""
+        """The loaded address of a symbol, ``None`` when there is none, and of symbols of LDS and absolute ones."""
         symbol = self.code_object.symbols.get(name)
-        if symbol is None or not symbol.is_defined or symbol.is_lds:
+        if symbol is None or not symbol.is_defined or symbol.is_lds or symbol.is_absolute:
             return None
         return self.to_loaded(self.code_object.address_of(symbol))
 
@@ -178,14 +188,37 @@ class Program:
         address = LoadedAddress(address)
         symbol = self.symbol_at(address)
         if symbol is not None:
-            if symbol.type not in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL) and not data:
+            if not data and not self.code_object.is_code(symbol):
                 return None
             place = self.code_object.address_of(symbol)
             return self._name(symbol.name, place, mangled), self.to_file(address) - place
         function = self.function_at(address)
         if function is not None and function.low_pc is not None:
             return self.function_title(function), self.to_file(address) - function.low_pc
-        return None
+        return self._unnamed_kernel(self.to_file(address))
+
+    def _unnamed_kernel(self, address: FileAddress) -> tuple[str, int] | None:
+        """The kernel whose code is at a file address if just its descriptor has a symbol."""
+        if not any(low <= address < high for low, high in self._code_ranges):
+            return None
+        function = self.functions.at(address)
+        name = self._kernel_names.get(function.start) if function is not None and function.is_kernel else None
+        return (name, address - function.start) if name is not None and function is not None else None
+
+    @cached_property
+    def _kernel_names(self) -> dict[int, str]:
+        """Kernels by the address of their code."""
+        found = {}
+        for kernel in self.code_object.kernels.values():
+            with suppress(CodeObjectError):
+                found[int(kernel.entry_address)] = kernel.name
+        return found
+
+    @cached_property
+    def _code_ranges(self) -> list[tuple[int, int]]:
+        """The file addresses of sections with code."""
+        placed = ((s, self.code_object.section_address(s)) for s in self.code_object.container.section_list)
+        return [(at, at + s.size) for s, at in placed if at is not None and s.flags & SHF_EXECINSTR]
 
     @staticmethod
     def function_title(function: Function) -> str:
@@ -310,7 +343,7 @@ class Program:
     def _zeros(self) -> list[tuple[int, int]]:
         """The file addresses of sections that the file has no bytes of (``.bss``)."""
         sections = self.code_object.sections.values()
-        return [(s.address, s.address + s.size) for s in sections if s.address and not s.has_bytes]
+        return [(s.address, s.address + s.size) for s in sections if s.flags & SHF_ALLOC and not s.has_bytes]
 
     def text_range(self) -> tuple[int, int]:
         """The loaded addresses of ``.text``; (0, 0) without one."""
@@ -326,6 +359,9 @@ def code_name(
 ) -> tuple[str, int] | None:
     """As `Program.symbol_and_offset`; in C++ a function without a linkage name goes by its parameters, too."""
     found = program.symbol_and_offset(address, data, mangled)
+    symbol = program.symbol_at(LoadedAddress(address)) if found is not None and data else None
+    if symbol is not None and not symbol.size and not program.code_object.is_code(symbol):
+        return None  # as in GDB, which does not say how far it is from data of no size
     if found is None or not program.has_debug_info or "(" in found[0] or found[0].startswith("_Z"):
         return found
     function = program.function_at(LoadedAddress(address - found[1]))

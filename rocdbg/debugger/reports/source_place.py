@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress, LoadedAddress
@@ -71,8 +72,12 @@ def fixed_address(program: Program, variable: Variable) -> LoadedAddress | None:
 def begins(program: Program, resolver: LocationResolver, spec: FunctionSpec) -> Iterator[Location]:
     """Where the code of functions begins: of one that was only inlined each copy's, else where it is declared."""
     functions = resolver.functions(spec)
-    if not functions and spec.file is None:  # by a name that only the linker knows
-        functions = [place.code for place in resolver.resolve(spec) if place.code is not None]
+    if not functions:  # by a name that only the linker knows, or a label
+        for place in resolver.resolve(spec):
+            if place.code is None or program.labels.named(spec.name):
+                yield replace(place, code=None)
+            else:
+                functions.append(place.code)
     for function in functions:
         low = function.low_pc
         row = program.info.line_at(low) if low is not None else None

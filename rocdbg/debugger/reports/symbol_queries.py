@@ -15,6 +15,7 @@ from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.type_lookup import TypeLookup
 from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.program.labels import unit_labels
 from rocdbg.debugger.program.lds_layout import place_variables
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.location_descriptions import static_words
@@ -192,8 +193,12 @@ class Symbols:
         for symbol in program.code_object.symbols:
             if not symbol.is_defined or symbol.is_absolute or symbol.is_lds or not symbol.name:
                 continue
-            is_code = symbol.type in (2, 10)
-            if is_code is not code or symbol.type not in (1, 2, 10) or not compiled.search(demangle(symbol.name)):
+            is_code = program.code_object.is_code(symbol)
+            if is_code is not code or symbol.type not in (0, 1, 2, 10) or symbol.name.startswith(".L"):
+                continue
+            if symbol.name == "_DYNAMIC":  # the linker's, not the program's
+                continue
+            if not compiled.search(demangle(symbol.name)):
                 continue
             if program.has_debug_info and (
                 program.info.functions_named(symbol.name)
@@ -227,6 +232,12 @@ class Symbols:
                 found.append(ScopeSymbol(label.name, f"a label at address {at:#x}", LABEL_SIZE))
             if isinstance(scope, InlinedSubroutine):
                 break
+        if not scopes and self.program.has_debug_info:
+            # assembly has no functions: its labels are the unit's, as in GDB
+            unit = self.program.info.unit_at(address)
+            for label in unit_labels(unit) if unit is not None else ():
+                at = self.program.to_loaded(label.address)
+                found.append(ScopeSymbol(label.name, f"a label at address {at:#x}", LABEL_SIZE))
         return found
 
     def where(self, variable: Variable, function: Function | None = None) -> str:
@@ -274,7 +285,12 @@ class Symbols:
             return f'Symbol "{found.qualified_name or name}" is {self.where(found)}.'
         if program.has_debug_info and names.enumerator(name) is not None:
             return f'Symbol "{name}" is constant.'
+        symbol = program.code_object.symbols.get(name)
+        if symbol is not None and symbol.is_absolute:
+            return f'Symbol "{name}" is constant.'
         loaded = program.symbol_address(name)
+        if loaded is None:
+            loaded = next((program.to_loaded(label.address) for label in program.labels.named(name)), None)
         if loaded is not None:
             return f'Symbol "{name}" is at {loaded:#x} in a file compiled without debugging.'
         raise NoSymbolError(name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from rocdbg.addresses import LoadedAddress
+from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import physical_place
+from rocdbg.debugger.program.extents import function_start
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import StepStart
@@ -13,8 +15,8 @@ from rocdbg.debugger.target.runnable import TargetStop
 
 RETURN_LOW, RETURN_HIGH = 62, 63
 """DWARF numbers of s30 and s31, where the calling convention has the return address at a function's entry."""
-_LINKS = ((RETURN_LOW, RETURN_HIGH), (50, 51))
-"""The same, and GCC's s18 and s19."""
+_LINKS = (RETURN_LOW, 50)
+"""The first of the same, and GCC's s18."""
 
 
 def over_or_into_call(
@@ -30,6 +32,8 @@ def over_or_into_call(
     program = runner.parts.inferior.programs.at(pc)
     function = program.function_at(pc)
     row = program.line_at(pc)
+    if into and function is None and row is not None and row.line:  # assembly: no function but lines
+        return runner.step_done(True)
     if into and function is not None and not runner.parts.skips.covers(function, row.file if row is not None else None):
         address = program.info.breakpoint_address(function)
         if address is not None:
@@ -46,20 +50,22 @@ def over_or_into_call(
 def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress) -> LoadedAddress | None:
     """The return address when the wave stands at the entry of a function that ``start`` has called."""
     program = runner.parts.inferior.programs.at(pc)
-    function = program.function_at(pc)
-    symbol = program.symbol_at(pc)
-    entry = function.low_pc if function is not None else None
-    if entry is None and symbol is not None:
-        entry = program.code_object.address_of(symbol)
+    entry = function_start(program, pc)
     if entry is None or program.to_loaded(entry) != pc:
         return None
+    called = program.functions.at(entry)
+    own = () if called is None or called.start != entry else (sgpr_number(called.link),)
     target, thread = runner.target, thread_of(scope)
-    for link in _LINKS:
-        low, high = (int.from_bytes(target.read_register(thread, number), "little") for number in link)
+    for link in dict.fromkeys((*own, *_LINKS)):
+        low, high = (int.from_bytes(target.read_register(thread, link + half), "little") for half in (0, 1))
         address = LoadedAddress(low | high << 32)
         call = LoadedAddress(address - 1)
-        caller = runner.parts.inferior.programs.at(call).function_at(call)
+        calling = runner.parts.inferior.programs.at(call)
+        caller = calling.function_at(call)
         if caller is not None and caller.low_pc == start.function_low:
+            return address
+        code = calling.functions.at(calling.to_file(call)) if caller is None and start.function_low is None else None
+        if code is not None and code.start == start.code:
             return address
     return None
 

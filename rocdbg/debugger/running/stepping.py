@@ -164,7 +164,7 @@ class Stepper(Struct):
             if isinstance(result, StopEvent):
                 return result
         after = self.runner.top_frame(scope)
-        changed = after.function != frame.function
+        changed = after.function != frame.function or (after.function is None and frame_changed(after, start))
         return self.runner.step_done(changed)
 
     def until_next(self, scope: Focus) -> StopEvent:

@@ -99,7 +99,10 @@ class _Module:
         self._info = DebugInfo(DebugSections(self._elf))
         sections = self._elf.section_list
         self._tables = [
-            SymbolTable(source, section.name, section.data, sections[section.link].data)
+            SymbolTable(
+                source, section.name, section.data, sections[section.link].data,
+                lambda: {each.index: (each.address, each.address + each.size) for each in sections if each.flags & 2},
+            )
             for section in sorted(sections, key=lambda section: section.type)
             if section.type in _TABLES and 0 < section.link < len(sections)
         ]

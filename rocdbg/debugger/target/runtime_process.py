@@ -17,7 +17,7 @@ from rocdbg.debugger.base.errors import LaunchError
 from rocdbg.debugger.target.process_target import HostOrigin, ProcessQueue
 from rocdbg.debugger.target.runnable import ProcessEnd
 from rocdbg.debugger.target.state import LoadedCodeObject
-from rocdbg.host.gpu_process import ProgramProcess
+from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.gpu_side import load_gpu_side
 from rocdbg.host.library import runtime_library
 from rocdbg.host.processor import PacketProcessor

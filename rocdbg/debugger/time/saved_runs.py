@@ -24,6 +24,7 @@ from rocdbg.launch.saved_launch import (
 )
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec
 from rocdbg.sim.device.journal import Journal, JournalError
+from rocdbg.text import one_line
 
 
 def save_run(launch: LaunchControl, target: RecordedTarget, path: Path) -> None:
@@ -63,7 +64,7 @@ class RestoredRun:
         self.warning = ""
         """What may be wrong with it."""
         if self._saved.rocdbg != rocdbg.__version__:
-            self.warning = f"{path} was recorded by rocdbg {self._saved.rocdbg}; this is {rocdbg.__version__}"
+            self.warning = one_line(f"{path} was recorded by rocdbg {self._saved.rocdbg}; this is {rocdbg.__version__}")
         check_launch(self._saved, path)
         self._options = restored_options(self._saved.options, path)
         self._arguments = restored_arguments(self._saved.arguments, path)

@@ -230,7 +230,10 @@ class _Writer(ClassText):
         if self.letter and value.storage is not None:  # as GDB, the first byte of its code
             byte = Value(c_types.UNSIGNED_CHAR, value.storage, value.offset)
             return format_letter(byte, self.letter, "", self.formatter.address)
-        return f"{{{value.type.strip_typedefs()}}} {self.formatter.pointer(0, number, symbol=True)}"
+        bare = value.bare
+        unknown = isinstance(bare, FunctionType) and isinstance(bare.return_type, UnspecifiedType)
+        type_ = value.type if unknown else value.type.strip_typedefs()  # what nobody knows has just a title
+        return f"{{{type_}}} {self.formatter.pointer(0, number, symbol=True)}"
 
     def _member_pointer(self, value: Value, type_: MemberPointerType) -> str:
         number = int.from_bytes(value.contents()[:8], "little", signed=True)

@@ -210,11 +210,12 @@ class Variable(Entity):
 
 
 class Label(Struct, frozen=True):
-    """A ``goto`` label that has code; ``line`` is that of its name."""
+    """A ``goto`` label that has code, or a label of assembly; ``file`` and ``line`` are those of its name."""
 
     name: str
     address: FileAddress
     line: int | None
+    file: SourceFile | None = None
 
 
 class Scope(Entity):
@@ -296,7 +297,9 @@ class Scope(Entity):
         for die in self.die.children:
             value = die.attribute(At.LOW_PC) if die.tag == Tag.LABEL else None
             if isinstance(value, Address) and die.name is not None:
-                yield Label(die.name, FileAddress(value.value), die.number(At.DECL_LINE))
+                number = die.number(At.DECL_FILE)
+                file = self.unit.file(number) if number is not None else None
+                yield Label(die.name, FileAddress(value.value), die.number(At.DECL_LINE), file)
 
     @cached_property
     def types(self) -> tuple[Type, ...]:

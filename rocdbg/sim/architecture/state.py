@@ -32,6 +32,7 @@ from rocdbg.sim.core import layout
 from rocdbg.sim.core.global_share import GWS_FIELDS, GWS_RESOURCES, GlobalShare, Origin
 from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.core.wave import Wave
+from rocdbg.text import one_line
 
 if TYPE_CHECKING:
     from rocdbg.sim.device.dispatch import Dispatch, DispatchPlan
@@ -43,6 +44,9 @@ _MOST_SYNC: Final = {"flag": 1, "origin": max(Origin)}
 
 class ArchitectureError(Error):
     """A place that a run does not have, or bytes that do not fit it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(one_line(reason))
 
 
 class Extent(Struct, frozen=True):

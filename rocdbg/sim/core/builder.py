@@ -569,7 +569,7 @@ class Builder(Arithmetic):
 
     @abstractmethod
     def call(self, helper: str, args: Sequence[Value]) -> None:
-        """Call a runtime routine (see `native_runtime`); a fault it reports ends the instruction without effect."""
+        """Call a runtime routine (see `routine_names`); a fault it reports ends the instruction without effect."""
 
     @abstractmethod
     def read_transfer(self, dword: int, lane: int = 0) -> Value:

@@ -127,7 +127,7 @@ class DispatchState(Struct, frozen=True):
 
 
 def enabled_exceptions(descriptor: KernelDescriptor) -> int:
-    """The arithmetic exceptions that trap, as bits: `rocdbg.sim.core.stops.Exceptions`."""
+    """The arithmetic exceptions that trap, as bits: `rocdbg.sim.core.arithmetic_exceptions.Cause`."""
     exceptions = (
         descriptor.enable_exception_ieee_754_fp_invalid_operation,
         descriptor.enable_exception_fp_denormal_source,

@@ -488,6 +488,7 @@ class Recorder:
             else:
                 budget, cut = min(until, entry.end) - here, entry.end < until
                 if isinstance(entry, Given):
+                    self._check_given(entry)
                     stop = self.dispatch.give(entry.wave, budget, stops, followed, cut)
                 else:
                     stop = self.dispatch.follow(budget, stops, followed, cut)
@@ -496,6 +497,13 @@ class Recorder:
                 if self.position == here:
                     raise HistoryError(f"the repetition ends at position {here}; the history goes on to {entry.end}")
         return None
+
+    def _check_given(self, entry: Given) -> None:
+        """A journal from a file may give turns to waves that are not there, or wait."""
+        wave = self.dispatch.resident(entry.wave)
+        if wave is None or wave.waiting:
+            state = "does not exist" if wave is None else "waits at a barrier"
+            raise HistoryError(f"the history cannot be repeated: wave {entry.wave} {state} at position {self.position}")
 
     def _write(self, entry: Written) -> None:
         """Repeat a write from outside."""

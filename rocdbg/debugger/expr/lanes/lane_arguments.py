@@ -1,6 +1,6 @@
 """The arguments in the frames of many lanes that stand at the same place, as text.
 
-Each is located once, read of all lanes at once (`bytes_of_lanes`), and made text once for each value that
+Each is located once, read of all lanes at once (`read_lanes`), and made text once for each value that
 lanes have. What depends on more than that (references, what plug-ins print, recovered values, whatever gives an
 error) is done lane by lane, as for a single frame.
 """

@@ -66,6 +66,9 @@ _CONVERSION = re.compile(
     r"\s+(?!new\b|delete\b)(?:const\s+)?(?:(?:unsigned|signed|long|short)\s+)*[A-Za-z_][\w:]*\s*[*&]*(?=\s*(?:\(|$))"
 )
 """The type behind ``operator`` that an object is made one of."""
+_LOCAL_LABEL = re.compile(r"\.L[\w.$]+")
+"""A label of assembly that no symbol table has."""
+_OPERAND_BEFORE = re.compile(r"[\w)\]\"'$}]\s*$")
 _ARGUMENTS = re.compile(r"<[\w:*]+(<[\w:*, ]*>)?(,\s*[\w:*<>]+)*>")
 """Arguments of a template that nothing else can be: of comparisons there are blanks around the signs."""
 _SCOPE = re.compile(r"(\w+(?:::\w+)*)::\Z")
@@ -130,6 +133,11 @@ class _Lexer:
             return self._number(start)
         if char.isalpha() or char == "_":
             return self._name(start)
+        if char == ".":
+            label = _LOCAL_LABEL.match(text, start)
+            if label is not None and not _OPERAND_BEFORE.search(text, 0, start):
+                self.position = label.end()
+                return Token(TokenKind.NAME, label[0], start, label[0])
         if char == "$":
             end = start + 1
             if text[end : end + 1] == "$":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from mmap import mmap
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.base.errors import NoProgramError
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import LoadedCodeObject
+from rocdbg.dwarf.info import SourceFile
 from rocdbg.sim.device.dispatch import Dispatch
 
 
@@ -25,6 +26,8 @@ class Programs:
         self.first: Program | None = None
         self._all: Sequence[Program] = ()
         self._loaded: Sequence[LoadedCodeObject] | None = None
+        self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
+        """Gives the text of a line of source, ``None`` where it is not found."""
         self._targets: set[Program] = set()
         """Those that no file of the user's has, but a target."""
 
@@ -35,6 +38,8 @@ class Programs:
     def use(self, first: Program | None, all_: Sequence[Program]) -> None:
         """Debug these from now on, ``first`` among them."""
         self.first, self._all, self._loaded = first, all_, None
+        for program in all_:
+            program.source_line = self.source_line
         self._targets.clear()
 
     def need(self) -> Program:
@@ -65,6 +70,7 @@ class Programs:
             if program is None:
                 uri = each.code_object.uri
                 program = Program(each.code_object, Path(uri.path if isinstance(uri, FileUri) else ""))
+                program.source_line = self.source_line
                 self._all = (*self._all, program)
                 self._targets.add(program)
                 news = True

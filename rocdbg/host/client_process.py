@@ -18,10 +18,10 @@ from rocdbg.host.agents import MEMORY_SIZE
 from rocdbg.host.errors import RequestError
 from rocdbg.host.gpu_side import GpuSide
 from rocdbg.host.mappings import Mappings
-from rocdbg.host.process_gpu import Device, ProgramCode
 from rocdbg.host.protocol import REPLY, REQUEST, Event, Pool, Status
 from rocdbg.host.queues import ProgramQueue
 from rocdbg.host.shared_memory import SharedMemory
+from rocdbg.host.simulated_gpu import Device, ProgramCode
 from rocdbg.sim.core.layout import PageFlags
 from rocdbg.sim.core.memory import Allocation
 from rocdbg.sim.device.queue_runner import QueueRunner
