@@ -53,6 +53,7 @@ from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value
+from rocdbg.work import asking
 
 FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
 """Signals after which a wave cannot go on: continuing ends the program, as on a device."""
@@ -122,22 +123,22 @@ class Runner(Struct):
     @contextmanager
     def drive(self) -> Iterator[None]:
         """While this is open, `interrupt` stops the program. Raises `DebuggerError` on trace frames."""
-        if self.parts.state.tracing is not None:
-            self.parts.state.tracing.need_none()
-        self.parts.state.driving, self.parts.state.interrupting = True, False
-        self.catcher.looked_at = None
-        self.parts.state.budget = self.parts.settings.instruction_budget or None
+        state = self.parts.state
+        if state.tracing is not None:
+            state.tracing.need_none()
+        state.driving, state.interrupting, self.catcher.looked_at = True, False, None
+        state.budget = self.parts.settings.instruction_budget or None
         try:
-            yield
+            with asking(state.is_overdue):
+                yield
         finally:
-            if self.parts.state.interrupting and self.parts.inferior.target is not None:
+            if state.interrupting and self.parts.inferior.target is not None:
                 self.parts.inferior.need_runnable().forget_interrupt()  # it stopped for another reason
-            self.parts.state.driving = self.parts.state.interrupting = False
+            state.driving = state.interrupting = False
 
     def interrupt(self) -> None:
         """Have the program stop soon; callable from a signal handler or another thread."""
-        if self.parts.state.driving:
-            self.parts.state.interrupting = True
+        self.parts.state.interrupt()
         target = self.parts.inferior.target
         if target is not None and target.runnable is not None:
             target.runnable.interrupt()
