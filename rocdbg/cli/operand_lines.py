@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.register_tables import register_lines
 from rocdbg.debugger.base.errors import RegisterAccessError
 from rocdbg.debugger.reports.operand_values import OperandRow, operands_here
-from rocdbg.debugger.reports.table_rows import RegisterRow
+from rocdbg.debugger.reports.session_tables import RegisterRow
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 
