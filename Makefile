@@ -2,8 +2,8 @@
 PYTHON ?= $(firstword $(wildcard .venv-test/bin/python .venv/bin/python) python3)
 FUZZ_SECONDS ?= 60
 
-.PHONY: test quick mutants coverage fuzz fuzz-files fuzz-guided fuzz-kernels fuzz-llvmdi fuzz-readers fuzz-recordings \
-    fuzz-session truth bench lint
+.PHONY: test quick mutants coverage fuzz fuzz-files fuzz-guided fuzz-kernels \
+    fuzz-llvmdi fuzz-readers fuzz-recordings fuzz-session truth bench lint damage
 
 test:
 	./test
@@ -43,6 +43,10 @@ fuzz-recordings:
 # Split debug information, placements, files for `restore`, requests of programs.
 fuzz-readers:
 	$(PYTHON) benchmarks/fuzz_readers.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
+
+# Each attribute, list, table and frame of twenty objects damaged, one at a time: hours.
+damage:
+	$(PYTHON) -m tests.damage.explore
 
 # Random and mutated code, run straight, in single steps and optimised: they have to agree.
 fuzz-kernels:

@@ -13,7 +13,7 @@ import pytest
 
 import rocdbg
 from rocdbg import isa
-from rocdbg.analysis.control_flow import FunctionCode
+from rocdbg.analysis.control_flow import FunctionCode, jump_targets
 from rocdbg.analysis.prologue import PrologueRows
 from rocdbg.arch.dwarf_registers import exec_number, register_name, sgpr_number, vgpr_number
 from rocdbg.arch.targets import target_by_name
@@ -288,3 +288,9 @@ def test_rules_give_what_was_there(
             stack.pop()
     assert not stack
     assert compared > 3_000 and outer > 5
+
+
+def test_what_is_no_instruction_has_no_encoding() -> None:
+    """After s_getpc_b64, where scalar values are followed: damaged code may have anything there."""
+    code = bytes.fromhex("001c80be ffffffff")
+    assert jump_targets(list(isa.disassemble(code, "gfx90a", address=0))) == {}
