@@ -17,6 +17,7 @@ from rocdbg.dwarf.typed_values import BaseType, Value, from_bits, to_bits, typed
         ("DW_ATE_float", 64, struct.pack(">d", 1.5), 1.5),
         ("DW_ATE_complex_float", 64, struct.pack(">ff", 1.5, -2.0), 1.5 - 2j),
     ],
+    ids=["unsigned", "signed", "float", "complex"],
 )
 def test_literals_of_big_types(encoding: str, bits: int, data: bytes, literal: complex) -> None:
     big = BaseType("t", encoding, bits, byte_order="big")
