@@ -21,7 +21,7 @@ from rocdbg.codeobject.elf import (
     Elf,
     Section,
 )
-from rocdbg.codeobject.flags import OsAbi, code_object_version, decode_flags
+from rocdbg.codeobject.flags import OsAbi, UnknownAbiError, code_object_version, decode_flags
 from rocdbg.codeobject.image import LoadedImage, load_image
 from rocdbg.codeobject.kernels import Kernels
 from rocdbg.codeobject.layout import Layout, lay_out
@@ -67,7 +67,10 @@ class CodeObject:
         if header.type not in (ET_REL, ET_DYN):
             reason = f"ELF type {header.type} is neither relocatable (1) nor shared object (3)"
             raise self.source.error(reason, section="ELF header", offset=16)
-        self.version = code_object_version(header.os_abi, header.abi_version)
+        try:
+            self.version = code_object_version(header.os_abi, header.abi_version)
+        except UnknownAbiError as error:
+            raise self.source.error(error.reason, section="ELF header", offset=error.at) from None
         """2 to 6; None if it is not of the HSA ABI (PAL, Mesa)."""
         self.target_id, self.generic_version = self._read_target()
         self.kernels = Kernels(self)
@@ -86,7 +89,7 @@ class CodeObject:
 
     @property
     def os_abi(self) -> int:
-        """A `rocdbg.codeobject.flags.OsAbi` value, or one unknown."""
+        """A `rocdbg.codeobject.flags.OsAbi` value."""
         return self._elf.header.os_abi
 
     @property
