@@ -16,6 +16,7 @@ from rocdbg.codeobject.elf import (
     ET_DYN,
     ET_REL,
     SHN_LORESERVE,
+    SHN_UNDEF,
     SHT_DYNSYM,
     SHT_SYMTAB,
     Elf,
@@ -37,6 +38,7 @@ from rocdbg.errors import remembered
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
 
+_HIP_UNIT = "__hip_cuid_"
 _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 5, 6, 10
 
 
@@ -149,6 +151,27 @@ class CodeObject:
         """The full symbol table or, in a stripped object, the dynamic one."""
         section = self._table(SHT_SYMTAB)
         return self.dynamic_symbols if section is None else section
+
+    def exported(self, name: str) -> Symbol | None:
+        """The symbol that it defines under a name for other code objects; None if it has none. What is in LDS is each
+        object's own."""
+        for table in (self.dynamic_symbols, self.symbols):
+            symbol = table.get(name)
+            if symbol is not None and symbol.is_defined and symbol.binding != 0 and not symbol.is_lds:
+                return symbol
+        return None
+
+    @remembered
+    def undefined_symbols(self) -> list[str]:
+        """Names that others have to define before it can be loaded, weak ones included."""
+        table = self.symbols if self.is_relocatable else self.dynamic_symbols
+        undefined = (table.array["shndx"] == SHN_UNDEF) & (table.array["name"] != 0)
+        return [table[int(index)].name for index in undefined.nonzero()[0]]
+
+    @remembered
+    def is_hip(self) -> bool:
+        """Whether clang has compiled it from HIP, since version 18 told by a symbol."""
+        return any(name.startswith(_HIP_UNIT) for name in self.symbols.names())
 
     def adopt_symbols(self, separate: CodeObject) -> None:
         """Take the full symbol table from the separate debug file of this stripped object, if that has one."""

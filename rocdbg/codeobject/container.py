@@ -75,8 +75,8 @@ def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = N
     ``path`` names an AMDGPU ELF code object, an offload bundle, an offload binary of LLVM, a host object, executable
     or library with a .hip_fatbin or .llvm.offloading section or whole code objects among its data (OpenMP), an
     archive of these, or is a ``file://`` URI of one of these or of a range of a file, or a ``memory://`` URI of one
-    in a process whose memory this one may read.  ``target_id`` chooses among several; a processor alone fits every setting of its features,
-    generic code fits the processors it covers.
+    in a process whose memory this one may read.  ``target_id`` chooses among several; a processor alone fits every
+    setting of its features, generic code fits the processors it covers.
 
     Raises `ChoiceError` (listing what is there) if nothing fits or several do equally well, `CodeObjectError`
     if the file cannot be read or is damaged, `UriError`, and the errors of `TargetId.parse`.
@@ -323,7 +323,7 @@ def _in_archive(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
         raise source.error("holds no AMDGPU code: an archive without members that have some")
 
 
-def _is_container(beginning: bytes) -> bool:
+def _is_container(beginning: bytes | bytearray) -> bool:
     return is_bundle(beginning) or is_offload_binary(beginning) or is_archive(beginning)
 
 

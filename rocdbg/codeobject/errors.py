@@ -37,13 +37,17 @@ class NoSuchKernelError(Error):
 
 
 class UnresolvedSymbolError(Error):
-    """Symbols that loading needs and nobody defines."""
+    """Symbols that loading needs and no code object defines."""
 
     def __init__(self, file: str, names: list[str]) -> None:
         self.file = file
         self.names = names
         plural = "s" if len(names) > 1 else ""
-        super().__init__(one_line(f"{file}: undefined symbol{plural} {', '.join(names)}"))
+        where = "with `load FILE`, `load = [\"FILE\"]` in a launch file or Program.add(FILE)"
+        told = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        super().__init__(
+            one_line(f"{file}: undefined symbol{plural} {told}; load the code object that defines them too, {where}")
+        )
 
 
 class ChoiceError(Error):

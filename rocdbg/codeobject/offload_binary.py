@@ -1,4 +1,4 @@
-"""LLVM's offload binaries: what clang's new driver and ``clang-offload-packager`` write, and ``.llvm.offloading`` holds.
+"""LLVM's offload binaries: what clang's new driver and ``clang-offload-packager`` write into ``.llvm.offloading``.
 
 A binary has a header and images (in the first version one), each with strings that name the triple and the processor.
 Several binaries follow each other, aligned to 8 bytes.

@@ -121,7 +121,8 @@ def test_containers_within_each_other(
     """A compressed bundle in an offload binary in an archive."""
     bundle = make_ccob(make_bundle(("hip-amdgcn-amd-amdhsa--gfx1100", code["gfx1100"])), 3, 1)
     path = tmp_path / "deep.a"
-    path.write_bytes(archive((b"//", b"a name of many words.bin/\n"), (b"/0", offload_binary(1, ("gfx1100", bundle, 1)))))
+    images = offload_binary(1, ("gfx1100", bundle, 1))
+    path.write_bytes(archive((b"//", b"a name of many words.bin/\n"), (b"/0", images)))
     [entry] = list_entries(path)
     assert entry.member == "a name of many words.bin"
     assert open_file(path).source.data == code["gfx1100"]

@@ -56,6 +56,26 @@ def file(shell: Shell, name: str, target_id: str | None) -> None:
     shell.auto_load.program_script()
 
 
+@command(
+    "load", category=FILES, aliases=("add-symbol-file",),
+    args=Arguments(required("name", word_of("FILE", Completes.FILE), "Argument required (a file with code objects).")),
+)
+def load(shell: Shell, name: str) -> None:
+    """Load the code objects of FILE too when the program is run.
+
+    They define symbols that the program's own code object does not, or use such of it. Kernels of both can be
+    launched, and breakpoints set in both. In a launch file this is `load = ["FILE"]`.
+    """
+    if "://" not in name:
+        _need_there(name)
+    added = shell.session.launch.add_file(name)
+    shell.line(f"Reading symbols from {name}...")
+    if not any(program.has_debug_info for program in added):
+        shell.line(f"(No debugging symbols found in {name})")
+    if shell.session.inferior.running:
+        shell.line("It will be loaded when the program is run again.")
+
+
 def _need_there(name: str) -> None:
     """Raise `CommandError`, in GDB's words, for a file that is not there."""
     try:

@@ -128,7 +128,8 @@ def info_kernels(shell: Shell, pattern: Pattern) -> None:
     """The kernels of the program: their registers, memory and arguments.
 
     Occupancy is an estimate of the waves that a SIMD holds at once, with the resource that allows no more. It is for
-    the workgroup that the kernel requires or the launch has, else for the largest that the kernel may have.
+    the workgroup that the kernel requires or the launch has, else for the largest that the kernel may have. Behind the
+    names of kernels that run when their code object is loaded or unloaded stands (init) or (fini).
     """
     rows = [row for row in kernel_rows(shell.session.launch, shell.session.warnings.add) if pattern.search(row.name)]
     if not rows:
@@ -136,7 +137,7 @@ def info_kernels(shell: Shell, pattern: Pattern) -> None:
         return
     cells = [
         (
-            row.name,
+            row.title,
             str(row.vgprs),
             str(row.sgprs),
             str(row.lds),

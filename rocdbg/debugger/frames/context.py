@@ -14,7 +14,7 @@ from rocdbg.debugger.frames import simt
 from rocdbg.debugger.frames.access import ThreadAccess
 from rocdbg.debugger.frames.entry_content import content_of
 from rocdbg.debugger.frames.entry_points import entered_through
-from rocdbg.debugger.frames.unwind import FoundRow
+from rocdbg.debugger.frames.unwind import FoundRow, Rows
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
@@ -45,6 +45,8 @@ class CallSites(Protocol):
         ...
 
 
+Elsewhere = Callable[[LoadedAddress], tuple[Program, Rows]]
+
 PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd")
 """The frame base of kernels that have none: the beginning of private memory."""
 
@@ -58,13 +60,16 @@ class FrameContext:
     a register is written. Without ``call_sites`` nothing is known of calls but what unwinding tells.
     """
 
+    elsewhere: Elsewhere | None = None
+    """The code object at an address and its rules: functions of one are called from another's."""
+
     def __init__(
         self,
         program: Program,
         access: ThreadAccess,
         pc: LoadedAddress,
         lane: int | None,
-        row: Callable[[FileAddress, int], FoundRow | None],
+        row: Rows,
         callee: FrameContext | None = None,
         iteration: int = 0,
         call_sites: CallSites | None = None,
@@ -151,7 +156,7 @@ class FrameContext:
         other = FrameContext(
             self.program, self.access, pc, self.lane, self._row, self.callee, self.iteration or 0, self._call_sites
         )
-        other.wave_pc, other.unwound = self.wave_pc, self.unwound
+        other.wave_pc, other.unwound, other.elsewhere = self.wave_pc, self.unwound, self.elsewhere
         return other
 
     @cached_property
@@ -251,9 +256,11 @@ class FrameContext:
             return None
         # the call is the instruction before the return address
         pc = LoadedAddress(return_address - 1)
-        frame = FrameContext(
-            self.program, self.access, pc, self.lane, self._row, self, self.iteration or 0, self._call_sites
-        )
+        program, row = self.program, self._row
+        if self.elsewhere is not None and not program.is_loaded_at(pc):
+            program, row = self.elsewhere(pc)
+        frame = FrameContext(program, self.access, pc, self.lane, row, self, self.iteration or 0, self._call_sites)
+        frame.elsewhere = self.elsewhere
         if self.iteration and not self.iteration < frame.iterations:
             frame.iteration = 0
         return frame

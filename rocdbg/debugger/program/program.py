@@ -55,7 +55,7 @@ class Program:
 
     def __init__(self, code_object: CodeObject, path: Path, debug_files: DebugFiles | None = None) -> None:
         self.code_object = code_object
-        self._debug_files = debug_files or DebugFiles()
+        self.debug_files = debug_files or DebugFiles()
         self.path = path
         self.base = 0
         self.loaded = False
@@ -80,7 +80,7 @@ class Program:
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return self._debug_files.info(self.debug, self.code_object)
+        return self.debug_files.info(self.debug, self.code_object)
 
     def _names(self) -> Iterator[DeclaredName | None]:
         """What completion offers of it, one by one."""
@@ -95,7 +95,7 @@ class Program:
     @cached_property
     def debug(self) -> DebugContents:
         """The file with the debug information, the code object itself or the separate one of a stripped one."""
-        return self._debug_files.contents(self.code_object)
+        return self.debug_files.contents(self.code_object)
 
     @cached_property
     def expressions(self) -> ExpressionReader:
