@@ -274,10 +274,10 @@ class LaunchControl:
         initialise(placed, besides=kernel)
         info = program.info if program.has_debug_info else None
         raw = raw_arguments(kernel, self.spec, arguments)
-        if raw is None and not arguments and self.given is None and undescribed(kernel):
-            size = kernel.descriptor.kernarg_size or "an unknown number of"
+        unknown = raw is None and not arguments and self.given is None and undescribed(kernel)
+        if unknown and kernel.descriptor.enable_sgpr_kernarg_segment_ptr:
             reason = f"nothing describes the arguments of kernel {kernel.name}"
-            self._warnings.add(f'{reason}: its kernarg segment, {size} bytes, is zeros; "set kernarg" gives others')
+            self._warnings.add(f'{reason}: its kernarg segment is zeros; "set kernarg" gives it others')
         names = parameter_names(kernel, info) if raw is None and kernel.metadata is not None else []
         self.bound_arguments = self.given if self.given is not None else arguments_from_specs(arguments, names)
         self.bound = bind(
