@@ -17,7 +17,6 @@ from rocdbg.cli.value_kinds import (
     FILE_NAME,
     LINES,
     STRING,
-    UNSIGNED,
     Enumeration,
     Radix,
     String,
@@ -378,10 +377,6 @@ SETTINGS = (
     Setting(
         "lds-out-of-range", Enumeration(LDS_OUT_OF_RANGE), "outcome of accesses beyond a workgroup's LDS",
         of_launch("lds_out_of_range"),
-    ),
-    Setting(
-        "stack-size", UNSIGNED, "bytes of stack per lane where the compiler could not tell how many a kernel needs",
-        of_launch("stack_size"),
     ),
     Setting(
         "count-uninitialized", BOOLEAN, "counting of reads of buffer bytes that were never written",

@@ -37,17 +37,14 @@ class NoSuchKernelError(Error):
 
 
 class UnresolvedSymbolError(Error):
-    """Symbols that loading needs and no code object defines."""
+    """Symbols that loading needs and no code object defines. ``advice`` is what to do about it."""
 
-    def __init__(self, file: str, names: list[str]) -> None:
+    def __init__(self, file: str, names: list[str], advice: str = "") -> None:
         self.file = file
         self.names = names
         plural = "s" if len(names) > 1 else ""
-        where = "with `load FILE`, `load = [\"FILE\"]` in a launch file or Program.add(FILE)"
         told = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        super().__init__(
-            one_line(f"{file}: undefined symbol{plural} {told}; load the code object that defines them too, {where}")
-        )
+        super().__init__(one_line(f"{file}: undefined symbol{plural} {told}{'; ' if advice else ''}{advice}"))
 
 
 class ChoiceError(Error):

@@ -125,7 +125,8 @@ def test_call_frames_are_those_of_the_text(tmp_path: Path) -> None:
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     cie, _, entries = text.partition("FDE")
     assert "Code alignment factor: 4" in cie and "Data alignment factor: 4" in cie
-    kernels = re.findall(r"DW_CFA_def_cfa_expression: DW_OP_lit0, DW_OP_lit(\d+), .*\n  DW_CFA_undefined: PC_REG", entries)
+    cfa = r"DW_CFA_def_cfa_expression: DW_OP_lit0, DW_OP_lit(\d+), .*\n  DW_CFA_undefined: PC_REG"
+    kernels = re.findall(cfa, entries)
     assert kernels and set(kernels) == {"5"}
     assert "DW_CFA_set_loc" in entries  # rules change within calls
 

@@ -404,6 +404,24 @@ def set_dynamic_lds(shell: Shell, size: int) -> None:
 
 
 @command(
+    "set stack-size", category=RUNNING,
+    args=Arguments(required("size", INTEGER, "Argument required (a number of bytes).", "BYTES")),
+)
+def set_stack_size(shell: Shell, size: int) -> None:
+    """Set the bytes of stack that lanes of the next launch get where the compiler could not tell how many they need.
+
+    That is so for recursion and calls through pointers; 16384 are usual. In a launch file this is `stack_size`.
+    """
+    shell.session.launch.stack_size = size
+
+
+@command("show stack-size", category=RUNNING, args=Arguments())
+def show_stack_size(shell: Shell) -> None:
+    """Show the bytes of stack that each lane gets where the compiler could not tell how many it needs."""
+    shell.line(f"Lanes get {shell.session.launch.stack_size} bytes of stack where the compiler could not tell.")
+
+
+@command(
     "set arg", category=RUNNING,
     args=Arguments(
         required("index", number_of("N", NEEDS_VALUE), NEEDS_VALUE),

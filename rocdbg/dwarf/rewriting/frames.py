@@ -27,7 +27,7 @@ AUGMENTATION = "[amd:v0.0]"
 
 _CODE_FACTOR = 4
 _DATA_FACTOR = 4
-"""Both as AMDGPU usage, "Call Frame Information", has them. Rules may change within a call, for the frame of the caller,
+"""Both as AMDGPU usage, "Call Frame Information", has them. Rules may change within a call, for the caller's frame,
 which is in it: `DW_CFA_set_loc` leads to places that are no multiple of the factor."""
 
 

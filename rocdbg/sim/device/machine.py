@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from rocdbg.arch.targets import Target, target_by_name
 from rocdbg.codeobject.code_object import CodeObject
+from rocdbg.codeobject.errors import UnresolvedSymbolError
 from rocdbg.codeobject.image import LoadedImage
 from rocdbg.codeobject.kernels import Kernel, Shader
 from rocdbg.codeobject.metadata import ValueKind
@@ -55,6 +56,10 @@ if TYPE_CHECKING:
     from rocdbg.sim.native import Engine
 
 _QUEUE_PACKETS = 4096
+_ADVICE = (
+    "load the code object that defines what is missing, too: `load FILE` at the prompt, `load = [\"FILE\"]` in a "
+    "launch file, Program.add(FILE) in Python"
+)
 
 
 class LoadError(Error):
@@ -196,6 +201,10 @@ class Machine:
             known = [(loaded.code_object, loaded.allocation) for loaded in self.loaded] + places
             resolve = partial(_defined, known)
             images = [each.load(allocation.address, resolve) for each, allocation in places]
+        except UnresolvedSymbolError as error:
+            for _, allocation in places:
+                self.memory.free(allocation)
+            raise UnresolvedSymbolError(error.file, error.names, _ADVICE) from None
         except Error:
             for _, allocation in places:
                 self.memory.free(allocation)
