@@ -2,7 +2,7 @@
 PYTHON ?= $(firstword $(wildcard .venv-test/bin/python .venv/bin/python) python3)
 FUZZ_SECONDS ?= 60
 
-.PHONY: test fuzz fuzz-files fuzz-guided fuzz-kernels fuzz-llvmdi fuzz-session truth bench lint
+.PHONY: test fuzz fuzz-files fuzz-guided fuzz-kernels fuzz-llvmdi fuzz-readers fuzz-recordings fuzz-session truth bench lint
 
 test:
 	./test
@@ -19,6 +19,14 @@ fuzz:
 FUZZ_FIRST ?= 0
 fuzz-files:
 	$(PYTHON) benchmarks/fuzz_files.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
+
+# Hostile recordings, changed in their decoded form and as bytes: FUZZ_SECONDS is hours for a million.
+fuzz-recordings:
+	$(PYTHON) benchmarks/fuzz_recordings.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
+
+# Split debug information, placements, files for `restore`, requests of programs.
+fuzz-readers:
+	$(PYTHON) benchmarks/fuzz_readers.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
 
 # Random and mutated code, run straight, in single steps and optimised: they have to agree.
 fuzz-kernels:

@@ -12,8 +12,8 @@ import argparse
 import time
 from pathlib import Path
 
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.shared_window import SharedWindow
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.shared_window import SharedWindow
 
 LIVE = (10, 100, 10_000, 100_000)
 MOST_FREED = 5_000

@@ -130,8 +130,8 @@ def of_the_code(path: Path, shape: str, size: int, target: str) -> None:
     """Print what a kernel costs before anything runs."""
     from rocdbg.debugger import Session
     from rocdbg.debugger.frames.machine_code import MachineCode
-    from rocdbg.debugger.frames.recovered import Recovery
-    from rocdbg.debugger.program.routines import Routine
+    from rocdbg.debugger.frames.recovered_values import Recovery
+    from rocdbg.debugger.program.functions_with_code import Routine
     from rocdbg.debugger.reports.variable_coverage import coverage_rows
 
     session = Session()

@@ -6,7 +6,7 @@ A text is right if it gives the bytes it came from; or, since a text does not te
 gives it; or if llvm-mc refuses it too (an instruction may be printed that must not be written). Prints for each target
 how many there were of each kind, how many texts were wrong and in which classes, and the speed. What is left out are
 texts with LLVM's marks for operands that an instruction cannot have (``/*Invalid register...*/``), and slips of
-llvm-mc's (``rocdbg.isa.generate.soak_typed`` lists them). Exit status 1 if a text was wrong.
+llvm-mc's (``tests.isa.soak.typed_soak`` lists them). Exit status 1 if a text was wrong.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ import random
 import re
 import sys
 import time
+from pathlib import Path
 
 from rocdbg.errors import Error
 from rocdbg.isa.assembler.encoder import assembler_for
 from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.generate.soak import encodings
-from rocdbg.isa.generate.soak_typed import differences, is_slip
+from rocdbg.isa.generate.sample_words import encodings
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.isa.soak.typed_soak import differences, is_slip
 
 TARGETS = (
     "gfx600", "gfx700", "gfx803", "gfx900", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100",

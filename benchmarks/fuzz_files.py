@@ -24,11 +24,16 @@ import tempfile
 import time
 import traceback
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 from file_attacks import kinds  # noqa: E402
+
+Family = Any
+"""A module of attacks by number: `NAMES`, `attack_of`, `survive` and `warm_up`, as `file_attacks.kinds` has them.
+``RESERVES``: it asks the host for more addresses than an input may use memory, so that only what is resident counts."""
 
 SECONDS = 5
 """Of processor time for one input."""
@@ -69,19 +74,21 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-def run_one(number: int, folder: Path) -> int:
+def run_one(number: int, folder: Path, family: Family = kinds) -> int:
     """One input; raises what it should not."""
-    _, attack = kinds.attack_of(number)
+    _, attack = family.attack_of(number)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     signal.setitimer(signal.ITIMER_REAL, PATIENCE)
     try:
-        return kinds.survive(attack, folder)
+        return int(family.survive(attack, folder))
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def work(numbers: range, deadline: float, folder: Path, progress: Progress, report: Path) -> None:
+def work(
+    numbers: range, deadline: float, folder: Path, progress: Progress, report: Path, family: Family = kinds
+) -> None:
     """What a worker does; never returns. Status 0: all done, 1: an exception was reported, signals as they come."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -93,7 +100,7 @@ def work(numbers: range, deadline: float, folder: Path, progress: Progress, repo
         if time.monotonic() > deadline:
             break
         try:
-            worked += run_one(number, folder)
+            worked += run_one(number, folder, family)
         except BaseException as error:
             report.write_text(shortened(error))
             os._exit(1)
@@ -124,8 +131,10 @@ def reason(status: int) -> str:
     return f"exit status {os.WEXITSTATUS(status)}"
 
 
-def fuzz(first: int, step: int, count: int | None, seconds: float) -> int:
-    """Run inputs until the count or the time is over; gives how many were bad."""
+def fuzz(
+    first: int, step: int, count: int | None, seconds: float, family: Family = kinds, me: str = "fuzz_files"
+) -> int:
+    """Run inputs until the count or the time is over; gives how many were bad. ``me``: what replays them."""
     progress = Progress()
     deadline = time.monotonic() + seconds
     started = time.monotonic()
@@ -134,7 +143,7 @@ def fuzz(first: int, step: int, count: int | None, seconds: float) -> int:
         folder, report = Path(name) / "files", Path(name) / "report"
         folder.mkdir()
         kinds.fifo(folder)
-        warm_up(folder)
+        family.warm_up(folder)
         while time.monotonic() < deadline and (count is None or done < count):
             share = WORKER_INPUTS if count is None else min(WORKER_INPUTS, count - done)
             numbers = range(number, number + share * step, step)
@@ -142,8 +151,9 @@ def fuzz(first: int, step: int, count: int | None, seconds: float) -> int:
             report.unlink(missing_ok=True)
             child = os.fork()
             if child == 0:
-                limit()
-                work(numbers, deadline, folder, progress, report)
+                if not getattr(family, "RESERVES", False):
+                    limit()
+                work(numbers, deadline, folder, progress, report, family)
             try:
                 _, status = os.waitpid(child, 0)
             except KeyboardInterrupt:  # the figures so far are worth having
@@ -155,25 +165,19 @@ def fuzz(first: int, step: int, count: int | None, seconds: float) -> int:
             if status != 0:
                 bad += 1
                 done += 1
-                kind = kinds.NAMES[number % len(kinds.NAMES)]
+                kind = family.NAMES[number % len(family.NAMES)]
                 text = report.read_text() if report.exists() else reason(status)
                 print(f"{kind} {number}: {text.strip()}", flush=True)
-                print(f"  replay: benchmarks/fuzz_files.py --replay {number}", flush=True)
+                print(f"  replay: benchmarks/{me}.py --replay {number}", flush=True)
                 number += step
     elapsed = time.monotonic() - started
     print(f"{done} inputs from {first} on in {elapsed:.0f} s, {worked} steps worked, {bad} bad", flush=True)
     return bad
 
 
-def warm_up(folder: Path) -> None:
-    """Import in the parent what every worker needs, so that it is not counted as an input's time and memory."""
-    attack = kinds.Attack({"file.co": kinds.elf_files.BASE.read_bytes()}, "file.co", None, kinds.STATIC + kinds.START)
-    kinds.survive(attack, folder)
-
-
-def replay(number: int, keep: Path | None) -> int:
+def replay(number: int, keep: Path | None, family: Family = kinds) -> int:
     """One input in this process, with a traceback of whatever happens; its files are kept where asked."""
-    kind, attack = kinds.attack_of(number)
+    kind, attack = family.attack_of(number)
     sizes = ", ".join(f"{name} ({len(data)} bytes)" for name, data in attack.files.items())
     print(f"{number} is of kind {kind}: {sizes}")
     with tempfile.TemporaryDirectory() as name:
@@ -184,7 +188,7 @@ def replay(number: int, keep: Path | None) -> int:
         faulthandler.dump_traceback_later(SECONDS, exit=True)
         os.chdir(folder)
         before = time.process_time()
-        worked = kinds.survive(attack, folder)
+        worked = family.survive(attack, folder)
         faulthandler.cancel_dump_traceback_later()
         if keep:
             (folder / "commands").write_text("\n".join(attack.commands) + "\n")
@@ -196,23 +200,24 @@ def replay(number: int, keep: Path | None) -> int:
     return 0 if peak << 20 < MEMORY else 1
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def main(family: Family = kinds, me: str = "fuzz_files", about: str = __doc__) -> int:
+    """The command line of a family."""
+    parser = argparse.ArgumentParser(description=about.split("\n")[0])
     parser.add_argument("--seconds", type=float, default=None)
     parser.add_argument("--count", type=int, default=None, help="number of inputs")
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--kind", choices=kinds.NAMES, help="inputs of this kind only")
+    parser.add_argument("--kind", choices=family.NAMES, help="inputs of this kind only")
     parser.add_argument("--replay", type=int, metavar="NUMBER")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="with --replay: leave the files there")
     options = parser.parse_args()
     if options.replay is not None:
-        return replay(options.replay, options.keep and options.keep.absolute())
+        return replay(options.replay, options.keep and options.keep.absolute(), family)
     seconds = options.seconds if options.seconds is not None else 60 if options.count is None else float("inf")
     first, step = options.first, 1
     if options.kind:
-        step = len(kinds.NAMES)
-        first += (kinds.NAMES.index(options.kind) - first) % step
-    return 1 if fuzz(first, step, options.count, seconds) else 0
+        step = len(family.NAMES)
+        first += (family.NAMES.index(options.kind) - first) % step
+    return 1 if fuzz(first, step, options.count, seconds, family, me) else 0
 
 
 if __name__ == "__main__":

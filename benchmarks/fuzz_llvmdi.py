@@ -26,10 +26,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from rocdbg import Error, llvmdi  # noqa: E402
+from rocdbg.llvmdi.di_operations import OPERATIONS  # noqa: E402
 from rocdbg.llvmdi.explaining import explanation_lines  # noqa: E402
-from rocdbg.llvmdi.lexer import Source, tokenize  # noqa: E402
-from rocdbg.llvmdi.listing import lowered_lines, object_lines  # noqa: E402
-from rocdbg.llvmdi.operations import OPERATIONS  # noqa: E402
+from rocdbg.llvmdi.llvm_lexer import Source, tokenize  # noqa: E402
+from rocdbg.llvmdi.module_listing import lowered_lines, object_lines  # noqa: E402
 
 SLOW = 1.0
 """Seconds of processor time one input may take."""

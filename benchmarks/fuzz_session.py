@@ -32,13 +32,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from rocdbg.cli.attempt import attempt  # noqa: E402
-from rocdbg.cli.completion import complete_line  # noqa: E402
-from rocdbg.cli.leaving import Quit  # noqa: E402
-from rocdbg.cli.registry import Completes, Registry  # noqa: E402
+from rocdbg.cli.command_registry import Completes, Registry  # noqa: E402
+from rocdbg.cli.interrupts import Signals, Terminated  # noqa: E402
+from rocdbg.cli.leaving_commands import Quit  # noqa: E402
+from rocdbg.cli.line_completion import complete_line  # noqa: E402
+from rocdbg.cli.outermost_level import attempt  # noqa: E402
 from rocdbg.cli.repl import run_statement  # noqa: E402
 from rocdbg.cli.shell import Shell  # noqa: E402
-from rocdbg.cli.signals import Signals, Terminated  # noqa: E402
 from rocdbg.cli.writer import OutputLost, Writer  # noqa: E402
 from rocdbg.debugger.session import Session  # noqa: E402
 

@@ -112,7 +112,7 @@ def compare(count: str, other: Path, runs: int) -> None:
 
 def measure(count: str) -> None:
     """One run of this checkout."""
-    from rocdbg.host.program import Program
+    from rocdbg.host.program_api import Program
 
     with tempfile.TemporaryDirectory() as folder:
         source, path = Path(folder, "empty.hip"), Path(folder, "empty.co")

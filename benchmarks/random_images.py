@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import target_by_name
-from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
-from rocdbg.isa.table import load
-from rocdbg.sim.images.chips import has_images
+from rocdbg.isa.encoding_layouts import Layout, family_of, insert, layouts, width
+from rocdbg.isa.encoding_table import load
 from rocdbg.sim.images.fields import IMAGE_DWORDS, IMAGE_FIELDS, SAMPLER_DWORDS, SAMPLER_FIELDS, Rules, room, write
-from rocdbg.sim.images.formats import formats_of
+from rocdbg.sim.images.texel_formats import formats_of
 
 IMAGES, SAMPLERS, ADDRESSES = (80, 88), (96, 100), range(16, 38)
 """First registers of descriptors; vector registers of addresses."""
@@ -30,7 +29,7 @@ _WILD = (0xFFFFFFFF, 0x7FC00000, 0x7F800000, 0xFF800000, 0x80000000, 0x7FFFFFFF,
 @functools.cache
 def opcodes(target: str) -> Sequence[tuple[Layout, int]]:
     """The image instructions that a target knows."""
-    if not has_images(target_by_name(target)):
+    if not target_by_name(target).has_images:
         return ()
     known = {found.name: found for found in layouts(family_of(target))}
     return [

@@ -26,21 +26,21 @@ from rocdbg.arch.targets import ScratchKind, Target, target_by_name
 from rocdbg.codeobject import open_file
 from rocdbg.errors import Error
 from rocdbg.isa.decoder import DecodeError, decode, decoder_for
-from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
-from rocdbg.isa.generate.soak import CODES, LITERALS
+from rocdbg.isa.encoding_layouts import Layout, family_of, insert, layouts, width
+from rocdbg.isa.generate.sample_words import CODES, LITERALS
 from rocdbg.isa.instruction import Flow, OperandKind
-from rocdbg.sim import layout
-from rocdbg.sim.global_share import GlobalShare
-from rocdbg.sim.guarded import ALIGN, guarded
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.global_share import GlobalShare
+from rocdbg.sim.core.guarded import ALIGN, guarded
+from rocdbg.sim.core.layout import WORDS, PageFlags, Status
+from rocdbg.sim.core.memory import AllocationKind, GlobalMemory
+from rocdbg.sim.core.register_bounds import bounds
+from rocdbg.sim.core.vgpr_banks import in_banks
+from rocdbg.sim.core.wave import Wave, m0_code, state_block
+from rocdbg.sim.engine.native import Engine
 from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS, rules_of
-from rocdbg.sim.layout import HEADER, PageFlags, Status
-from rocdbg.sim.memory import AllocationKind, GlobalMemory
-from rocdbg.sim.native import Engine
-from rocdbg.sim.register_bounds import bounds
 from rocdbg.sim.translator.blocks import Block, form_block
-from rocdbg.sim.translator.helpers import helper_names
-from rocdbg.sim.vgpr_banks import in_banks
-from rocdbg.sim.wave import Wave, m0_code, state_block
+from rocdbg.sim.translator.routine_names import helper_names
 
 DEMOS = Path(__file__).resolve().parent.parent / "demo_kernels"
 
@@ -214,7 +214,8 @@ class Rig:
         )
         self.lds_size = 516
         self.lds = guarded(self.lds_size)
-        self.state = state_block(self.target, wave_size)
+        self.block = state_block(self.target, wave_size)
+        self.state = self.block.state
         self.share = GlobalShare(self.target)
         page_table = self.memory.page_table_address
         self.plain, self.fast = (
@@ -285,7 +286,8 @@ class Rig:
         values = np.random.default_rng(number)
         state = self.state
         state[:] = 0
-        wave = Wave(state, self.target, self.wave_size, 1, (0, 0, 0), 0, (self.wave_size, 1, 1), self.lds)
+        self.block.engine[:] = 0
+        wave = Wave(self.block, self.target, self.wave_size, 1, (0, 0, 0), 0, (self.wave_size, 1, 1), self.lds)
         wave.pc, wave.mode = start, mode
         full = (1 << self.wave_size) - 1
         wave.exec = full if number % 3 else int(values.integers(0, 1 << 63)) & full
@@ -297,11 +299,11 @@ class Rig:
             "lds_pointer": self.lds.ctypes.data, "lds_size": self.lds_size, "scratch_base": self.scratch.address,
             "scratch_size": scratch, "used_lanes": full, "number": 1, "vgpr_limit": vgprs,
             "register_bounds": bounds(self.target, self.wave_size, vgprs, agprs, 104),
-            "flat_scratch": self.scratch.address if self.target.scratch is ScratchKind.ARCHITECTED else 0,
-            "trap_ctrl": mode >> 12 & 0x7F,
         }
         for name, value in fields.items():
-            wave.set_field(name, int(value))
+            wave.set_word(name, int(value))
+        wave.set_field("flat_scratch", self.scratch.address if self.target.scratch is ScratchKind.ARCHITECTED else 0)
+        wave.set_field("trap_ctrl", mode >> 12 & 0x7F)
         interesting = self._interesting(values)
         words = state[layout.SGPRS : layout.SGPRS + 4 * 106].view(np.uint32)
         words[:] = values.integers(0, 1 << 32, 106, dtype=np.uint32)
@@ -362,8 +364,7 @@ class Rig:
     def straight(self, engine: Engine) -> Outcome:
         """From the prepared state, in one go."""
         outcome = self._outcome(engine, engine.run(self._address, budget=BUDGET))
-        field = HEADER["instructions"]
-        self.executed += int(self.state[field.offset : field.offset + field.size].view(field.dtype)[0])
+        self.executed += int(self.block.cell("instructions")[0])
         return outcome
 
     def stepped(self) -> Outcome:
@@ -387,7 +388,7 @@ class Rig:
             text += f" {engine.crash().text}"
         shared = (self.lds, self.share.gds, self.share.gws)
         memory = b"".join(data.tobytes() for data in (*(b.data for b in self.buffers), *shared))
-        return Outcome(text, self.state.tobytes(), memory)
+        return Outcome(text, self.block.engine.tobytes() + self.state.tobytes(), memory)
 
     def check_slack(self) -> str:
         """What was written behind the ends of blocks, where the next bytes are a guard page's."""
@@ -432,7 +433,8 @@ def footprint(rig: Rig, engine: Engine, number: int, start: int, mode: int) -> s
         outcome = rig.straight(engine)
         if not np.array_equal(rig.registers[~named], before):
             return f"{found.text}: registers are changed that it does not name"
-        results.append((outcome.status, outcome.memory, outcome.state[: layout.VGPRS], rig.registers[named].tobytes()))
+        scalars = outcome.state[: layout.ENGINE_SIZE + layout.VGPRS]
+        results.append((outcome.status, outcome.memory, scalars, rig.registers[named].tobytes()))
     return "" if results[0] == results[1] else f"{found.text}: depends on registers that it does not name"
 
 
@@ -451,12 +453,15 @@ def describe(outcome: Outcome, other: Outcome, wave_size: int) -> str:
 
 
 def _name(offset: int, wave_size: int) -> str:
+    offset -= layout.ENGINE_SIZE
+    if offset < 0:
+        offset += layout.ENGINE_SIZE + layout.ENGINE_OFFSET
     if offset >= layout.VGPRS:
         number, lane = divmod((offset - layout.VGPRS) // 4, wave_size)
         return f"v{number} lane {lane}"
     if offset >= layout.SGPRS:
         return f"scalar register {(offset - layout.SGPRS) // 4}"
-    return next((n for n, f in HEADER.items() if f.offset <= offset < f.offset + f.size), f"byte {offset}")
+    return next((n for n, f in WORDS.items() if f.offset <= offset < f.offset + f.size), f"byte {offset}")
 
 
 def mode_of(batch: int) -> int:

@@ -30,9 +30,9 @@ import numpy as np
 
 import rocdbg
 from rocdbg.launch.binding import BoundLaunch
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.recorder import Recorder
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
 
 TARGET = "gfx1100"
 LOOP = 11

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
+from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
 
 DEMOS = Path(__file__).resolve().parent.parent / "demo_kernels"
 KERNEL = """

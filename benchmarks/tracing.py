@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.tracepoints import Tracepoint
-from rocdbg.debugger.running.tracing import TraceOptions
+from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import TraceOptions
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint
 
 DEMOS = Path(__file__).resolve().parent.parent / "demo_kernels"
 CASES = [

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rocdbg.api import Local as Local
     from rocdbg.api import Sampler as Sampler
     from rocdbg.api import load as load
-    from rocdbg.cli.embedded import Debugger as Debugger
-    from rocdbg.debugger.annotation import annotate as annotate
-    from rocdbg.host.program import Program as Program
+    from rocdbg.cli.debugger_api import Debugger as Debugger
+    from rocdbg.debugger.annotate.annotated_file import annotate as annotate
+    from rocdbg.host.program_api import Program as Program
 
 __version__ = "0.2.0"
 
@@ -27,13 +27,13 @@ __all__ = ["Debugger", "Error", "GpuFault", "Image", "Local", "Program", "Sample
 
 # Where public names live. They are imported when first used, so that `import rocdbg` costs nothing.
 _LAZY = {
-    "Debugger": "rocdbg.cli.embedded",
+    "Debugger": "rocdbg.cli.debugger_api",
     "GpuFault": "rocdbg.api",
-    "annotate": "rocdbg.debugger.annotation",
+    "annotate": "rocdbg.debugger.annotate.annotated_file",
     "Image": "rocdbg.api",
     "Local": "rocdbg.api",
     "Sampler": "rocdbg.api",
-    "Program": "rocdbg.host.program",
+    "Program": "rocdbg.host.program_api",
     "load": "rocdbg.api",
 }
 

@@ -11,9 +11,10 @@ def run() -> int:
     """Run the debugger on the command line's arguments; returns the exit status."""
     if sys.argv[1:2] == ["run"]:
         from rocdbg.host.command import main as run_program
+        from rocdbg.streams import with_streams
 
         early.imported()
-        return run_program(sys.argv[2:])
+        return with_streams(lambda: run_program(sys.argv[2:], early.interrupts), inherited=True)
     from rocdbg.cli.main import main
 
     early.imported()

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from rocdbg.arch.address_spaces import ADDRESS_SPACES
 from rocdbg.arch.address_spaces import AddressSpace as Space
-from rocdbg.arch.registers import PC, UnknownRegisterError, dwarf_register
-from rocdbg.dwarf.architecture import AddressSpace, Architecture, DefaultRule
+from rocdbg.arch.dwarf_registers import PC, UnknownRegisterError, dwarf_register
+from rocdbg.arch.targets import ScratchKind, is_target, target_by_name
+from rocdbg.dwarf.architecture import AddressSpace, Architecture, DefaultRule, Processor
 
 __all__ = ["AMDGCN", "AMDGCN_GFX125"]
 
@@ -74,6 +75,13 @@ _PRIVATE_LANE_N = {
     for lane in range(64)
 }
 
+@lru_cache(maxsize=64)
+def _processor(name: str) -> Processor | None:
+    if not is_target(name) or (target := target_by_name(name)).is_r600:
+        return None
+    return Processor(target.scratch is ScratchKind.BUFFER, target.default_wave_size)
+
+
 AMDGCN = Architecture(
     name="amdgcn",
     address_bits=64,
@@ -86,6 +94,7 @@ AMDGCN = Architecture(
     return_address_register=PC,
     # A callee that has fewer registers than its caller leaves the others alone.
     default_rule=DefaultRule.SAME_VALUE,
+    processor=_processor,
 )
 """amdgcn: 64-bit process address space, registers of both wave sizes (AMDGPU usage, DWARF Debug Information)."""
 

@@ -26,7 +26,7 @@ from rocdbg.launch.debug_files import DebugFiles
 from rocdbg.launch.debug_sections import has_debug_info
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch
-from rocdbg.launch.images import IMAGE_TYPES, SamplerSpec, image_of_array
+from rocdbg.launch.image_arguments import IMAGE_TYPES, SamplerSpec, image_of_array
 from rocdbg.launch.init_kernels import finalise, initialise
 from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names
 from rocdbg.launch.launch_file import read_launch_file
@@ -34,11 +34,11 @@ from rocdbg.launch.parameters import parameter_names, parameter_types
 from rocdbg.launch.raw_kernarg import RawKernarg
 from rocdbg.launch.shader_setup import configured, raw_arguments
 from rocdbg.launch.spec import check_dimensions
-from rocdbg.launch.values import swapped
+from rocdbg.launch.value_arguments import swapped
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import Fault, Stop, StopKind
 from rocdbg.sim.device.machine import LoadedCodeObject, Machine, MachineOptions
-from rocdbg.sim.options import RunOptions
 from rocdbg.sim.services.output import Stream
-from rocdbg.sim.stops import Fault, Stop, StopKind
 
 __all__ = [
     "BudgetExceeded",

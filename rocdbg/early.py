@@ -5,6 +5,7 @@ Only built-in modules are used here: with `python -m rocdbg` Python would look f
 
 import _signal  # type: ignore[import-not-found]
 import gc
+import posix
 import sys
 
 interrupts: list[int] = []
@@ -20,11 +21,16 @@ def is_command() -> bool:
 def prepare() -> None:
     """Take the current folder off the module path, where a numpy.py may lie that nobody asked for; keep Ctrl-C.
 
+    Who asks this process to end now is obeyed at once: there is nothing yet that would have to be put in order.
     Garbage is not looked for until `imported`: among modules there is none, and looking is a tenth of the start.
     """
     if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
         del sys.path[0]  # the package's own modules are found through the package
-    _signal.signal(_signal.SIGINT, lambda number, frame: interrupts.append(number))
+    if _signal.getsignal(_signal.SIGINT) != _signal.SIG_IGN:  # as for what a shell runs in the background
+        _signal.signal(_signal.SIGINT, lambda number, frame: interrupts.append(number))
+    for number in (_signal.SIGTERM, _signal.SIGHUP):
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, lambda number, frame: posix._exit(128 + number))
     gc.disable()
 
 

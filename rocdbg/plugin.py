@@ -6,15 +6,15 @@ in this module, and stays as it is within a major version.
 
 from __future__ import annotations
 
+from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.plugin_shell import PluginShell as Shell
-from rocdbg.cli.registry import Category, CommandError, Completes, command
+from rocdbg.debugger.plugin_host import PluginApi
 from rocdbg.debugger.plugin_session import PluginSession as Session
-from rocdbg.debugger.plugins import PluginApi
-from rocdbg.debugger.reports.rows import LaneRow, LaneState
+from rocdbg.debugger.reports.table_rows import LaneRow, LaneState
 from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.stops import StopEvent, StopReason
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.pretty import Pretty
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
+from rocdbg.debugger.values import c_types as ctypes
+from rocdbg.debugger.values.pretty_printed import Pretty
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, BaseType, ClassType, PointerType, Type, TypedefType, VectorType
 from rocdbg.errors import Error

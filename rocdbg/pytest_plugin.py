@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocdbg.api import Dispatch, Program
-    from rocdbg.cli.embedded import Debugger
+    from rocdbg.cli.debugger_api import Debugger
 
 DEFAULT = "gfx90a"
 """The GPU of a run that names none."""
@@ -88,7 +88,7 @@ class Gpu:
 
     def debug(self, path: str | Path) -> Debugger:
         """A session over a file: ``debugger.execute("break saxpy")``."""
-        from rocdbg.cli.embedded import Debugger
+        from rocdbg.cli.debugger_api import Debugger
 
         return Debugger(self.path(path), arch=self.arch)
 

@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {"debugger"},
     "triton": {"api", "arch", "codeobject", "launch", "sim", "debugger", "cli"},
 }
-EVERYONE = {"addresses", "errors", "regular_file", "text"}
+EVERYONE = {"addresses", "argument_parser", "errors", "regular_file", "streams", "text", "toml_text", "work"}
 
 
 def imported_layers(source: str) -> set[str]:
@@ -54,11 +54,14 @@ def test_layer_imports_only_what_it_may(layer: str) -> None:
 
 
 def test_the_check_sees_an_import_in_a_function() -> None:
-    assert imported_layers("def f():\n    from rocdbg.cli import main\n    import rocdbg.sim.wave") == {"cli", "sim"}
+    assert imported_layers("def f():\n    from rocdbg.cli import main\n    import rocdbg.sim.core.wave") == {
+        "cli", "sim",
+    }
 
-GROUPS = ("target", "program", "values", "frames", "expr", "running", "reports")
-"""The folders of ``debugger/``, lowest first: each imports itself, those before it, and the base."""
-BASE = {"errors", "focus", "settings", "digits", "patterns", "warnings"}
+GROUPS = (
+    "base", "target", "program", "values", "frames", "annotate", "expr", "breakpoints", "running", "time", "reports",
+)  # fmt: skip
+"""The folders of ``debugger/``, lowest first: each imports itself and those before it."""
 
 
 def imported_groups(source: str) -> set[str]:
@@ -75,7 +78,7 @@ def imported_groups(source: str) -> set[str]:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_groups_of_the_debugger_import_downwards(group: str) -> None:
-    may = set(GROUPS[: GROUPS.index(group) + 1]) | BASE
+    may = set(GROUPS[: GROUPS.index(group) + 1])
     files = sorted((ROOT / "debugger" / group).rglob("*.py"))
     assert files
     wrong = {file.name: extra for file in files if (extra := imported_groups(file.read_text()) - may)}
@@ -83,8 +86,8 @@ def test_groups_of_the_debugger_import_downwards(group: str) -> None:
 
 
 DEBUGGER = sorted((ROOT / "debugger").rglob("*.py"))
-MOST_LINES = 400
-"""Of a module of ``debugger/``: past that there is a second concept in it."""
+MOST_LINES = 700
+"""Of a module of ``debugger/``: past that there is very likely a second concept in it."""
 MOST_METHODS = 25
 """Public ones (properties are some) of a class of ``debugger/``."""
 

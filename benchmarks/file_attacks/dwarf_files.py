@@ -7,6 +7,7 @@ The entries are put into the base object, so that a session can run its kernel w
 from __future__ import annotations
 
 import random
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -59,8 +60,8 @@ class Die:
 class Writer:
     """Entries to .debug_info and .debug_abbrev: every entry is placed first, then the references are written."""
 
-    def __init__(self, version: int = 5) -> None:
-        self.version = version
+    def __init__(self, version: int = 5, kind: int = 1, identity: bytes = b"") -> None:
+        self.version, self.kind, self.identity = version, kind, identity
         self.abbreviations: dict[tuple[object, ...], int] = {}
         self.out = bytearray()
         self.fixes: list[tuple[int, int, Die]] = []
@@ -68,7 +69,7 @@ class Writer:
     def write(self, top: Die) -> tuple[bytes, bytes]:
         """.debug_info and .debug_abbrev."""
         header = self.version.to_bytes(2, "little")
-        header += b"\1\x08" + bytes(4) if self.version >= 5 else bytes(4) + b"\x08"
+        header += bytes((self.kind, 8)) + bytes(4) + self.identity if self.version >= 5 else bytes(4) + b"\x08"
         self.out = bytearray(bytes(4) + header)
         stack: list[Die | None] = [top]
         while stack:  # no recursion: trees are deep
@@ -516,6 +517,41 @@ def entries(rng: random.Random) -> bytes:
         sections[b".debug_names"] = names_index(rng, [top, *top.children], strings)
         sections[b".debug_str"] = bytes(strings)
     return _object(rng, sections)
+
+
+def split(rng: random.Random) -> dict[str, bytes]:
+    """An object whose unit is in a file beside it, which is hostile."""
+    identity = rng.randbytes(8)
+    top = Die(0x4A).add(0x76, *text(rng.choice((b"file.dwo", b"./file.dwo", b"fifo", b"..", name(rng))))).add(COMP_DIR, *text(b"."))
+    top.add(LOW_PC, 0x01, LOW.to_bytes(8, "little")).add(HIGH_PC, *udata(HIGH - LOW))
+    info, table = Writer(5, 4, identity).write(top)
+    inside = chain(rng) if rng.random() < 0.1 else Tree(rng).unit()
+    within, others = Writer(5, 5, identity if rng.random() < 0.95 else rng.randbytes(8)).write(inside)
+    if rng.random() < 0.1:
+        within = damaged(rng, within)
+    sections = {b".debug_info.dwo": within, b".debug_abbrev.dwo": others, b".debug_str.dwo": b"a\0b\0" + name(rng)}
+    for section, data in ((b".debug_loclists.dwo", lists(rng, 0)), (b".debug_rnglists.dwo", lists(rng, 1))):
+        sections[section] = data
+    if rng.random() < 0.5:
+        sections[b".debug_str_offsets.dwo"] = (20).to_bytes(4, "little") + b"\5\0\0\0" + rng.randbytes(16)
+    beside = _object(rng, sections)
+    return {
+        "file.co": _object(rng, {b".debug_info": info, b".debug_abbrev": table}),
+        "file.dwo": beside if rng.random() < 0.95 else damaged(rng, beside),
+    }
+
+
+def linked(rng: random.Random) -> dict[str, bytes]:
+    """An object without debug information, and the file that its link names, which is hostile."""
+    beside = rng.choice((entries, entries, lines, frames))(rng)
+    elf = Elf.read()
+    elf.drop_debug()
+    named = rng.choice((b"file.debug", b"file.debug", b"file.debug", b"fifo", b"../file.debug", b"/etc/passwd", name(rng)))
+    padded = named + bytes(4 - len(named) % 4)
+    elf.put(b".gnu_debuglink", padded + (zlib.crc32(beside) if rng.random() < 0.95 else 1).to_bytes(4, "little"))
+    if rng.random() < 0.2:
+        elf.put(b".gnu_debugaltlink", rng.choice((b"file.debug", b"fifo", name(rng))) + b"\0" + rng.randbytes(4))
+    return {"file.co": elf.build(), "file.debug": beside}
 
 
 def lines(rng: random.Random) -> bytes:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocdbg.cli.leaving import Quit
-from rocdbg.cli.registry import Registry
+from rocdbg.cli.command_registry import Registry
+from rocdbg.cli.leaving_commands import Quit
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.codeobject import CodeObject, list_entries, open_modules
@@ -204,3 +204,8 @@ def fifo(folder: Path) -> None:
     path = folder / "fifo"
     if not path.exists():
         os.mkfifo(path)
+
+
+def warm_up(folder: Path) -> None:
+    """Import in the parent what every worker needs, so that it is not counted as an input's time and memory."""
+    survive(Attack({"file.co": elf_files.BASE.read_bytes()}, "file.co", None, STATIC + START), folder)

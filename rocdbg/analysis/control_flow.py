@@ -19,12 +19,18 @@ _ADDITIONS: Final = frozenset({"s_add_u32", "s_add_i32", "s_addk_i32", "s_sub_u3
 _CONSTANT_KINDS: Final = (OperandKind.CONSTANT, OperandKind.LITERAL)
 
 
+RETURN_ADDRESS: Final = 30
+"""The first of the two scalar registers in which the calling convention passes the return address."""
+
+
 class FunctionCode(Struct, frozen=True):
-    """The addresses of a function, and whether it is a kernel (which nothing called)."""
+    """The addresses of a function, whether it is a kernel (which nothing called), and the first of the two scalar
+    registers in which it gets its return address: assembly may use others than compilers do."""
 
     start: int
     end: int
     is_kernel: bool = False
+    link: int = RETURN_ADDRESS
 
 
 class Block(Struct):

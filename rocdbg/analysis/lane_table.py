@@ -20,7 +20,7 @@ from rocdbg.analysis.lane_positions import ANYWHERE, NOT_ENTERED, LanePositions
 from rocdbg.analysis.machine_state import EXEC_LO
 from rocdbg.analysis.mask_effects import SCC, Compare, LaneOf, Number, OwnLane, OwnSlot, Place, SlotOf, Term
 from rocdbg.analysis.unknown_places import UNKNOWN
-from rocdbg.arch.registers import PC, sgpr_number
+from rocdbg.arch.dwarf_registers import PC, sgpr_number
 from rocdbg.dwarf.encoding import Item, assemble
 
 _DIALECT: Final = "amd"

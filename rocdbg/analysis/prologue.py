@@ -27,11 +27,10 @@ from rocdbg.analysis.machine_state import (
 )
 from rocdbg.analysis.saved_registers import Analysis, Functions
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.registers import PC, exec_number, register_number, sgpr_number, vgpr_number
+from rocdbg.arch.dwarf_registers import PC, exec_number, register_number, sgpr_number, vgpr_number
 from rocdbg.arch.targets import ScratchKind, Target
-from rocdbg.dwarf.encoding import Item, assemble
-from rocdbg.dwarf.rows import Row
-from rocdbg.dwarf.rules import (
+from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import (
     CfaExpression,
     CfaRegister,
     CfaRule,
@@ -40,12 +39,12 @@ from rocdbg.dwarf.rules import (
     Rule,
     UndefinedRule,
 )
+from rocdbg.dwarf.encoding import Item, assemble
 
 __all__ = ["PrologueRows"]
 
 _DIALECT: Final = "amd"
 _SGPRS: Final = 106
-_RETURN_ADDRESS: Final = (30, 31)
 
 Place = tuple[Item, ...]
 """Operations that give the location of a dword; the CFA is on the stack before them and stays there."""
@@ -89,7 +88,7 @@ class PrologueRows:
         state, instruction = found
         return Row(
             instruction.address, instruction.address + instruction.size, self._cfa(state),
-            self._rules(state, pc, pc != instruction.address), PC, _DIALECT,
+            self._rules(state, pc, analysis.function, pc != instruction.address), PC, _DIALECT,
         )
 
     def analysis(self, pc: int) -> Analysis | None:
@@ -132,7 +131,7 @@ class PrologueRows:
             (f"lit{int(AddressSpace.PRIVATE_WAVE)}",), ("form_aspace_address",),
         ))
 
-    def _rules(self, state: State, pc: int, in_call: bool) -> dict[int, Rule]:
+    def _rules(self, state: State, pc: int, function: FunctionCode, in_call: bool) -> dict[int, Rule]:
         places = _Places(
             state, self._wave_size, lambda: self._entered(pc), in_call,
             has_cfa=self._stack_register(state) is not None,
@@ -156,7 +155,7 @@ class PrologueRows:
         halves = 1 if self._wave_size == 32 else 2
         if any(VCC_LO + half in state.scalars for half in range(halves)):
             rules[register_number("vcc", self._wave_size)] = UndefinedRule()
-        rules[PC] = places.composite(_RETURN_ADDRESS) or UndefinedRule()
+        rules[PC] = places.composite((function.link, function.link + 1)) or UndefinedRule()
         return rules
 
     def _stack_pointer_rule(self, state: State) -> Rule:

@@ -83,12 +83,13 @@ class Analysis(Struct):
             for instruction in block.instructions[:-1]:
                 self.step(state, instruction)
             target = last.operand("ssrc0")
-            if target is None or state.scalar(target.index) != Saved(30) or (
-                state.scalar(target.index + 1) != Saved(31)
+            link = self.function.link
+            if target is None or state.scalar(target.index) != Saved(link) or (
+                state.scalar(target.index + 1) != Saved(link + 1)
             ):
                 # a tail call: what it calls returns in its place
                 there = call_target(state, last)
-                if there is None or any(state.scalar(register) != Saved(register) for register in (30, 31)):
+                if there is None or any(state.scalar(register) != Saved(register) for register in (link, link + 1)):
                     return BY_CONVENTION
                 found = self.machine.clobbers(there)
                 scalars |= found.scalars

@@ -126,6 +126,12 @@ def address_space(number: int) -> AddressSpaceInfo:
     return info
 
 
+def null_address(space: int) -> int:
+    """The value of a null pointer into a DWARF address space (usage guide, "Address Spaces"); 0 for unknown ones."""
+    info = _BY_NUMBER.get(space)
+    return 0 if info is None else info.null
+
+
 def address_space_by_name(name: str) -> AddressSpaceInfo:
     """The DWARF address space called ``name`` (``private_lane``); raises `UnknownAddressSpaceError`."""
     info = _BY_NAME.get(name)

@@ -99,6 +99,21 @@ class Target(Struct, frozen=True):
     """Vector registers that a SIMD has for each of 64 lanes; waves of 32 find twice as many."""
     vgpr_block: int = 4
     """Vector registers a wave of 64 is given at a time, which may be more than the descriptor's unit."""
+    encodings: str = ""
+    """Name of the encoding table, which targets share that LLVM decodes compute instructions for alike (gfx1251 has DPP
+    forms of 64-bit instructions besides)."""
+    family: str = ""
+    """The layouts of its encodings: ``gfx90a``, ``gfx10``; empty where nothing is decoded."""
+    has_images: bool = True
+    """Whether there are image instructions."""
+    packs_d16: bool = True
+    """Whether d16 loads put two components into a register."""
+    gds_size: int = 65536
+    """Bytes of the global data share, as amdgpu's driver reports it; 0 where there is none."""
+    gb_addr_config: int | None = None
+    """The register GB_ADDR_CONFIG, which says how tiled images are spread; None: not known."""
+    pci_device: int = 0
+    """PCI device number of a card, for programs that look at it."""
     members: tuple[str, ...] = ()
     """Of a generic target: the processors its code runs on."""
 
@@ -151,6 +166,11 @@ class Target(Struct, frozen=True):
             else self.vgpr_granule_wave64
         )
 
+    def vgpr_allocation(self, wave_size: int) -> int:
+        """VGPRs that a wave of this size is given at a time. Where AGPRs share the file, they begin at any multiple of
+        four (accum_offset), so that no VGPR beyond the next one is the wave's."""
+        return 4 if self.unified_vgprs else self.vgpr_block * (2 if wave_size == 32 else 1)
+
     def covers(self, other: Target) -> bool:
         """Whether code built for this target runs on ``other`` as far as the processor is concerned."""
         return self.name == other.name or other.name in self.members
@@ -163,6 +183,7 @@ def _r600(name: str, mach: int, wave_size: int) -> Target:
     return Target(
         name, mach, Generation.R600, None, wave_sizes=(wave_size,), scratch=ScratchKind.NONE,
         supports_generic_address_space=False, lds_size=32768, max_sgprs=0, sgpr_granule=0, max_vgprs=128,
+        has_images=False,
     )
 
 
@@ -179,30 +200,42 @@ def _generic(base: Target, name: str, mach: int, members: str, **changes: object
 
 _GFX6 = Target(
     "", 0, Generation.GFX6, None, supports_generic_address_space=False, lds_size=32768, lds_granule=256,
-    max_sgprs=104, sgpr_granule=8,
+    max_sgprs=104, sgpr_granule=8, encodings="gfx600", family="gfx6", packs_d16=False,
 )
-_GFX7 = Target("", 0, Generation.GFX7, None, flat_scratch_is_offset=True, max_sgprs=104, sgpr_granule=8)
-_GFX8 = Target("", 0, Generation.GFX8, None, flat_scratch_is_offset=True)
-_GFX9 = Target("", 0, Generation.GFX9, None, supports_xnack=True)
+_GFX7 = Target(
+    "", 0, Generation.GFX7, None, flat_scratch_is_offset=True, max_sgprs=104, sgpr_granule=8, encodings="gfx700",
+    family="gfx7", packs_d16=False,
+)
+_GFX8 = Target(
+    "", 0, Generation.GFX8, None, flat_scratch_is_offset=True, encodings="gfx803", family="gfx8", packs_d16=False,
+)
+_GFX9 = Target("", 0, Generation.GFX9, None, supports_xnack=True, encodings="gfx900", family="gfx9")
 _GFX90A = replace(
     _GFX9, supports_sramecc=True, packed_work_item_ids=True, supports_kernarg_preload=True, has_agprs=True,
     unified_vgprs=True, max_vgprs=512, vgpr_granule_wave64=8, waves_per_simd=8, simd_vgprs=512, vgpr_block=8,
+    encodings="gfx90a", family="gfx90a", gds_size=0,
 )
-_GFX940 = replace(_GFX90A, scratch=ScratchKind.ARCHITECTED)
+_GFX940 = replace(
+    _GFX90A, scratch=ScratchKind.ARCHITECTED, encodings="gfx942", family="gfx940", has_images=False,
+)
 _GFX103 = Target(
     "", 0, Generation.GFX10, None, wave_sizes=(32, 64), supports_wgp_mode=True, max_sgprs=106, sgpr_granule=0,
-    vgpr_granule_wave32=8, waves_per_simd=16, simd_vgprs=512, vgpr_block=8,
+    vgpr_granule_wave32=8, waves_per_simd=16, simd_vgprs=512, vgpr_block=8, encodings="gfx1030", family="gfx10",
 )
-_GFX101 = replace(_GFX103, supports_xnack=True, waves_per_simd=20, vgpr_block=4)
+_GFX101 = replace(_GFX103, supports_xnack=True, waves_per_simd=20, vgpr_block=4, encodings="gfx1010")
 _GFX11 = replace(
     _GFX103, generation=Generation.GFX11, scratch=ScratchKind.ARCHITECTED, packed_work_item_ids=True,
+    encodings="gfx1100", family="gfx11", gds_size=4096,
 )
 _MORE_VGPRS = {"simd_vgprs": 768, "vgpr_block": 12}
-_GFX12 = replace(_GFX11, generation=Generation.GFX12, architected_sgprs=True, **_MORE_VGPRS)
+_GFX12 = replace(
+    _GFX11, generation=Generation.GFX12, architected_sgprs=True, encodings="gfx1200", family="gfx12", gds_size=0,
+    **_MORE_VGPRS,
+)
 _GFX125 = replace(
     _GFX12, wave_sizes=(32,), supports_xnack=True, supports_sramecc=True, supports_kernarg_preload=True,
     supports_wgp_mode=False, lds_size=327680, lds_granule=2048, max_vgprs=1024, vgpr_granule_wave32=16, simd_vgprs=512,
-    vgpr_block=8,
+    vgpr_block=8, encodings="gfx1250", family="gfx125", has_images=False,
 )
 
 _ROWS: tuple[Target, ...] = (
@@ -236,59 +269,78 @@ _ROWS: tuple[Target, ...] = (
     _numbered(_GFX8, "gfx802", 0x29, "iceland", "tonga", max_sgprs=96),
     _numbered(_GFX8, "gfx803", 0x2A, "fiji", "polaris10", "polaris11"),
     _numbered(_GFX8, "gfx805", 0x3C, "tongapro", max_sgprs=96),
-    _numbered(_GFX8, "gfx810", 0x2B, "stoney", supports_xnack=True),
-    _numbered(_GFX9, "gfx900", 0x2C),
-    _numbered(_GFX9, "gfx902", 0x2D),
-    _numbered(_GFX9, "gfx904", 0x2E),
-    _numbered(_GFX9, "gfx906", 0x2F, supports_sramecc=True),
-    _numbered(_GFX9, "gfx908", 0x30, supports_sramecc=True, has_agprs=True),
-    _numbered(_GFX9, "gfx909", 0x31),
-    _numbered(_GFX90A, "gfx90a", 0x3F),
+    _numbered(_GFX8, "gfx810", 0x2B, "stoney", supports_xnack=True, encodings="gfx810", packs_d16=True),
+    _numbered(_GFX9, "gfx900", 0x2C, gb_addr_config=0x2A114042, pci_device=0x6860),
+    _numbered(_GFX9, "gfx902", 0x2D, gb_addr_config=0x24000042),
+    _numbered(_GFX9, "gfx904", 0x2E, encodings="gfx904"),
+    _numbered(
+        _GFX9, "gfx906", 0x2F, supports_sramecc=True,
+        encodings="gfx906", gb_addr_config=0x2A114042, pci_device=0x66A1,
+    ),
+    _numbered(
+        _GFX9, "gfx908", 0x30, supports_sramecc=True, has_agprs=True,
+        encodings="gfx908", gds_size=4096, pci_device=0x738C,
+    ),
+    _numbered(_GFX9, "gfx909", 0x31, gb_addr_config=0x26013041),
+    _numbered(_GFX90A, "gfx90a", 0x3F, pci_device=0x740F),
     _numbered(_GFX9, "gfx90c", 0x32),
     # Early steppings of gfx942: LLVM 22 no longer knows them, older code objects still carry them.
     _numbered(_GFX940, "gfx940", 0x40),
     _numbered(_GFX940, "gfx941", 0x4B),
-    _numbered(_GFX940, "gfx942", 0x4C),
-    _numbered(_GFX940, "gfx950", 0x4F, lds_size=163840, lds_granule=1280),
+    _numbered(_GFX940, "gfx942", 0x4C, pci_device=0x74A1),
+    _numbered(_GFX940, "gfx950", 0x4F, lds_size=163840, lds_granule=1280, encodings="gfx950", pci_device=0x75A0),
     _generic(_GFX9, "gfx9-generic", 0x51, "gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c"),
     _generic(_GFX940, "gfx9-4-generic", 0x5F, "gfx940 gfx941 gfx942 gfx950"),
-    _numbered(_GFX101, "gfx1010", 0x33),
-    _numbered(_GFX101, "gfx1011", 0x34),
-    _numbered(_GFX101, "gfx1012", 0x35),
-    _numbered(_GFX101, "gfx1013", 0x42),
-    _numbered(_GFX103, "gfx1030", 0x36),
+    _numbered(_GFX101, "gfx1010", 0x33, gb_addr_config=0x00100044, pci_device=0x731F),
+    _numbered(_GFX101, "gfx1011", 0x34, encodings="gfx1011"),
+    _numbered(_GFX101, "gfx1012", 0x35, encodings="gfx1011", gb_addr_config=0x00000043),
+    _numbered(_GFX101, "gfx1013", 0x42, encodings="gfx1013"),
+    _numbered(_GFX103, "gfx1030", 0x36, gb_addr_config=0x00000444, pci_device=0x73BF),
     _numbered(_GFX103, "gfx1031", 0x37),
     _numbered(_GFX103, "gfx1032", 0x38),
-    _numbered(_GFX103, "gfx1033", 0x39),
+    _numbered(_GFX103, "gfx1033", 0x39, gb_addr_config=0x00000142),
     _numbered(_GFX103, "gfx1034", 0x3E),
-    _numbered(_GFX103, "gfx1035", 0x3D),
-    _numbered(_GFX103, "gfx1036", 0x45),
+    _numbered(_GFX103, "gfx1035", 0x3D, gb_addr_config=0x00000242),
+    _numbered(_GFX103, "gfx1036", 0x45, gb_addr_config=0x00000042),
     _generic(_GFX101, "gfx10-1-generic", 0x52, "gfx1010 gfx1011 gfx1012 gfx1013"),
     _generic(_GFX103, "gfx10-3-generic", 0x53, "gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036"),
-    _numbered(_GFX11, "gfx1100", 0x41, **_MORE_VGPRS),
-    _numbered(_GFX11, "gfx1101", 0x46, **_MORE_VGPRS),
-    _numbered(_GFX11, "gfx1102", 0x47),
-    _numbered(_GFX11, "gfx1103", 0x44),
-    _numbered(_GFX11, "gfx1150", 0x43),
-    _numbered(_GFX11, "gfx1151", 0x4A, **_MORE_VGPRS),
-    _numbered(_GFX11, "gfx1152", 0x55),
-    _numbered(_GFX11, "gfx1153", 0x58),
+    _numbered(_GFX11, "gfx1100", 0x41, **_MORE_VGPRS, gb_addr_config=0x00000545, pci_device=0x744C),
+    _numbered(_GFX11, "gfx1101", 0x46, **_MORE_VGPRS, pci_device=0x747E),
+    _numbered(_GFX11, "gfx1102", 0x47, gb_addr_config=0x00000343, pci_device=0x7480),
+    _numbered(_GFX11, "gfx1103", 0x44, gb_addr_config=0x00000242),
+    _numbered(_GFX11, "gfx1150", 0x43, encodings="gfx1150", gb_addr_config=0x00000242),
+    _numbered(_GFX11, "gfx1151", 0x4A, **_MORE_VGPRS, encodings="gfx1150"),
+    _numbered(_GFX11, "gfx1152", 0x55, encodings="gfx1150"),
+    _numbered(_GFX11, "gfx1153", 0x58, encodings="gfx1150"),
     _generic(
         _GFX11, "gfx11-generic", 0x54, "gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153"
     ),
-    _numbered(_GFX12, "gfx1200", 0x48),
-    _numbered(_GFX12, "gfx1201", 0x4E),
+    _numbered(_GFX12, "gfx1200", 0x48, pci_device=0x7590),
+    _numbered(_GFX12, "gfx1201", 0x4E, pci_device=0x7550),
     _numbered(_GFX125, "gfx1250", 0x49),
     _numbered(_GFX125, "gfx1251", 0x5A),
     _generic(_GFX12, "gfx12-generic", 0x59, "gfx1200 gfx1201"),
 )
 
-TARGETS: Mapping[str, Target] = MappingProxyType({row.name: row for row in _ROWS})
+_BY_NAME: dict[str, Target] = {}
+_BY_MACH: dict[int, Target] = {}
+_BY_ALIAS: dict[str, Target] = {}
+_BY_VERSION: dict[tuple[int, int, int], Target] = {}
+
+TARGETS: Mapping[str, Target] = MappingProxyType(_BY_NAME)
 """Every known processor by its name."""
 
-_BY_MACH = {row.mach: row for row in _ROWS}
-_BY_ALIAS = {alias: row for row in _ROWS for alias in row.aliases}
-_BY_VERSION = {row.version: row for row in _ROWS if row.version is not None}
+
+def add_target(row: Target) -> None:
+    """Make a processor known. All that rocdbg has to know of it beside its encoding table is in the row."""
+    _BY_NAME[row.name] = _BY_MACH[row.mach] = row
+    _BY_ALIAS.update(dict.fromkeys(row.aliases, row))
+    if row.version is not None:
+        _BY_VERSION[row.version] = row
+
+
+for _row in _ROWS:
+    add_target(_row)
 
 
 def is_target(name: str) -> bool:

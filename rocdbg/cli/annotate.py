@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocdbg.cli.argument_parser import ArgumentParser
-from rocdbg.cli.visible import visible
-from rocdbg.debugger.annotation import annotate
+from rocdbg.argument_parser import ArgumentParser
+from rocdbg.cli.visible_text import visible
+from rocdbg.cli.writer import tool_output
+from rocdbg.debugger.annotate.annotated_file import annotate
 from rocdbg.errors import Error
+from rocdbg.streams import LOST, complain
 
 _DESCRIPTION = """\
 Write a code object with debug information of what its machine code tells: unwind rules (.debug_frame), where the
@@ -34,13 +35,15 @@ def run(arguments: Sequence[str]) -> int:
     try:
         done = annotate(options.file, Path(options.output), options.arch)
     except Error as error:
-        sys.stderr.write(f"rocdbg annotate: {visible(str(error))}\n")
+        complain(f"rocdbg annotate: {visible(str(error))}")
         return 1
-    sys.stdout.write(
-        f"{visible(options.output)}: {_count(done.functions, 'function')}, "
-        f"unwind rules for {done.unwound}, positions of lanes for {done.with_lanes}\n"
+    out = tool_output()
+    out.line(
+        f"{options.output}: {_count(done.functions, 'function')}, "
+        f"unwind rules for {done.unwound}, positions of lanes for {done.with_lanes}"
     )
-    return 0
+    out.flush()
+    return LOST if out.failure is not None else 0
 
 
 def _count(number: int, noun: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rocdbg.cli.options import (
+from rocdbg.cli.command_options import (
     Option,
     OptionGroup,
     Reading,
@@ -21,7 +21,7 @@ from rocdbg.cli.options import (
     option_table,
     read_options,
 )
-from rocdbg.cli.registry import CommandError, Completes
+from rocdbg.cli.command_registry import CommandError, Completes
 from rocdbg.cli.value_kinds import split_word
 from rocdbg.errors import Error
 

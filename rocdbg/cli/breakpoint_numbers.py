@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.registry import CommandError
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.running.number_lists import MAX_NUMBERS
+from rocdbg.cli.command_registry import CommandError
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.breakpoints.number_lists import MAX_NUMBERS
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

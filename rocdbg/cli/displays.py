@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoRegistersError, NoSymbolError
-from rocdbg.debugger.values.format import Format
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoRegistersError, NoSymbolError
+from rocdbg.debugger.values.format_letters import Format
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rocdbg.cli.registry import CommandError
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.running.dynamic_printf import Columns, DynamicPrintf, Printed
+from rocdbg.cli.command_registry import CommandError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf, Printed
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

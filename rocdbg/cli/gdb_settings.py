@@ -2,14 +2,14 @@
 
 Scripts and start files that are written for GDB go through with them. What a row is about (processes, remote targets,
 other languages, debugging GDB itself) rocdbg does not have. A setting that comes to have an effect moves to
-`rocdbg.cli.settings_declarations`.
+`rocdbg.cli.settings_table`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocdbg.cli.setting import Setting, of_front_end
+from rocdbg.cli.setting_declaration import Setting, of_front_end
 from rocdbg.cli.value_kinds import (
     AUTO_BOOLEAN,
     BOOLEAN,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocdbg.cli.arguments import Arguments
-from rocdbg.cli.registry import Category, CommandError, CommandSpec, Registry, Repeat
+from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Registry, Repeat
 
 _LANGUAGE = "kernels are not written in the language that it is about"
 _PYTHON = "rocdbg is extended by plug-ins (help plugin), not by scripts inside a session"

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
-from rocdbg.cli.visible import visible_source
+from rocdbg.cli.visible_text import visible_source
 
 # What clang reads is C, C++ or assembly under many names that pygments does not know.
 LEXERS = {
     ".hip": "cpp", ".cl": "c", ".clh": "c", ".cu": "cpp", ".cuh": "cpp", ".hpp": "cpp", ".h": "cpp",
-    ".s": "gas", ".S": "gas", ".asm": "gas", ".f90": "fortran",
+    ".f90": "fortran",
 }
+ASSEMBLY = {".s", ".S", ".asm"}
+"""Of the GPU, or, if a program is debugged, of its host."""
 
 
 MAX_COLOURED = 1 << 20
@@ -34,15 +36,23 @@ def shown_lines(lines: Sequence[str], file: str, first: int, count: int, colour:
 def _highlight(text: str, file: str) -> tuple[str, ...]:
     from pygments import highlight
     from pygments.formatters import TerminalFormatter
+    from pygments.formatters.terminal import TERMINAL_COLORS  # type: ignore[attr-defined]  # not in its stubs
     from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
+    from pygments.token import Name
     from pygments.util import ClassNotFound
 
     suffix = PurePath(file).suffix
     try:
-        if suffix in LEXERS:
+        if suffix in ASSEMBLY:
+            from rocdbg.cli.amdgpu_lexer import AmdgpuLexer
+
+            own = AmdgpuLexer(stripnl=False, ensurenl=False)
+            lexer = own if own.analyse_text(text) else get_lexer_by_name("gas", stripnl=False, ensurenl=False)
+        elif suffix in LEXERS:
             lexer = get_lexer_by_name(LEXERS[suffix], stripnl=False, ensurenl=False)
         else:
             lexer = get_lexer_for_filename(file, None, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return tuple(text.split("\n"))
-    return tuple(str(highlight(text, lexer, TerminalFormatter())).split("\n"))
+    colours = {**TERMINAL_COLORS, Name.Label: ("magenta", "brightmagenta")}
+    return tuple(str(highlight(text, lexer, TerminalFormatter(colorscheme=colours))).split("\n"))

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Kind
+from rocdbg.cli.command_registry import CommandError, Completes
+from rocdbg.cli.number_ranges import NumberList, ThreadList
 from rocdbg.cli.number_words import as_digits
-from rocdbg.cli.ranges import NumberList, ThreadList
-from rocdbg.cli.registry import CommandError, Completes
 from rocdbg.cli.value_kinds import split_word
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.patterns import compile_pattern
-from rocdbg.debugger.running.number_lists import parse_numbers
-from rocdbg.debugger.values.format import Format
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.patterns import compile_pattern
+from rocdbg.debugger.breakpoints.number_lists import parse_numbers
+from rocdbg.debugger.values.format_letters import Format
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

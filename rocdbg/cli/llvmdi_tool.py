@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
-from rocdbg.cli.argument_parser import ArgumentParser
-from rocdbg.cli.visible import visible
-from rocdbg.cli.writer import OutputLost, Writer
+from rocdbg.argument_parser import ArgumentParser
+from rocdbg.cli.visible_text import visible
+from rocdbg.cli.writer import tool_output
 from rocdbg.debugger.reports.llvm_debug_info import DIALECTS, report
 from rocdbg.errors import Error
+from rocdbg.streams import complain
 
 __all__ = ["run"]
 
@@ -48,13 +48,10 @@ def run(arguments: Sequence[str]) -> int:
             getattr(options, "places", None),
         )
     except Error as error:
-        Writer(sys.stderr).line(visible(str(error)))
+        complain(visible(str(error)))
         return 1
-    out = Writer(sys.stdout)
-    try:
-        for line in found.lines:
-            out.line(visible(line))
-        out.flush()
-    except OutputLost:
-        return 1  # the reader left
-    return 0 if found.is_good else 1
+    out = tool_output()
+    for line in found.lines:
+        out.line(visible(line))
+    out.flush()
+    return 0 if found.is_good and out.failure is None else 1

@@ -13,16 +13,17 @@ from contextlib import suppress
 from functools import partial
 
 import rocdbg
-from rocdbg.cli import internal
-from rocdbg.cli.argument_parser import ArgumentParser
-from rocdbg.cli.attempt import attempt
-from rocdbg.cli.leaving import Quit
-from rocdbg.cli.registry import CommandError
+from rocdbg.argument_parser import ArgumentParser
+from rocdbg.cli import internal_errors
+from rocdbg.cli.command_registry import CommandError
+from rocdbg.cli.interrupts import Signals, Terminated
+from rocdbg.cli.leaving_commands import Quit
+from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.script import Line
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.signals import Signals, Terminated
-from rocdbg.cli.streams import TerminalState, finish_streams, open_missing_streams
+from rocdbg.cli.standard_streams import TerminalState
 from rocdbg.cli.writer import OutputLost, Writer
+from rocdbg.streams import LOST, complain, with_streams
 
 EPILOG = """\
 FILE is an AMDGPU code object, an offload bundle, a host executable or library that carries one, or a launch
@@ -105,11 +106,16 @@ def _run_tool(arguments: list[str]) -> int:
 
 def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> int:
     """Run the debugger; returns the exit status. ``interrupts``: Ctrl-C that came before this was called."""
-    open_missing_streams()
+    return with_streams(lambda: _main(sys.argv[1:] if argv is None else list(argv), interrupts))
+
+
+def _main(arguments: list[str], interrupts: Sequence[int]) -> int:
     terminal = TerminalState()
-    arguments = sys.argv[1:] if argv is None else list(argv)
     try:
         if len(arguments) > 1 and arguments[0] in TOOLS:  # alone it is the name of a file
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if interrupts:
+                raise KeyboardInterrupt
             return _run_tool(arguments)
         options = make_parser().parse_args(arguments)
         shell = _make_shell(options)
@@ -124,8 +130,8 @@ def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> i
             terminal.restore()
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    finally:
-        finish_streams()
+    except OutputLost:
+        return LOST
 
 
 def _make_shell(options: argparse.Namespace) -> Shell:
@@ -138,9 +144,9 @@ def _make_shell(options: argparse.Namespace) -> Shell:
         from rocdbg.cli.pager import Pager
 
         shell.out.pager = Pager(shell, sys.stdout)
-    if internal.are_reported():
+    if internal_errors.are_reported():
         shell.reports_internal_errors = True
-        internal.keep_stray_reports()
+        internal_errors.keep_stray_reports()
     if options.batch:
         shell.settings["confirm"] = False
         shell.state.batch = True
@@ -163,7 +169,7 @@ def _session(shell: Shell, options: argparse.Namespace) -> int:
         with suppress(OutputLost):
             shell.out.flush()
     except OutputLost:
-        return 1  # the reader left; nothing more to say
+        return LOST  # the reader left; nothing more to say
     finally:
         if shell.out.log is not None:
             with suppress(OSError):
@@ -175,7 +181,7 @@ def _wait_for_detached(shell: Shell) -> None:
     """Programs that were detached from go on to their ends: rocdbg is their GPU. Ctrl-C ends them."""
     program = shell.session.program_launch
     for pid in program.detached:
-        sys.stderr.write(f"rocdbg: waiting for process {pid}, as its kernels run here (Ctrl-C ends it)\n")
+        complain(f"rocdbg: waiting for process {pid}, as its kernels run here (Ctrl-C ends it)")
     if program.detached:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         program.wait_for_detached()
@@ -186,7 +192,7 @@ def _start(shell: Shell, options: argparse.Namespace) -> bool:
         shell.line(f"rocdbg {rocdbg.__version__}: debugging AMD GPU kernels without an AMD GPU.")
         shell.line('For help, type "help".')
     good = True
-    home = internal.home_directory()
+    home = internal_errors.home_directory()
     init = home / ".rocdbginit" if home is not None else None
     if not options.no_init and init is not None and os.path.exists(init):  # noqa: PTH110 - never raises
         good = run_scripts(shell, [("file", str(init))])

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
 
+from rocdbg.cli.command_registry import CATEGORY_TEXT, Category, CommandSpec, Registry
 from rocdbg.cli.commands import add_all
 from rocdbg.cli.gdb_commands import GDB_COMMANDS, reason_against
 from rocdbg.cli.gdb_settings import NOTE
-from rocdbg.cli.registry import CATEGORY_TEXT, Category, CommandSpec, Registry
 
 HEAD = """\
 # Commands

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from rocdbg.cli.signals import Interrupted
+from rocdbg.cli.interrupts import Interrupted
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.registry import CommandError
+from rocdbg.cli.command_registry import CommandError
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.reports.places import SourceFile
+    from rocdbg.debugger.reports.place_queries import SourceFile
 
 
 def expand(name: str | Path) -> Path:

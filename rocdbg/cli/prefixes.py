@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Node, Repeat
 from rocdbg.cli.gdb_commands import reason_against
-from rocdbg.cli.registry import Category, CommandError, CommandSpec, Node, Repeat
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

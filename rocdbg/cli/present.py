@@ -6,23 +6,43 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
-from rocdbg.cli.internal import write_report_text
-from rocdbg.cli.listing import write_instructions
+from rocdbg.cli.internal_errors import write_report_text
 from rocdbg.cli.paths import shown_name
+from rocdbg.cli.source_listing import write_instructions
 from rocdbg.cli.writer import Styled
 from rocdbg.debugger import lane_list, lane_ranges
-from rocdbg.debugger.expr.lane_arguments import lane_arguments
+from rocdbg.debugger.expr.lanes.lane_arguments import lane_arguments
 from rocdbg.debugger.frames.frames import FrameKind
-from rocdbg.debugger.running.stops import StopEvent, StopReason, process_signal
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.running.stop_events import (
+    SIGNALS,
+    BreakpointHit,
+    BudgetSpent,
+    CallEnded,
+    CatchpointHit,
+    DeviceReport,
+    Exited,
+    HistoryEnded,
+    Hits,
+    Interrupted,
+    Returned,
+    Signal,
+    SignalReceived,
+    StepDone,
+    StopEvent,
+    Terminated,
+    WatchScopeEnded,
+    WatchTriggered,
+    process_signal,
+)
+from rocdbg.debugger.values import c_types
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-    from rocdbg.debugger.focus import Focus
+    from rocdbg.debugger.base.focus import Focus
+    from rocdbg.debugger.breakpoints.watchpoints import Trigger
+    from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
     from rocdbg.debugger.frames.frames import Frame
-    from rocdbg.debugger.running.watchpoints import Trigger
     from rocdbg.debugger.target.runnable import ProcessEnd
     from rocdbg.debugger.values.value import Value
 
@@ -41,7 +61,7 @@ class ArgumentTexts:
     def of_type(self, value: Value) -> str | None:
         """What all arguments of the type of this one are shown as, ``None`` where their values are."""
         wanted = self._shell.session.settings.print.frame_arguments
-        if wanted == "none" or (wanted == "scalars" and not ctypes.is_scalar(ctypes.referred(value.type))):
+        if wanted == "none" or (wanted == "scalars" and not c_types.is_scalar(c_types.referred(value.type))):
             return "..."
         return None
 
@@ -233,35 +253,39 @@ NOT_DISPLAYED = "<not displayed>"
 
 def show_stop(shell: Shell, event: StopEvent) -> None:
     """What the user sees after a command that ran the program."""
-    for warning in event.warnings:
-        shell.warn(warning)
     for problem in event.problems:
         shell.out.flush()
         shell.err.line(problem)
-    if event.exit is not None:
-        _show_exit(shell, event)
+    if isinstance(event.cause, Exited):
+        _show_exit(shell, event.cause)
         forget_threads(shell)
         return
     if event.scope.thread is None:
-        if event.reason is StopReason.TERMINATED:
-            _show_termination(shell, event)
+        if isinstance(event.cause, Terminated):
+            _show_termination(shell, event.cause)
             forget_threads(shell)
         else:
             show_reason(shell, event)  # no wave is there that it could be about
         return
-    if event.reason is StopReason.CALL_DONE:
+    if isinstance(event.cause, CallEnded):
         return  # as GDB says when it gives the expression up: silently
     if event.new_thread or event.new_lane:
         shell.line(switching(shell, event.scope))
     show_reason(shell, event)
     frame = shell.session.focus.frame(event.scope)
-    show_frame(shell, frame, number=False, what="source-and-location" if event.new_frame else "source-line")
+    same_frame = isinstance(event.cause, StepDone) and not event.cause.new_frame
+    show_frame(shell, frame, number=False, what="source-line" if same_frame else "source-and-location")
     shell.show_displays()
     if event.returned is not None:
-        value = shell.session.data.format(event.returned) if shell.settings.get("print finish", True) else NOT_DISPLAYED
-        shell.line(f"Value returned is ${event.returned_number} = {value}")
-    elif event.returned_type is not None:
-        shell.line(f"Value returned has type: {event.returned_type}. Cannot determine contents")
+        _show_returned(shell, event.returned)
+
+
+def _show_returned(shell: Shell, returned: Returned) -> None:
+    if returned.value is not None:
+        text = shell.session.data.format(returned.value) if shell.settings.get("print finish", True) else NOT_DISPLAYED
+        shell.line(f"Value returned is ${returned.number} = {text}")
+    else:
+        shell.line(f"Value returned has type: {returned.type}. Cannot determine contents")
 
 
 def stand_at(shell: Shell, event: StopEvent) -> None:
@@ -275,57 +299,63 @@ def stand_at(shell: Shell, event: StopEvent) -> None:
 def show_reason(shell: Shell, event: StopEvent) -> None:
     """Why the program stopped: the breakpoint or signal."""
     title = thread_title(shell, event.scope) if event.scope.thread is not None else "Program"
-    if event.reason in (StopReason.BREAKPOINT, StopReason.WATCHPOINT):
-        _show_hits(shell, event, title)
-    elif event.reason is StopReason.CATCHPOINT:
-        kind = "Temporary catchpoint" if event.temporary else "Catchpoint"
-        head = f"\n{title} hit {kind} {event.breakpoints[0]}"
-        if event.caught.startswith("\n"):
-            shell.line(f"{head}{event.caught}")
-        elif event.detail:
-            shell.line(f"{head} ({event.caught})\n{event.detail}")
-        else:
-            shell.write(f"{head} ({event.caught}), ")
-    elif event.reason is StopReason.WATCHPOINT_SCOPE:
-        for number in event.breakpoints:
-            shell.line(
-                f"\nWatchpoint {number} deleted because the program has left the block in\n"
-                "which its expression is valid."
-            )
-    elif event.reason is StopReason.SIGNAL and event.signal is not None:
-        shell.line(f"\n{title} received signal {event.signal.name}, {event.signal.description}.")
-        if event.detail:
-            shell.line(event.detail)
-        if event.report and (path := write_report_text(event.report)) is not None:
-            shell.line(f"A report is in {path}.")
-    elif event.reason is StopReason.INTERRUPTED:
-        shell.line(f"\n{title} received signal SIGINT, Interrupt.")
-        if event.detail:
-            shell.line(event.detail)
-    elif event.reason is StopReason.HISTORY:
-        shell.line("\nNo more reverse-execution history.")
-    elif event.reason is StopReason.BUDGET:
-        budget = shell.session.settings.instruction_budget
-        shell.line(f"\n{title} stopped after {budget} wave-instructions (set instruction-budget).")
+    match event.cause:
+        case BreakpointHit(hits, device) | WatchTriggered(hits, device):
+            _show_hits(shell, hits, device.sentence, title, hits.lanes or event.lanes)
+        case CatchpointHit():
+            _show_caught(shell, event.cause, title)
+        case WatchScopeEnded(numbers):
+            for number in numbers:
+                shell.line(
+                    f"\nWatchpoint {number} deleted because the program has left the block in\n"
+                    "which its expression is valid."
+                )
+        case SignalReceived(signal, device):
+            _show_signal(shell, signal, device, title)
+        case Interrupted(device):
+            _show_signal(shell, SIGNALS["SIGINT"], device, title)
+        case HistoryEnded():
+            shell.line("\nNo more reverse-execution history.")
+        case BudgetSpent():
+            budget = shell.session.settings.instruction_budget
+            shell.line(f"\n{title} stopped after {budget} wave-instructions (set instruction-budget).")
 
 
-def _show_hits(shell: Shell, event: StopEvent, title: str) -> None:
-    """What stopped the program, by number: as in GDB, the first breakpoint is the last that is told."""
-    bodies = list(zip(event.breakpoints, event.commands, strict=True))
-    told = [number for number, body in bodies if body[:1] != ("silent",)] or [number for number, _ in bodies]
-    triggers = {trigger.watchpoint.number: trigger for trigger in event.triggers}
-    hit = next((number for number in told if number not in triggers), None)
-    changed = [triggers[number] for number in told if number in triggers and (hit is None or number < hit)]
+def _show_caught(shell: Shell, cause: CatchpointHit, title: str) -> None:
+    kind = "Temporary catchpoint" if cause.hits.temporary else "Catchpoint"
+    head = f"\n{title} hit {kind} {cause.hits.numbers[0]}"
+    if cause.event.startswith("\n"):
+        shell.line(f"{head}{cause.event}")
+    elif cause.device.sentence:
+        shell.line(f"{head} ({cause.event})\n{cause.device.sentence}")
+    else:
+        shell.write(f"{head} ({cause.event}), ")
+
+
+def _show_signal(shell: Shell, signal: Signal, device: DeviceReport, title: str) -> None:
+    shell.line(f"\n{title} received signal {signal.name}, {signal.description}.")
+    if device.sentence:
+        shell.line(device.sentence)
+    if device.internal and (path := write_report_text(device.internal)) is not None:
+        shell.line(f"A report is in {path}.")
+
+
+def _show_hits(shell: Shell, hits: Hits, detail: str, title: str, mask: int) -> None:
+    """What stopped the program, by number: as in GDB, the first breakpoint is the last that is shown."""
+    bodies = list(zip(hits.numbers, hits.commands, strict=True))
+    shown = [number for number, body in bodies if body[:1] != ("silent",)] or [number for number, _ in bodies]
+    triggers = {trigger.watchpoint.number: trigger for trigger in hits.triggers}
+    hit = next((number for number in shown if number not in triggers), None)
+    changed = [triggers[number] for number in shown if number in triggers and (hit is None or number < hit)]
     for trigger in changed:
         _show_trigger(shell, trigger, title)
-    if changed and event.detail:
-        shell.line(event.detail)
+    if changed and detail:
+        shell.line(detail)
     if hit is None:
         return
-    kind = "Temporary breakpoint" if event.temporary else "Breakpoint"
-    mask = event.hit_lanes or event.lanes
+    kind = "Temporary breakpoint" if hits.temporary else "Breakpoint"
     lanes = f", {lanes_phrase(mask)}" if mask else ""
-    place = f".{event.location}" if event.location is not None else ""
+    place = f".{hits.location}" if hits.location is not None else ""
     if hit in shell.session.breakpoints and shell.session.breakpoints.get(hit).kind == "dprintf":
         kind = "Dprintf"  # that could not print
     shell.write(f"\n{title} hit {kind} {hit}{place}{lanes}, ")
@@ -357,16 +387,14 @@ def forget_threads(shell: Shell) -> None:
         )
 
 
-def _show_termination(shell: Shell, event: StopEvent) -> None:
-    if event.signal is not None:
-        shell.line(f"\nProgram terminated with signal {event.signal.name}, {event.signal.description}.")
+def _show_termination(shell: Shell, cause: Terminated) -> None:
+    shell.line(f"\nProgram terminated with signal {cause.signal.name}, {cause.signal.description}.")
     shell.line("The program no longer exists.")
 
 
-def _show_exit(shell: Shell, event: StopEvent) -> None:
-    assert event.exit is not None
-    exit_ = event.exit
-    for number in event.watchpoints_gone:
+def _show_exit(shell: Shell, cause: Exited) -> None:
+    exit_ = cause.info
+    for number in cause.watchpoints_gone:
         shell.line(f"Watchpoint {number} deleted because the program has left the block")
         shell.line("in which its expression is valid.")
     for result in exit_.expectations:

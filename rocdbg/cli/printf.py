@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rocdbg.cli import escapes
-from rocdbg.cli.visible import visible
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.access import decay
-from rocdbg.debugger.expr.parser import followed_by, followers, split_arguments
-from rocdbg.debugger.values import ctypes
+from rocdbg.cli.visible_text import visible
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.expr.parsing.parser import followed_by, followers, split_arguments
+from rocdbg.debugger.expr.value_access import decay
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value, decode_float
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.running.dynamic_printf import Columns
+    from rocdbg.debugger.breakpoints.dynamic_printf import Columns
     from rocdbg.debugger.session import Session
 
 CONVERSION = re.compile(
@@ -118,7 +118,7 @@ def format_columns(session: Session, text: str, columns: Columns, count: int) ->
             pieces.append(["%"] * count)
             continue
         bits, type_ = next(rest)
-        size = ctypes.size_of(type_)
+        size = c_types.size_of(type_)
         known = {
             one: _convert(session, match, Value(type_, data=one.to_bytes(8, "little")[:size])) for one in set(bits)
         }
@@ -176,12 +176,12 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
     precision = decimal(match["precision"] or "0") if match["precision"] is not None else None
     if max(width, precision or 0) > MAX_WIDTH:
         raise PrintfError(f"Bad format string: a width over {MAX_WIDTH}")
-    if kind in "diuoxXcs" and ctypes.is_void(value.type):
+    if kind in "diuoxXcs" and c_types.is_void(value.type):
         raise PrintfError("Value can't be converted to integer.")
     if kind != "s":
         value = decay(value)
     if kind in "diuoxXc":
-        number = _saturated(value.as_float()) if ctypes.is_float(value.type) else value.as_int()
+        number = _saturated(value.as_float()) if c_types.is_float(value.type) else value.as_int()
         if kind == "c" and not number & 0xFF:  # the end of a string in C
             return "" if "-" in flags else " " * (width - 1)
         if kind == "c":
@@ -194,14 +194,16 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         return _signed_nan((spec + kind) % _as_float(value), value)
     if kind == "p":
         address = value.as_int() & ((1 << 64) - 1)
-        return _pad(f"{address:#x}" if address else "(nil)", flags, width)
+        is_null = address == c_types.null_number(value.type)
+        return _pad("(nil)" if is_null else f"{address:#x}", flags, width)
     if kind == "s":
-        if (ctypes.is_pointer(value.type) or ctypes.is_integral(value.type)) and value.as_int() == 0:
+        is_address = c_types.is_pointer(value.type) or c_types.is_integral(value.type)
+        if is_address and value.as_int() == c_types.null_number(value.type):
             return _pad("(null)", flags, width)
-        if ctypes.is_float(value.type) or ctypes.is_integral(value.type):
-            place = _saturated(value.as_float()) if ctypes.is_float(value.type) else value.as_int()
-            value = Value.of_int(ctypes.pointer_to(ctypes.CHAR), place)
-        if not (ctypes.is_scalar(value.type) or ctypes.is_vector_like(value.type)):
+        if c_types.is_float(value.type) or c_types.is_integral(value.type):
+            place = _saturated(value.as_float()) if c_types.is_float(value.type) else value.as_int()
+            value = Value.of_int(c_types.pointer_to(c_types.CHAR), place)
+        if not (c_types.is_scalar(value.type) or c_types.is_vector_like(value.type)):
             raise PrintfError("Value can't be converted to integer.")
         string = session.data.read_string(value).decode("utf-8", "replace")
         return _pad(visible(string if precision is None else string[:precision]), flags, width)
@@ -210,12 +212,12 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
 
 def _as_float(value: Value) -> float:
     """The number for ``%f``. As in GDB, the bytes of an integer as wide as a float are taken for one."""
-    if ctypes.is_float(value.type):
+    if c_types.is_float(value.type):
         return value.as_float()
-    if value.address is None and not (ctypes.is_scalar(value.type) or ctypes.is_vector_like(value.type)):
+    if value.address is None and not (c_types.is_scalar(value.type) or c_types.is_vector_like(value.type)):
         raise ExpressionError("Value can't be converted to integer.")
     data = value.contents()[:8]
-    wide = {4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(len(data))
+    wide = {4: c_types.FLOAT, 8: c_types.DOUBLE}.get(len(data))
     return float(value.as_int()) if wide is None else decode_float(wide, data)
 
 

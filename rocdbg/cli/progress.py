@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from rocdbg.cli.streams import is_dumb
+from rocdbg.cli.standard_streams import is_dumb
 from rocdbg.debugger.target.runnable import Progress
 
 if TYPE_CHECKING:

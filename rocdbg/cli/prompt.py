@@ -21,9 +21,9 @@ from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.styles import Style
 
 from rocdbg.cli.answer_keys import add_answer_keys
+from rocdbg.cli.interrupts import Interrupted
 from rocdbg.cli.prompt_completer import PromptCompleter
-from rocdbg.cli.signals import Interrupted
-from rocdbg.cli.streams import is_dumb, shows_unicode
+from rocdbg.cli.standard_streams import is_dumb, shows_unicode
 from rocdbg.cli.typed_blocks import is_open, lead, typed_lines, what_is_wanted
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class TerminalPrompt:
                 signals.leave_prompt = None
 
     def _toggle(self) -> None:
-        from rocdbg.cli.commands.tui import set_enabled
+        from rocdbg.cli.commands.full_screen import set_enabled
 
         screen = self.shell.screen
         set_enabled(self.shell, not (screen is not None and screen.enabled))
@@ -184,8 +184,8 @@ class TerminalPrompt:
             return [("class:status", f" {wanted}")]
         if self.shell.session.inferior.target is None:
             return []
+        from rocdbg.cli.screen.session_view import View
         from rocdbg.cli.screen.status import status_line
-        from rocdbg.cli.screen.view import View
 
         found: list[OneStyleAndTextTuple] = []
 

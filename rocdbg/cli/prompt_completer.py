@@ -14,9 +14,9 @@ from prompt_toolkit.application.current import get_app_or_none
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from rocdbg.cli.completion import complete_line
+from rocdbg.cli.line_completion import complete_line
 from rocdbg.cli.value_kinds import PLACEHOLDER
-from rocdbg.cli.visible import one_line
+from rocdbg.cli.visible_text import one_line
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.attempt import attempt
-from rocdbg.cli.internal import home_directory
-from rocdbg.cli.leaving import Quit
+from rocdbg.cli.internal_errors import home_directory
+from rocdbg.cli.leaving_commands import Quit
+from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.progress import progress_shown
 from rocdbg.cli.script import ScriptError, asking, parse
 from rocdbg.cli.shell import Shell

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.registry import CommandError
-from rocdbg.cli.setting import Place, Setting, of_engine, of_front_end, of_print, of_program
+from rocdbg.cli.command_registry import CommandError
+from rocdbg.cli.setting_declaration import Place, Setting, of_engine, of_front_end, of_print, of_program
 from rocdbg.cli.value_kinds import (
     AUTO_BOOLEAN,
     BOOLEAN,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.registry import CommandError
-from rocdbg.cli.setting import Setting
+from rocdbg.cli.command_registry import CommandError
+from rocdbg.cli.setting_declaration import Setting
 from rocdbg.cli.value_kinds import Boolean, Number, Radix
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.convenience import EvaluationHost, string_value
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.expr.names.convenience_variables import EvaluationHost, string_value
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def add_setting_functions(shell: Shell) -> None:
 
 
 def _constant(number: int) -> Callable[[object], Value]:
-    return lambda focus: Value.of_int(ctypes.INT, number)
+    return lambda focus: Value.of_int(c_types.INT, number)
 
 
 def _named(shell: Shell, function: str, host: EvaluationHost, given: Sequence[Value]) -> Setting:
@@ -62,10 +62,10 @@ def _value(shell: Shell, setting: Setting) -> Value:
     """A number for a switch or a number (0 for no limit), else its text."""
     value = setting.place.read(shell)
     if isinstance(setting.kind, Boolean):
-        return Value.of_int(ctypes.INT, int(bool(value)))
+        return Value.of_int(c_types.INT, int(bool(value)))
     if isinstance(setting.kind, Radix):
-        return Value.of_int(ctypes.UNSIGNED_INT, int(str(value)))
+        return Value.of_int(c_types.UNSIGNED_INT, int(str(value)))
     if isinstance(setting.kind, Number):
         signed = setting.kind.signed or setting.kind.unlimited == -1
-        return Value.of_int(ctypes.INT if signed else ctypes.UNSIGNED_INT, int(str(value)))
+        return Value.of_int(c_types.INT if signed else c_types.UNSIGNED_INT, int(str(value)))
     return string_value(_text(shell, setting).encode())

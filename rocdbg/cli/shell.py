@@ -20,33 +20,33 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from rocdbg.cli.autoload import AutoLoad
+from rocdbg.cli.autoloaded_files import AutoLoad
+from rocdbg.cli.command_registry import WORD, CommandError, CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.commands import add_all
 from rocdbg.cli.commands.scripting import check_head, run_block_command
 from rocdbg.cli.displays import Displays
 from rocdbg.cli.dynamic_print import print_dynamically
-from rocdbg.cli.internal import ResourceError, as_error
-from rocdbg.cli.leaving import LoopBreak, LoopContinue
+from rocdbg.cli.internal_errors import ResourceError, as_error
+from rocdbg.cli.leaving_commands import LoopBreak, LoopContinue
 from rocdbg.cli.paths import expand
 from rocdbg.cli.plugin_shell import PluginShell
 from rocdbg.cli.program_output import show_output
-from rocdbg.cli.registry import WORD, CommandError, CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
 from rocdbg.cli.setting_functions import add_setting_functions
 from rocdbg.cli.shell_state import ShellState
 from rocdbg.cli.signal_table import SignalTable
 from rocdbg.cli.user_commands import AFTER, BEFORE, run_hook
 from rocdbg.cli.writer import Writer
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import ControlFlow, DebuggerError, NotRunningError
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import ControlFlow, DebuggerError, NotRunningError
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
+    from rocdbg.cli.interrupts import Signals
     from rocdbg.cli.screen.screen import Screen
-    from rocdbg.cli.signals import Signals
-    from rocdbg.debugger.focus import Focus
-    from rocdbg.debugger.plugins import Plugin
-    from rocdbg.debugger.running.stops import StopEvent
+    from rocdbg.debugger.base.focus import Focus
+    from rocdbg.debugger.plugin_host import Plugin
+    from rocdbg.debugger.running.stop_events import StopEvent
     from rocdbg.debugger.session import Session
 
 MAX_SOURCE_DEPTH = 50

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from rocdbg.cli.script import Statement
-from rocdbg.debugger.patterns import Pattern
+from rocdbg.debugger.base.patterns import Pattern
 
 if TYPE_CHECKING:
-    from rocdbg.cli.registry import CommandSpec
+    from rocdbg.cli.command_registry import CommandSpec
     from rocdbg.debugger.values.value import Value
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rocdbg.cli.registry import CommandError
+from rocdbg.cli.command_registry import CommandError
 
 _NAMED = (
     ("SIGHUP", "spd", "Hangup"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Node
 from rocdbg.cli.prefixes import list_subcommands
-from rocdbg.cli.registry import Category, CommandError, CommandSpec, Node
 from rocdbg.cli.script import Line, Statement
 
 if TYPE_CHECKING:

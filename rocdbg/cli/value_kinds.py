@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from rocdbg.cli.registry import CommandError, Completes
+from rocdbg.cli.command_registry import CommandError, Completes
 
 PLACEHOLDER = "NUMBER"
 """What completion says where nothing has been typed yet of a number: it stands for one."""

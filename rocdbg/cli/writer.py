@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
-from rocdbg.cli.visible import encodable, one_line, visible
-from rocdbg.debugger.errors import ControlFlow
+from rocdbg.cli.visible_text import encodable, one_line, visible
+from rocdbg.debugger.base.errors import ControlFlow
+from rocdbg.streams import complain
 
 if TYPE_CHECKING:
     from rocdbg.cli.pager import Pager
@@ -168,3 +170,10 @@ class Capture(AbstractContextManager[io.StringIO]):
         assert self._saved is not None
         writer = self.writer
         writer.stream, writer.colour, writer.at_line_start, writer.failure = self._saved
+
+
+def tool_output() -> Writer:
+    """The output of a tool without a session: what cannot be written is said once."""
+    writer = Writer(sys.stdout)
+    writer.failed = lambda message: complain(f"rocdbg: {message}")
+    return writer

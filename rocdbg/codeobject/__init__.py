@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rocdbg.codeobject.code_object import CodeObject
+from rocdbg.codeobject.code_object_uri import FileUri, MemoryUri, parse_uri
 from rocdbg.codeobject.container import Entry, list_entries, open_file, open_modules
-from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
 from rocdbg.codeobject.elf import Section, uncompressed_name
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolTable, SymbolType
 from rocdbg.codeobject.errors import (
     ChoiceError,
     CodeObjectError,
@@ -13,8 +14,9 @@ from rocdbg.codeobject.errors import (
     UnresolvedSymbolError,
     UriError,
 )
-from rocdbg.codeobject.image import LoadedImage, LoadedSegment
+from rocdbg.codeobject.kernel_descriptor import KernelDescriptor, UserSgpr
 from rocdbg.codeobject.kernels import Kernel, Kernels, Shader
+from rocdbg.codeobject.load_image import LoadedImage, LoadedSegment
 from rocdbg.codeobject.metadata import (
     Access,
     ArgAddressSpace,
@@ -24,8 +26,6 @@ from rocdbg.codeobject.metadata import (
     ValueKind,
 )
 from rocdbg.codeobject.metadata_reader import Metadata
-from rocdbg.codeobject.symbols import Symbol, SymbolTable, SymbolType
-from rocdbg.codeobject.uri import FileUri, MemoryUri, parse_uri
 
 __all__ = [
     "Access",

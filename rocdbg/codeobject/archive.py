@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.text import decode_text
 
 ARCHIVE_MAGIC: Final = b"!<arch>\n"

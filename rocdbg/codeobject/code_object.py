@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import Target, UnknownTargetError
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.code_object_uri import FileUri, MemoryUri
 from rocdbg.codeobject.dynamic_hash import dynamic_symbol_count
 from rocdbg.codeobject.elf import (
     EM_AMDGPU,
     ET_DYN,
     ET_REL,
+    SHF_ALLOC,
+    SHF_EXECINSTR,
     SHN_LORESERVE,
     SHN_UNDEF,
     SHT_DYNSYM,
@@ -22,17 +26,15 @@ from rocdbg.codeobject.elf import (
     Elf,
     Section,
 )
-from rocdbg.codeobject.flags import OsAbi, UnknownAbiError, code_object_version, decode_flags
-from rocdbg.codeobject.image import LoadedImage, load_image
+from rocdbg.codeobject.elf_flags import OsAbi, UnknownAbiError, code_object_version, decode_flags
+from rocdbg.codeobject.elf_notes import Note, iter_notes, v2_target_id
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolTable, SymbolType
 from rocdbg.codeobject.kernels import Kernels
-from rocdbg.codeobject.layout import Layout, lay_out
+from rocdbg.codeobject.load_image import LoadedImage, load_image
+from rocdbg.codeobject.load_layout import Layout, lay_out
 from rocdbg.codeobject.metadata_reader import Metadata, read_metadata
-from rocdbg.codeobject.notes import Note, iter_notes, v2_target_id
 from rocdbg.codeobject.relocation import Resolver, fixed_pointers
 from rocdbg.codeobject.shaders import ShaderProgram, shaders_of
-from rocdbg.codeobject.source import Source
-from rocdbg.codeobject.symbols import Symbol, SymbolTable, SymbolType
-from rocdbg.codeobject.uri import FileUri, MemoryUri
 from rocdbg.errors import remembered
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ class CodeObject:
 
     @property
     def os_abi(self) -> int:
-        """A `rocdbg.codeobject.flags.OsAbi` value."""
+        """A `rocdbg.codeobject.elf_flags.OsAbi` value."""
         return self._elf.header.os_abi
 
     @property
@@ -203,7 +205,14 @@ class CodeObject:
         if self.is_relocatable:
             found = (self.layout.section_addresses or {}).get(section.index)
             return None if found is None else FileAddress(found)
-        return FileAddress(section.address) if section.address else None
+        return FileAddress(section.address) if section.flags & SHF_ALLOC else None
+
+    def is_code(self, symbol: Symbol) -> bool:
+        """Whether a symbol names code: by its section, without one by its type."""
+        sections = self._elf.section_list
+        if symbol.section_index < min(len(sections), SHN_LORESERVE) and symbol.is_defined:
+            return bool(sections[symbol.section_index].flags & SHF_EXECINSTR)
+        return symbol.is_defined and symbol.type in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
 
     def address_of(self, symbol: Symbol) -> FileAddress:
         """The address of a symbol at load bias 0; of an LDS symbol its offset, of an absolute one its value.
@@ -287,9 +296,19 @@ class CodeObject:
                 if not 0 < section.link < len(sections):
                     reason = f"section {section.name} has no string table {section.link}"
                     raise self.source.error(reason, section="section headers")
-                placed = (lambda: self.layout.section_addresses or {}) if self.is_relocatable else None
-                return SymbolTable(self.source, section.name, section.data, sections[section.link].data, placed)
+                strings = sections[section.link].data
+                return SymbolTable(
+                    self.source, section.name, section.data, strings, self._section_ranges, self.is_relocatable
+                )
         return None
+
+    def _section_ranges(self) -> dict[int, tuple[int, int]]:
+        """Where each loaded section lies at load bias 0, by index."""
+        placed = ((section, self.section_address(section)) for section in self._elf.section_list)
+        return {
+            section.index: (address, min(address + section.size, (1 << 64) - 1))
+            for section, address in placed if address is not None
+        }
 
     def _dynamic_table(self) -> SymbolTable:
         """The dynamic symbols found through the dynamic segment, for objects without section headers."""

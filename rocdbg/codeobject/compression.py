@@ -11,7 +11,7 @@ import zlib
 import zstandard
 from msgspec import Struct
 
-from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.bounded_reader import Source
 
 ZLIB, ZSTD = "zlib", "zstd"
 

@@ -13,15 +13,15 @@ from msgspec.structs import replace
 
 from rocdbg.arch.target_id import TargetId
 from rocdbg.codeobject.archive import is_archive, iter_members
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.code_object import CodeObject
+from rocdbg.codeobject.code_object_uri import FileUri, MemoryUri, is_uri, parse_uri
 from rocdbg.codeobject.compression import MAX_UNCOMPRESSED, Budget
 from rocdbg.codeobject.elf import EM_AMDGPU, SHF_COMPRESSED, Elf, is_elf
-from rocdbg.codeobject.embedded import code_at, find_embedded
+from rocdbg.codeobject.embedded_objects import code_at, find_embedded
 from rocdbg.codeobject.errors import ChoiceError, CodeObjectError
-from rocdbg.codeobject.offload import Bundle, find_bundles, is_bundle, read_bundle
 from rocdbg.codeobject.offload_binary import OFFLOADING_SECTION, OffloadImage, find_images, is_offload_binary
-from rocdbg.codeobject.source import Source
-from rocdbg.codeobject.uri import FileUri, MemoryUri, is_uri, parse_uri
+from rocdbg.codeobject.offload_bundles import Bundle, find_bundles, is_bundle, read_bundle
 from rocdbg.regular_file import FileAccessError, open_regular
 
 FATBIN_SECTION = ".hip_fatbin"

@@ -1,7 +1,7 @@
 """The ELF container: file header, sections, segments.
 
-The headers are read here with plain ``struct`` because a code object may be damaged and may be large; DWARF
-readers get pyelftools' view of the same bytes (`rocdbg.codeobject.CodeObject.elf`).
+The headers are read here with plain ``struct`` because a code object may be damaged and may be large. Programs that
+use pyelftools find its view of the same bytes in `rocdbg.codeobject.CodeObject.elf`; rocdbg itself does not use it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.targets import UnknownTargetError, target_by_mach
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
-from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.string_table import StringTable
 from rocdbg.errors import remembered
 

@@ -6,7 +6,7 @@ import struct
 
 from msgspec import Struct
 
-from rocdbg.codeobject.descriptor import V2_DESCRIPTOR_SIZE
+from rocdbg.codeobject.kernel_descriptor import V2_DESCRIPTOR_SIZE
 
 
 class _Word(Struct, frozen=True):

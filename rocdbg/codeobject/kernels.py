@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.targets import Generation
-from rocdbg.codeobject.descriptor import (
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
+from rocdbg.codeobject.errors import CodeObjectError, NoSuchKernelError
+from rocdbg.codeobject.kernel_code_text import kernel_code_directives
+from rocdbg.codeobject.kernel_descriptor import (
     DESCRIPTOR_SIZE,
     V2_DESCRIPTOR_SIZE,
     KernelDescriptor,
     decode_descriptor,
     decode_v2_descriptor,
 )
-from rocdbg.codeobject.descriptor_text import descriptor_directives
-from rocdbg.codeobject.errors import CodeObjectError, NoSuchKernelError
-from rocdbg.codeobject.kernel_code_text import kernel_code_directives
+from rocdbg.codeobject.kernel_descriptor_text import descriptor_directives
 from rocdbg.codeobject.metadata import KernelMetadata
 from rocdbg.codeobject.shader_registers import REGISTER_NAMES
-from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.errors import remembered
 from rocdbg.text import near_names
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rocdbg.codeobject.elf_notes import NT_AMD_HSA_METADATA, NT_AMD_PAL_METADATA, NT_AMDGPU_METADATA, Note
 from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.metadata import (
     Access,
@@ -21,7 +22,6 @@ from rocdbg.codeobject.metadata import (
 from rocdbg.codeobject.metadata_map import MetadataMap
 from rocdbg.codeobject.metadata_text import metadata_lines
 from rocdbg.codeobject.msgpack_reader import MsgPackDamage, read_msgpack
-from rocdbg.codeobject.notes import NT_AMD_HSA_METADATA, NT_AMD_PAL_METADATA, NT_AMDGPU_METADATA, Note
 from rocdbg.codeobject.shader_registers import register_pairs
 from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
 from rocdbg.text import decode_lines, printable

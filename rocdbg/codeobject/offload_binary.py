@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.arch.target_id import TargetId
-from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.errors import Error
 from rocdbg.text import decode_text
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from rocdbg.codeobject.elf import PT_DYNAMIC, PT_GNU_RELRO, SHF_ALLOC, SHT_REL, SHT_RELA
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolTable
 from rocdbg.codeobject.errors import UnresolvedSymbolError
-from rocdbg.codeobject.symbols import Symbol, SymbolTable
 
 if TYPE_CHECKING:
     from rocdbg.codeobject.code_object import CodeObject
-    from rocdbg.codeobject.image import LoadedSegment
-    from rocdbg.codeobject.layout import Layout
+    from rocdbg.codeobject.load_image import LoadedSegment
+    from rocdbg.codeobject.load_layout import Layout
 
 Resolver = Callable[[str], int | None]
 """Gives the address of a symbol that the code object does not define, or None."""

@@ -14,10 +14,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.arch.targets import Generation, Target
-from rocdbg.codeobject.descriptor import KernelDescriptor, shader_descriptor
-from rocdbg.codeobject.flags import OsAbi
+from rocdbg.codeobject.elf_flags import OsAbi
+from rocdbg.codeobject.elf_notes import NT_AMD_PAL_METADATA
+from rocdbg.codeobject.elf_symbols import SymbolType
+from rocdbg.codeobject.kernel_descriptor import KernelDescriptor, shader_descriptor
 from rocdbg.codeobject.metadata_map import MetadataMap
-from rocdbg.codeobject.notes import NT_AMD_PAL_METADATA
 from rocdbg.codeobject.shader_registers import (
     COMPUTE_DISPATCH_INITIATOR,
     STAGES,
@@ -30,7 +31,6 @@ from rocdbg.codeobject.shader_registers import (
     user_data,
     user_data_text,
 )
-from rocdbg.codeobject.symbols import SymbolType
 
 if TYPE_CHECKING:
     from rocdbg.codeobject.code_object import CodeObject

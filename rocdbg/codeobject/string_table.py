@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.text import decode_text
 
 _SLACK = 1 << 16

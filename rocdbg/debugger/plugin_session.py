@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rocdbg.debugger.expr.data import ScopeVariables
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.expr.program_data import ScopeVariables
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
 from rocdbg.debugger.reports.examine import ExamineLine
-from rocdbg.debugger.reports.rows import LaneRow, RegisterRow, ThreadRow
-from rocdbg.debugger.values.format import Format
+from rocdbg.debugger.reports.table_rows import LaneRow, RegisterRow, ThreadRow
+from rocdbg.debugger.values.format_letters import Format
 from rocdbg.debugger.values.value import Value
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.program.locspec import Location
+    from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointTable
+    from rocdbg.debugger.program.location_lookup import Location
     from rocdbg.debugger.program.program import Program
-    from rocdbg.debugger.reports.symbols import Symbols
-    from rocdbg.debugger.running.breakpoints import BreakpointTable
+    from rocdbg.debugger.reports.symbol_queries import Symbols
     from rocdbg.debugger.session import Session
     from rocdbg.debugger.target.state import Target
 

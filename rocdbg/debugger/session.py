@@ -8,56 +8,56 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rocdbg.codeobject.code_object_uri import is_uri
 from rocdbg.codeobject.host_program import is_program
-from rocdbg.codeobject.uri import is_uri
-from rocdbg.debugger.completion import complete
-from rocdbg.debugger.errors import LocationSpecError, NoProgramError, NotRunningError
-from rocdbg.debugger.expr.caller_functions import add_caller_functions
-from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.expr.wave_variables import define_wave_variables
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.errors import LocationSpecError, NoProgramError, NotRunningError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.base.warnings import Warnings
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointTable
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint, Event
+from rocdbg.debugger.breakpoints.condition_syntax import check_condition
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import EVERYTHING, Tracepoint, parse_actions
+from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
+from rocdbg.debugger.completion_candidates import complete
+from rocdbg.debugger.expr.names.caller_functions import add_caller_functions
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
+from rocdbg.debugger.expr.names.focus_variables import define_wave_variables
+from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.plugins import PluginHost
-from rocdbg.debugger.program.locspec import Location
+from rocdbg.debugger.plugin_host import PluginHost
+from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.source import SourceFiles
-from rocdbg.debugger.reports.across import Across
+from rocdbg.debugger.program.source_files import SourceFiles
+from rocdbg.debugger.reports.across_lanes import Across
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.examine import Examiner, LastFormat
-from rocdbg.debugger.reports.list_position import ListPosition
-from rocdbg.debugger.reports.places import Places
-from rocdbg.debugger.reports.symbols import Symbols
-from rocdbg.debugger.reports.tables import Tables
-from rocdbg.debugger.reports.types import Types
-from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointTable
-from rocdbg.debugger.running.catchpoints import Catchpoint, Event
-from rocdbg.debugger.running.conditions import check_condition
-from rocdbg.debugger.running.control import RunControl
-from rocdbg.debugger.running.launch import LaunchControl
+from rocdbg.debugger.reports.place_queries import ListPosition, Places
+from rocdbg.debugger.reports.session_tables import Tables
+from rocdbg.debugger.reports.symbol_queries import Symbols
+from rocdbg.debugger.reports.type_reports import Types
+from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.program_launch import ProgramLaunch, need_program
+from rocdbg.debugger.running.run_control import RunControl
+from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.running.run_state import RunState
 from rocdbg.debugger.running.signal_info import define_signal_info
-from rocdbg.debugger.running.skips import SkipList
-from rocdbg.debugger.running.stops import StopEvent
-from rocdbg.debugger.running.tracepoints import EVERYTHING, Tracepoint, parse_actions
-from rocdbg.debugger.running.watchpoints import Watchpoint
-from rocdbg.debugger.settings import Settings
+from rocdbg.debugger.running.skip_list import SkipList
+from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.launcher import Launcher
-from rocdbg.debugger.target.recorded import RecordedTarget
-from rocdbg.debugger.values.format import Format
-from rocdbg.debugger.values.history import ValueHistory
+from rocdbg.debugger.target.recorded_target import RecordedTarget
+from rocdbg.debugger.values.format_letters import Format
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.warnings import Warnings
+from rocdbg.debugger.values.value_history import ValueHistory
 from rocdbg.errors import Error
 from rocdbg.launch.debug_files import DebugFiles
 from rocdbg.launch.spec import LaunchSpec
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.running.time_control import TimeControl
-    from rocdbg.debugger.running.tracing import Tracing
+    from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
+    from rocdbg.debugger.time.time_control import TimeControl
 
 
 class Session:
@@ -100,7 +100,7 @@ class Session:
         self.history: ValueHistory = ValueHistory()
         self.convenience: Convenience = Convenience()
         self.sources: SourceFiles = SourceFiles(self.settings)
-        self.inferior.source_line = self.sources.line_or_none
+        self.inferior.source_line = self.inferior.programs.source_line = self.sources.line_or_none
         self.symbols: Symbols = Symbols(lambda: self.inferior.program, self.settings, lambda: self.inferior.programs)
         self.breakpoints: BreakpointTable = BreakpointTable(lambda text: self.places.resolve(text))
         self.plugins: PluginHost = PluginHost(self)
@@ -133,8 +133,10 @@ class Session:
         self.examiner: Examiner = Examiner(inferior, focus, data, self.convenience, self._last_format)
         self.dwarf: DwarfInspection = DwarfInspection(inferior, focus, data, self.symbols)
         self.running: RunControl = RunControl(
-            inferior, focus, data, self.breakpoints, settings, self.warnings, self.history, self.convenience,
-            self._run_state, self.skips, lambda: self.launcher, self.places.resolve_shown, self.observers,
+            RunParts(
+                inferior, data, self.breakpoints, settings, focus, self.history, self.convenience, self._run_state,
+                self.skips, lambda: self.launcher, self.places.resolve_shown, self.observers,
+            )
         )
         self._time: TimeControl | None = None
 
@@ -142,7 +144,7 @@ class Session:
     def time(self) -> TimeControl:
         """The same backwards: positions in time, recording."""
         if self._time is None:
-            from rocdbg.debugger.running.time_control import TimeControl  # late: few sessions go back
+            from rocdbg.debugger.time.time_control import TimeControl  # late: few sessions go back
 
             self._time = TimeControl(
                 self.running, self.inferior, self.focus, self.breakpoints, lambda: self.launcher.remains()
@@ -219,17 +221,24 @@ class Session:
 
     def restore_recording(self, path: Path) -> None:
         """``record restore``: the run in a file, at its beginning. Raises `rocdbg.Error`."""
-        from rocdbg.debugger.running.saved_runs import RestoredRun  # late: few sessions restore one
+        from rocdbg.debugger.time.saved_runs import RestoredRun  # late: few sessions restore one
 
         restored = RestoredRun(path)
         if restored.warning:
             self.warnings.add(restored.warning)
         self.running.leave()
         restored.describe(self.launch)
+        self.launcher = self.launch
         self.sources.use(restored.programs[0].path.parent, None)
-        self._use_launch()
-        self.name_buffers()
-        self.running.return_to(restored.start(self.launch))
+        try:
+            self._use_launch()
+            self.name_buffers()
+            target = restored.start(self.launch)
+        except Error:  # nothing of it stays
+            self.launch.set_programs([])
+            self.inferior.use(None, ())
+            raise
+        self.running.return_to(target)
         self.focus.settle()
 
     def use_launch(self, programs: list[Program], spec: LaunchSpec, arguments: list[Any]) -> None:
@@ -246,7 +255,7 @@ class Session:
         target = self.inferior.target or self.launcher.remains()
         if not isinstance(target, RecordedTarget):
             raise NotRunningError
-        from rocdbg.debugger.running.saved_runs import save_run
+        from rocdbg.debugger.time.saved_runs import save_run
 
         save_run(self.launch, target, path)
 
@@ -283,16 +292,17 @@ class Session:
     def break_at(
         self, text: str, *, condition: str | None = None, temporary: bool = False, hardware: bool = False,
         thread: int | None = None, lane: int | None = None, pending: bool = False, force: bool = False,
-        form: type[Breakpoint] = Breakpoint,
+        form: type[Breakpoint] = Breakpoint, places: Sequence[Location] | None = None,
     ) -> Breakpoint:
-        """``break`` and ``tbreak``; ``text`` "" means where the selected frame stands.
+        """``break`` and ``tbreak``; ``text`` "" means where the selected frame stands; ``places`` is what it was found
+        to be, if that was looked for.
 
         With ``pending`` an unknown location is kept for later. Raises `LocationSpecError` otherwise. Where the
         condition means nothing at some locations (with ``force``, at any), these are disabled, with a warning.
         """
         locations: Sequence[Location] = []
         try:
-            locations = self.places.resolve(text)
+            locations = self.places.resolve(text) if places is None else places
             text = self.places.canonical(text)
         except (LocationSpecError, NoProgramError):
             if not pending:

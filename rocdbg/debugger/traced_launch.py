@@ -9,18 +9,18 @@ from typing import Any
 from numpy.typing import NDArray
 
 from rocdbg.codeobject import CodeObject, Kernel
+from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import TraceOptions
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.running.stops import StopReason
-from rocdbg.debugger.running.tracepoints import Tracepoint
-from rocdbg.debugger.running.tracing import TraceOptions
+from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.session import Session
 from rocdbg.debugger.target.runnable import Resume, TargetStop
-from rocdbg.debugger.target.simulated import SimTarget
+from rocdbg.debugger.target.simulated_target import SimTarget
 from rocdbg.debugger.target.state import LoadedCodeObject
 from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundLaunch
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import Stop
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import Stop
 
 
 class TraceError(Error):

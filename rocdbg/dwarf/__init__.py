@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rocdbg.dwarf.architecture import AddressSpace as AddressSpace
     from rocdbg.dwarf.architecture import Architecture as Architecture
-    from rocdbg.dwarf.attributes import attribute_name as attribute_name
+    from rocdbg.dwarf.attribute_names import attribute_name as attribute_name
+    from rocdbg.dwarf.caller_context import CallerContext as CallerContext
     from rocdbg.dwarf.caller_registers import CallerRegisters as CallerRegisters
     from rocdbg.dwarf.cfi import FrameTable as FrameTable
     from rocdbg.dwarf.cfi import parse_frames as parse_frames
+    from rocdbg.dwarf.cfi_rows import Row as Row
     from rocdbg.dwarf.context import Context as Context
     from rocdbg.dwarf.context import Expression as Expression
     from rocdbg.dwarf.context import LocationList as LocationList
@@ -39,32 +41,30 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.evaluator import evaluate_location_list as evaluate_location_list
     from rocdbg.dwarf.explanation import Explanation as Explanation
     from rocdbg.dwarf.explanation import explain as explain
-    from rocdbg.dwarf.format import format_expression as format_expression
+    from rocdbg.dwarf.expression_text import format_expression as format_expression
     from rocdbg.dwarf.location import LocationDescription as LocationDescription
     from rocdbg.dwarf.location import Place as Place
     from rocdbg.dwarf.location import implicit_location as implicit_location
     from rocdbg.dwarf.location import undefined_location as undefined_location
-    from rocdbg.dwarf.locationlist import parse_location_list as parse_location_list
+    from rocdbg.dwarf.location_list_reader import parse_location_list as parse_location_list
     from rocdbg.dwarf.normalisation import normalise as normalise
     from rocdbg.dwarf.operations import DIALECTS as DIALECTS
     from rocdbg.dwarf.operations import OPERATIONS as OPERATIONS
-    from rocdbg.dwarf.rows import Row as Row
     from rocdbg.dwarf.simple_context import SimpleContext as SimpleContext
     from rocdbg.dwarf.storage import StorageKind as StorageKind
-    from rocdbg.dwarf.unwinding import CallerContext as CallerContext
-    from rocdbg.dwarf.values import BaseType as BaseType
-    from rocdbg.dwarf.values import ConstValue as ConstValue
-    from rocdbg.dwarf.values import ImplicitPointerValue as ImplicitPointerValue
-    from rocdbg.dwarf.values import Value as Value
+    from rocdbg.dwarf.typed_values import BaseType as BaseType
+    from rocdbg.dwarf.typed_values import ConstValue as ConstValue
+    from rocdbg.dwarf.typed_values import ImplicitPointerValue as ImplicitPointerValue
+    from rocdbg.dwarf.typed_values import Value as Value
 
 # Module of each public name. No submodule may have the name of a public function: importing it would hide that.
 _LAZY = {
     "AddressSpace": "architecture",
     "Architecture": "architecture",
-    "BaseType": "values",
-    "CallerContext": "unwinding",
+    "BaseType": "typed_values",
+    "CallerContext": "caller_context",
     "CallerRegisters": "caller_registers",
-    "ConstValue": "values",
+    "ConstValue": "typed_values",
     "Context": "context",
     "DIALECTS": "operations",
     "DecodeError": "errors",
@@ -74,19 +74,19 @@ _LAZY = {
     "Expression": "context",
     "FrameTable": "cfi",
     "IllFormed": "errors",
-    "ImplicitPointerValue": "values",
+    "ImplicitPointerValue": "typed_values",
     "LimitExceeded": "errors",
     "LocationDescription": "location",
     "LocationList": "context",
     "OPERATIONS": "operations",
     "Operation": "decoding",
     "Place": "location",
-    "Row": "rows",
+    "Row": "cfi_rows",
     "SimpleContext": "simple_context",
     "StorageKind": "storage",
     "UndefinedValue": "errors",
-    "Value": "values",
-    "attribute_name": "attributes",
+    "Value": "typed_values",
+    "attribute_name": "attribute_names",
     "decode": "decoding",
     "dereference": "evaluator",
     "evaluate": "evaluator",
@@ -94,11 +94,11 @@ _LAZY = {
     "evaluate_location": "evaluator",
     "evaluate_location_list": "evaluator",
     "explain": "explanation",
-    "format_expression": "format",
+    "format_expression": "expression_text",
     "implicit_location": "location",
     "normalise": "normalisation",
     "parse_frames": "cfi",
-    "parse_location_list": "locationlist",
+    "parse_location_list": "location_list_reader",
     "undefined_location": "location",
 }
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rocdbg.dwarf import machine_locations, machine_values  # noqa: F401  (they register the handlers)
+from rocdbg.dwarf import location_operations, value_operations  # noqa: F401  (they register the handlers)
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context, Expression
 from rocdbg.dwarf.errors import EvaluationError
 from rocdbg.dwarf.location import LocationDescription, Place
-from rocdbg.dwarf.machine import Budget, Machine, Operands, Program, decoded_program
+from rocdbg.dwarf.stack_machine import Budget, Machine, Operands, Program, decoded_program
 from rocdbg.dwarf.storage import (
     ANY_LANE,
     ImplicitPointerStorage,

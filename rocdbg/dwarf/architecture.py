@@ -20,6 +20,7 @@ __all__ = [
     "AddressSpace",
     "Architecture",
     "DefaultRule",
+    "Processor",
     "architecture_by_name",
     "architecture_names",
     "register_architecture",
@@ -61,6 +62,21 @@ def _one_element(number: int) -> int:
     return 1
 
 
+class Processor(Struct, frozen=True):
+    """What a processor's usual code does with its stack: expressions leave it out (`rocdbg.dwarf.normalisation`).
+
+    `swizzled_stack`: stack and frame pointers are offsets for the whole wave, since scratch is accessed through a
+    buffer descriptor; else they are each lane's own. `wave_size` is the compiler's default.
+    """
+
+    swizzled_stack: bool
+    wave_size: int
+
+
+def _no_processor(name: str) -> Processor | None:
+    return None
+
+
 class Architecture(Struct, frozen=True, dict=True):
     """A target architecture: sizes of registers and addresses, address spaces, CFI defaults.
 
@@ -81,6 +97,8 @@ class Architecture(Struct, frozen=True, dict=True):
     return_address_register: int | None = None
     default_rule: DefaultRule = DefaultRule.UNDEFINED
     dialect_address_spaces: Mapping[str, Mapping[int, AddressSpace]] = field(default_factory=dict)
+    processor: Callable[[str], Processor | None] = _no_processor
+    """Facts of a processor by name; None for one that is not of this architecture."""
 
     def address_space(self, number: int, dialect: str = "amd") -> AddressSpace | None:
         """The address space with this DWARF identifier (A.2.13), or None if the architecture defines none."""

@@ -8,10 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from rocdbg.dwarf.cursor import Cursor
-from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError, IllFormed
-from rocdbg.dwarf.operations import DIALECTS, Dialect
-from rocdbg.dwarf.rules import (
+from rocdbg.dwarf.cfi_rules import (
     CfaExpression,
     CfaRegister,
     CfaRule,
@@ -24,6 +21,9 @@ from rocdbg.dwarf.rules import (
     ValExpressionRule,
     ValOffsetRule,
 )
+from rocdbg.dwarf.cursor import Cursor
+from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError, IllFormed
+from rocdbg.dwarf.operations import DIALECTS, Dialect
 
 __all__ = ["CFA_INSTRUCTIONS", "CfaOperand", "InstructionInfo", "Interpreter"]
 

@@ -18,15 +18,15 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from rocdbg.dwarf.caller_context import CallerContext
 from rocdbg.dwarf.cfa_instructions import Interpreter
+from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import SameValueRule
 from rocdbg.dwarf.context import Context, load_bias
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError
-from rocdbg.dwarf.gcc import gcc_row
+from rocdbg.dwarf.gcc_conventions import gcc_row
 from rocdbg.dwarf.operations import DIALECTS
-from rocdbg.dwarf.rows import Row
-from rocdbg.dwarf.rules import SameValueRule
-from rocdbg.dwarf.unwinding import CallerContext
 
 __all__ = ["Cie", "Fde", "FrameTable", "parse_frames"]
 
@@ -93,9 +93,11 @@ class FrameTable:
     """All usable entries of a section (A.6.4.1) by address; rows are computed when asked for, and cached."""
 
     def __init__(
-        self, section: bytes, address_size: int, dialect: str, eh_frame: bool, section_address: int
+        self, section: bytes, address_size: int, dialect: str, eh_frame: bool, section_address: int,
+        faults: list[DwarfError] | None = None,
     ) -> None:
         self._section = section
+        self._faults = faults
         self._address_size = address_size
         self._eh_frame = eh_frame
         self._section_address = section_address
@@ -278,9 +280,16 @@ class FrameTable:
     # Reading
 
     def _read_entries(self) -> list[Fde]:
+        fdes: list[Fde] = []
+        try:
+            self._read_all(fdes)
+        except DwarfError as error:  # where the next entry begins is not known
+            self._keep_fault(error)
+        return fdes
+
+    def _read_all(self, fdes: list[Fde]) -> None:
         section = self._section
         end = len(section)
-        fdes: list[Fde] = []
         position = 0
         while position < end:
             cursor = Cursor(section, position, what="call frame information")
@@ -300,17 +309,27 @@ class FrameTable:
             if cursor.position + length > end:
                 raise DecodeError(f"an entry of {length} bytes reaches beyond the section's end", offset=start)
             cursor.end = position = cursor.position + length
-            identifier_at = cursor.position
-            identifier = cursor.unsigned(8 if is_64 and not self._eh_frame else 4)
-            if self._is_cie(identifier, is_64):
+            try:
+                fde = self._entry(cursor, start, is_64)
+            except DwarfError as error:
+                self._keep_fault(error)
                 continue
-            cie_offset = identifier_at - identifier if self._eh_frame else identifier
-            cie = self._cie(cie_offset, start)
-            if cie is not None:
-                fde = self._fde(cursor, start, cie)
-                if fde is not None:
-                    fdes.append(fde)
-        return fdes
+            if fde is not None:
+                fdes.append(fde)
+
+    def _keep_fault(self, error: DwarfError) -> None:
+        if self._faults is None:
+            raise error
+        self._faults.append(error)
+
+    def _entry(self, cursor: Cursor, start: int, is_64: bool) -> Fde | None:
+        """The function's entry that begins at `start`; None for a CIE and for one that cannot be used."""
+        identifier_at = cursor.position
+        identifier = cursor.unsigned(8 if is_64 and not self._eh_frame else 4)
+        if self._is_cie(identifier, is_64):
+            return None
+        cie = self._cie(identifier_at - identifier if self._eh_frame else identifier, start)
+        return None if cie is None else self._fde(cursor, start, cie)
 
     def _is_cie(self, identifier: int, is_64: bool) -> bool:
         if self._eh_frame:
@@ -448,15 +467,17 @@ def parse_frames(
     dialect: str = "amd",
     eh_frame: bool = False,
     section_address: int = 0,
+    faults: list[DwarfError] | None = None,
 ) -> FrameTable:
     """The call frame information of a .debug_frame or .eh_frame section (A.6.4).
 
     `address_size` holds for CIEs before version 4, which do not say it. `section_address` is where the section is
     loaded, which .eh_frame pointers are relative to. Headers are read at once, instructions when a
-    row is asked for. Raises `DecodeError` with the section offset where the structure is broken.
+    row is asked for. Raises `DecodeError` with the section offset where the structure is broken; with a list of
+    `faults` these go there, and what else the section has can be used.
     """
     if dialect not in DIALECTS:
         raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
     if address_size not in (1, 2, 4, 8):
         raise DwarfError(f"address size {address_size} is not supported")
-    return FrameTable(bytes(section), address_size, dialect, eh_frame, section_address)
+    return FrameTable(bytes(section), address_size, dialect, eh_frame, section_address, faults)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.storage import MemoryAccess
-from rocdbg.dwarf.values import BaseType, ConstValue
+from rocdbg.dwarf.typed_values import BaseType, ConstValue
 
 __all__ = [
     "CallSites",

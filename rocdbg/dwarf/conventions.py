@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rocdbg.dwarf import gcc
+from rocdbg.dwarf import gcc_conventions
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.encoding import assemble
@@ -27,8 +27,9 @@ class Conventions:
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
 
-    def location(self, data: bytes, target: str, wave_size: int) -> bytes:
-        """An expression for where an object is, in code for a processor ("gfx90a") and a wavefront size."""
+    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
+        """An expression for where an object of `size` bytes (None: not known) is, in code for a processor ("gfx90a")
+        and a wavefront size."""
         return data
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
@@ -71,7 +72,7 @@ class Proposal2020(Conventions):
 class AmdClang(Conventions):
     """Those of AMD's own compilers where they announce the extensions."""
 
-    def location(self, data: bytes, target: str, wave_size: int) -> bytes:
+    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
         """Where their expressions lost their operations (DW_OP_LLVM_poisoned), a vector register stands for the
         focused lane's dword of it."""
         return in_focused_lane(data, self.dialect)
@@ -80,13 +81,13 @@ class AmdClang(Conventions):
 class Gcc(Conventions):
     """Those of GCC, whose threads are waves: a vector register as a whole is a vector."""
 
-    def location(self, data: bytes, target: str, wave_size: int) -> bytes:
-        """As `rocdbg.dwarf.gcc.location` puts it."""
-        return gcc.location(data, self.dialect)
+    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
+        """As `rocdbg.dwarf.gcc_conventions.location` puts it."""
+        return gcc_conventions.location(data, self.dialect)
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
         """As `location`."""
-        return gcc.location(data, self.dialect)
+        return gcc_conventions.location(data, self.dialect)
 
 
 class UpstreamClang(Conventions):
@@ -96,9 +97,9 @@ class UpstreamClang(Conventions):
         super().__init__("amd")
         self.version = version
 
-    def location(self, data: bytes, target: str, wave_size: int) -> bytes:
+    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
         """As `normalise` puts it."""
-        return normalise(data, target, wave_size=wave_size, frame_base=False)
+        return normalise(data, target, wave_size=wave_size, frame_base=False, size=size)
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
         """As `normalise` puts it."""

@@ -16,7 +16,8 @@ class DwarfError(Error):
     """Base class of what `rocdbg.dwarf` reports (A.2.5).
 
     Attributes: `reason` (the words), `operation` (the name of the operation or instruction, or
-    None), `offset` (bytes from the start of the expression, or of the section, or None).
+    None), `offset` (bytes from the start of the expression, or of the section, or None). If an attribute of an entry
+    was asked for, `attribute` is its name and `entry` says whose it is ("k at .debug_info+0x40"); else None.
     """
 
     def __init__(self, reason: str, *, operation: str | None = None, offset: int | None = None) -> None:
@@ -24,6 +25,8 @@ class DwarfError(Error):
         self.reason = reason
         self.operation = operation
         self.offset = offset
+        self.attribute: str | None = None
+        self.entry: str | None = None
 
     def locate(self, operation: str | None, offset: int) -> None:
         """Fill in operation and offset in bytes, unless a nested evaluation (A.2.5.4.2) already has."""
@@ -31,11 +34,21 @@ class DwarfError(Error):
             self.operation = operation
             self.offset = offset
 
-    def __str__(self) -> str:
+    def concern(self, attribute: str, entry: str) -> None:
+        """Fill in the attribute and the entry (A.3 to A.5), unless that of another entry failed first."""
+        if self.attribute is None:
+            self.attribute, self.entry = attribute, entry
+
+    @property
+    def detail(self) -> str:
+        """What is wrong and at which operation (A.2.5), without the attribute."""
         if self.offset is None:
             return self.reason if self.operation is None else f"{self.operation}: {self.reason}"
         prefix = f"{self.operation} " if self.operation else ""
         return f"{prefix}at offset {self.offset:#x}: {self.reason}"
+
+    def __str__(self) -> str:
+        return self.detail if self.attribute is None else f"{self.attribute} of {self.entry}: {self.detail}"
 
 
 class IllFormed(DwarfError):

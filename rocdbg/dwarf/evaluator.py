@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from rocdbg.dwarf import machine_locations, machine_values  # noqa: F401  (they register the handlers)
+from rocdbg.dwarf import location_operations, value_operations  # noqa: F401  (they register the handlers)
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, LocationListEntry
 from rocdbg.dwarf.errors import DwarfError, EvaluationError
 from rocdbg.dwarf.location import LocationDescription
-from rocdbg.dwarf.machine import HANDLERS, Budget, Entry, Kind, Machine, check_allowed
-from rocdbg.dwarf.machine_locations import based, frame_base
+from rocdbg.dwarf.location_operations import based, frame_base
 from rocdbg.dwarf.operations import DIALECTS
-from rocdbg.dwarf.values import ImplicitPointerValue, Value
+from rocdbg.dwarf.stack_machine import HANDLERS, Budget, Entry, Kind, Machine, check_allowed
+from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
 
 __all__ = [
     "HANDLERS",
@@ -50,7 +50,7 @@ def evaluate(
     `kind` is the result kind: "value", "location" or None for whatever the expression leaves. `initial` are the
     entries of the initial stack, the last one on top; an int is a value of the generic type. An empty stack at
     the end is the undefined location. `data` may also be an `Expression` or a `LocationList`, which brings
-    its own dialect.
+    its own dialect; each matching entry of a list starts with the initial stack.
 
     Raises `IllFormed` (also `DecodeError`) if the expression breaks a rule and `EvaluationError` if it
     cannot be evaluated in this context; both say at which operation. What a context's own methods raise
@@ -64,7 +64,8 @@ def evaluate(
         dialect = data.dialect
         data = data.data
     elif isinstance(data, LocationList):
-        return _machine(context, dialect).location_list(data, context)
+        m = Machine(context, dialect, context.object, Budget())
+        return m.location_list(data, context, initial=[as_entry(item, m.mask) for item in initial])
     m = Machine(context, dialect, context.object, Budget())
     if initial:
         m.stack.extend(as_entry(item, m.mask) for item in initial)
@@ -105,19 +106,23 @@ def evaluate_location_list(
     return _machine(context, entries.dialect or dialect).location_list(entries, context)
 
 
-def evaluate_frame_base(context: Context, dialect: str = "amd") -> LocationDescription:
+def evaluate_frame_base(
+    context: Context, dialect: str = "amd", attribute: ExpressionLike | None = None
+) -> LocationDescription:
     """The frame base of the context's subprogram: a memory location (A.3.3.5, DW_AT_frame_base).
+
+    `attribute` is the attribute's expression, by default what the context has as its frame base.
 
     Raises `IllFormed` if the attribute's expression gives no single location in memory or uses `DW_OP_fbreg`,
     `EvaluationError` if there is no such attribute or it cannot be evaluated.
     """
-    return frame_base(_machine(context, dialect))
+    return frame_base(_machine(context, dialect), attribute)
 
 
 def based_location(
     context: Context, dialect: str, space: int | None, register: int, displacement: int
 ) -> LocationDescription:
-    """Memory in `space` (None: the default) at a register's contents plus a displacement, as `aspace_bregx` gives."""
+    """Memory in `space` (None: the default) at a register's contents plus a displacement: DW_OP_LLVM_aspace_bregx."""
     m = _machine(context, dialect)
     if space is None:
         space = m.architecture.default_address_space

@@ -12,8 +12,8 @@ from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.evaluator import as_entry
 from rocdbg.dwarf.location import LocationDescription
-from rocdbg.dwarf.machine import Budget, Entry, Kind, Machine, Program
-from rocdbg.dwarf.values import ImplicitPointerValue, Value
+from rocdbg.dwarf.stack_machine import Budget, Entry, Kind, Machine, Program
+from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
 
 __all__ = ["Explanation", "Step", "explain"]
 

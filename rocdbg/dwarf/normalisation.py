@@ -25,7 +25,6 @@ Expressions that already do are returned as they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -33,45 +32,63 @@ from rocdbg.dwarf.architecture import architecture_by_name
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DwarfError
+from rocdbg.dwarf.lane_values import (
+    ARCHITECTURE,
+    LANE_BITS,
+    based_register,
+    computed_value,
+    is_vector,
+    is_wide,
+    plus,
+    read_register,
+    reads_register,
+    register_location,
+)
+from rocdbg.dwarf.operations import LLVM_USER
 
-__all__ = ["based_register", "in_focused_lane", "normalise"]
+__all__ = ["in_focused_lane", "normalise"]
 
 _STACK_POINTERS = (64, 65)
 """s32 and s33: stack and frame pointer of the calling convention."""
 _PRIVATE_LANE = 5
-_LANE_BITS = 32
 _GENERIC = 1
-_ARCHITECTURE = "amdgcn_gfx125"
-"""The one with all registers: those of others mean the same."""
+_FEWEST_LANES = 32
+"""In a wave."""
 _PIECES = frozenset({"piece", "bit_piece"})
-_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _FROM_OBJECT = frozenset({"plus_uconst", "deref", "deref_size"})
 _PART_OPERATIONS = _FROM_OBJECT | {"constu", "shl", "shr", "shra"}
 """What upstream writes behind an object's address space in the location of a structured binding; first one of the
 three, last those that take a bit-field from its bytes."""
+_UNKNOWN = assemble("undefined")
+"""Where an object of one lane is cannot be known."""
 
 
 def normalise(
-    data: bytes, target: str, *, wave_size: int | None = None, frame_base: bool | None = None
+    data: bytes, target: str, *, wave_size: int | None = None, frame_base: bool | None = None, size: int | None = None
 ) -> bytes:
     """An upstream clang location expression for AMDGPU in clean "amd" form (A.2.5.4.4).
 
     `target` is the processor ("gfx90a"; target features after ":" are ignored). `wave_size` (32 or 64) is the
     code's, by default the processor's usual one. `frame_base` says whether the expression is a
-    DW_AT_frame_base; by default one that is just s32 or s33 is taken for one. Raises `DecodeError` for
-    bytes that are no expression and `DwarfError` for a target that is no AMDGPU processor.
+    DW_AT_frame_base; by default one that is just s32 or s33 is taken for one. `size` is that of the object in bytes:
+    without it one is taken to fit where the expression puts it. Raises `DecodeError` for bytes that are no
+    expression and `DwarfError` for a target that is no AMDGPU processor.
     """
-    return _normalised(bytes(data), target, wave_size, frame_base)
+    return _normalised(bytes(data), target, wave_size, frame_base, 8 * size if size else None)
 
 
 @lru_cache(maxsize=4096)
-def _normalised(data: bytes, target: str, wave_size: int | None, frame_base: bool | None) -> bytes:
+def _normalised(
+    data: bytes, target: str, wave_size: int | None, frame_base: bool | None, size: int | None
+) -> bytes:
     operations = decode(data, "llvm22")
     if frame_base is None:
         frame_base = len(operations) == 1
-    register = operations[0].register if frame_base and len(operations) == 1 else None
-    if register in _STACK_POINTERS:
-        return _frame_pointer(register, target, wave_size)
+    if frame_base and len(operations) == 1:
+        register = operations[0].register
+        displaced = (register, 0) if register is not None else based_register(operations[0])
+        if displaced is not None and (displaced[0] in _STACK_POINTERS or is_vector(displaced[0])):
+            return _frame_pointer(*displaced, target, wave_size)
     pointer = _pointer_in_pieces(operations)
     if pointer is not None:
         return pointer
@@ -79,13 +96,39 @@ def _normalised(data: bytes, target: str, wave_size: int | None, frame_base: boo
     out: list[bytes] = []
     start = 0
     for i, operation in enumerate(operations):
-        if operation.info.meaning in ("piece", "bit_piece"):
+        if operation.info.meaning in _PIECES:
             body = operations[start:i]
-            out.append(_raw(body[0]) if _is_of_all_lanes(body, operation) else _part(body, target, wave_size))
-            out.append(_piece(operation, body))
+            if _is_of_all_lanes(body, operation):
+                out += [_raw(body[0]), _piece(operation, body)]
+            else:
+                bits = _piece_bits(operation)
+                out += [_part(body, bits, target, wave_size), _register_piece(operation, body, bits)]
             start = i + 1
-    out.append(_part(operations[start:], target, wave_size))
+    out.append(_part(operations[start:], size, target, wave_size))
     return b"".join(out)
+
+
+def _piece_bits(piece: Operation) -> int:
+    size = piece.operands[0]
+    assert isinstance(size, int)
+    return size if piece.info.meaning == "bit_piece" else 8 * size
+
+
+def _register_piece(piece: Operation, body: Sequence[Operation], bits: int) -> bytes:
+    """A piece. What goes beyond the dword of a vector register is not there: the next is another lane's."""
+    if bits > LANE_BITS and piece.info.meaning == "piece" and _vector_of(body) is not None:
+        return assemble(("bit_piece", LANE_BITS, 0), ("bit_piece", bits - LANE_BITS, 0))
+    return _piece(piece, body)
+
+
+def _vector_of(body: Sequence[Operation]) -> int | None:
+    """The vector register that a piece is in."""
+    meanings = [operation.info.meaning for operation in body[1:]]
+    if not body or (meanings and (len(meanings) != 3 or meanings[1:] != ["swap", "xderef"])):
+        return None
+    based = based_register(body[0]) if meanings else None
+    number = body[0].register if not meanings else based[0] if based is not None and not based[1] else None
+    return number if number is not None and is_vector(number) else None
 
 
 @lru_cache(maxsize=4096)
@@ -95,13 +138,16 @@ def in_focused_lane(data: bytes, dialect: str) -> bytes:
     By the text that is lane 0's dword; AMD's compilers mean every lane's own. Raises `DecodeError`.
     """
     operations = decode(data, dialect)
+    if any(operation.code == LLVM_USER for operation in operations):
+        return data  # not one that lost its operations
     out: list[bytes] = []
     for before, operation, behind in zip((None, *operations), operations, (*operations[1:], None), strict=False):
         alone = all(other is None or other.info.meaning in _PIECES for other in (before, behind))
-        alone = alone and not (behind and _is_of_all_lanes((operation,), behind))
+        if alone and behind:
+            alone = _piece_bits(behind) <= LANE_BITS and not _is_of_all_lanes((operation,), behind)
         register = operation.register if alone else None
-        if register is not None and _is_vector(register):
-            out.append(assemble(*_register_location(register), dialect=dialect))
+        if register is not None and is_vector(register):
+            out.append(assemble(*register_location(register), dialect=dialect))
         else:
             out.append(_raw(operation))
     return b"".join(out)
@@ -112,13 +158,16 @@ def _raw(operation: Operation) -> bytes:
 
 
 def _is_of_all_lanes(body: Sequence[Operation], piece: Operation) -> bool:
-    """Whether a piece is of a register as a whole: a saved mask in a vector register is in lanes of their own."""
-    if len(body) != 1 or body[0].register is None or piece.info.meaning != "bit_piece":
+    """Whether a piece is of a register as a whole: a saved mask in a vector register is in lanes of their own, and so
+    is an array of as many elements as a wave has lanes."""
+    if len(body) != 1 or body[0].register is None:
         return False
+    if piece.info.meaning == "piece":
+        return _piece_bits(piece) >= LANE_BITS * _FEWEST_LANES
     size, offset = piece.operands
     assert isinstance(size, int)
     assert isinstance(offset, int)
-    return (size % 8 == 0 and offset == 0) or size + offset > _LANE_BITS
+    return (size % 8 == 0 and offset == 0) or size + offset > LANE_BITS
 
 
 def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:
@@ -132,48 +181,46 @@ def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:
     return _raw(piece)
 
 
-def based_register(operation: Operation) -> tuple[int, int] | None:
-    """Register and displacement of a `DW_OP_breg*`."""
-    meaning = operation.info.meaning
-    if meaning == "bregx":
-        number, displacement = operation.operands
-    elif re.fullmatch(r"breg[0-9]+", meaning):
-        number, displacement = int(meaning[4:]), operation.operands[0]
-    else:
-        return None
-    assert isinstance(number, int)
-    assert isinstance(displacement, int)
-    return number, displacement
-
-
-def _is_vector(register: int) -> bool:
-    """Whether a DWARF register is a VGPR or AGPR of either wavefront size."""
-    return register >= 0 and architecture_by_name(_ARCHITECTURE).register_elements(register) > 1
-
-
-def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -> bytes:
-    """One expression, or what stands before one piece."""
+def _part(operations: Sequence[Operation], size: int | None, target: str, wave_size: int | None) -> bytes:
+    """One expression, or what stands before one piece, about `size` bits (None: not known)."""
     unchanged = b"".join(_raw(operation) for operation in operations)
+    if any(operation.code == LLVM_USER for operation in operations):
+        return unchanged
     meanings = [operation.info.meaning for operation in operations]
     is_value = bool(meanings) and meanings[-1] == "stack_value"
     end = len(operations) - is_value
     behind = meanings.index("xderef") + 1 if "xderef" in meanings else end
     is_part = 3 < behind < end and meanings[behind - 2] == "swap" and meanings[behind] in _FROM_OBJECT
     if is_part and _PART_OPERATIONS.issuperset(meanings[behind:end]):
-        return _part(operations[:behind], target, wave_size) + _part_of_object(operations[behind:])
-    if end < 3 or meanings[end - 2 : end] != ["swap", "xderef"]:
-        on_stack = bool(operations) and (meanings[0] == "fbreg" or _stack_slot(operations[0]) is not None)
-        if on_stack and _PART_OPERATIONS.issuperset(meanings[1:end]):
-            return _without_space(operations, target, wave_size)
-        register = operations[0].register if len(operations) == 1 else None
-        return unchanged if register is None or not _is_vector(register) else assemble(*_register_location(register))
-    space = operations[end - 3].literal
-    body = operations[: end - 3]
-    if space is None or not body:
-        return unchanged
+        return _part(operations[:behind], None, target, wave_size) + _part_of_object(operations[behind:])
+    body, space = operations[:end], None
+    if end > 3 and meanings[end - 2 : end] == ["swap", "xderef"]:
+        space = operations[end - 3].literal
+        body = body[: end - 3] if space is not None else body
+    on_stack = bool(body) and (meanings[0] == "fbreg" or _stack_slot(body[0]) is not None)
+    if space is None and on_stack and _PART_OPERATIONS.issuperset(meanings[1:end]):
+        return _without_space(operations, target, wave_size)
+    if is_value and any(map(reads_register, body)):
+        return computed_value(body, size) or _UNKNOWN
     if is_value:
-        return _computed(body) + _raw(operations[-1])
-    return _location(body, space, target, wave_size)
+        return b"".join(map(_raw, body)) + _raw(operations[-1])
+    if space is not None:
+        return _location(body, space, size, target, wave_size)
+    register = body[0].register if len(body) == 1 else None
+    if register is not None:
+        return assemble(*register_location(register)) if is_vector(register) else unchanged
+    if any(map(_is_address, body)):
+        return _UNKNOWN  # in a register, and nothing says of which space
+    return unchanged
+
+
+def _is_address(operation: Operation) -> bool:
+    """Whether an operation pushes what a register of 32 bits holds, outside of a computed value."""
+    based = based_register(operation)
+    register = operation.register if based is None else based[0]
+    if register is None:
+        return operation.info.meaning in ("regval_type", "entry_value")
+    return not is_wide(register) and (based is not None or is_vector(register))
 
 
 def _pointer_in_pieces(operations: Sequence[Operation]) -> bytes | None:
@@ -191,11 +238,11 @@ def _pointer_in_pieces(operations: Sequence[Operation]) -> bytes | None:
     if len(registers) < len(bases):
         return None
     if len(registers) == 1:
-        return assemble("undefined")
+        return _UNKNOWN
     low, high = registers
     if high != low + 1:
         return None
-    halves: list[Item] = [*_read_register(high), ("const1u", 32), "shl", *_read_register(low), "plus"]
+    halves: list[Item] = [*read_register(high), ("const1u", 32), "shl", *read_register(low), "plus"]
     return assemble(*halves, f"lit{_GENERIC}", "form_aspace_address")
 
 
@@ -211,7 +258,7 @@ def _without_space(operations: Sequence[Operation], target: str, wave_size: int 
     slot = _stack_slot(operations[0])
     if slot is not None:
         pointer = _lane_offset(slot[0], target, wave_size)
-        first = assemble(*pointer, *_plus(slot[1]), f"lit{_PRIVATE_LANE}", "form_aspace_address")
+        first = assemble(*pointer, *plus(slot[1]), f"lit{_PRIVATE_LANE}", "form_aspace_address")
     return first + _part_of_object(operations[1:])
 
 
@@ -237,75 +284,34 @@ def _part_of_object(operations: Sequence[Operation]) -> bytes:
     return b"".join(out)
 
 
-def _read_register(register: int) -> list[Item]:
-    """Push the register's contents: of a vector register the focused lane's dword."""
-    if not _is_vector(register) and architecture_by_name(_ARCHITECTURE).register_size(register) == 8:
-        return [("regx", register), "deref"]
-    return [*_register_location(register), ("deref_size", 4)]
-
-
-def _register_location(register: int) -> list[Item]:
-    if _is_vector(register):
-        return [("regx", register), "push_lane", "lit4", "mul", "offset"]
-    return [("regx", register)]
-
-
-def _plus(displacement: int) -> list[Item]:
-    if displacement > 0:
-        return [("plus_uconst", displacement)]
-    return [("consts", displacement), "plus"] if displacement else []
-
-
-def _computed(operations: Sequence[Operation]) -> bytes:
-    """A computed value. Behind a conversion upstream goes on with untyped constants: they take its type."""
-    out: list[bytes] = []
-    type_: bytes | None = None
-    for operation in operations:
-        out.append(_value(operation))
-        if operation.info.meaning == "convert":
-            type_ = _raw(operation) if operation.operands != (0,) else None
-        elif based_register(operation) is not None or operation.info.meaning in _COMPARISONS:
-            type_ = None
-        elif type_ is not None and operation.literal is not None:
-            out.append(type_)
-    return b"".join(out)
-
-
-def _value(operation: Operation) -> bytes:
-    """An operation of a computed value: a based register there means its contents."""
-    based = based_register(operation)
-    if based is None:
-        return _raw(operation)
-    register, displacement = based
-    return assemble(*_read_register(register), *_plus(displacement))
-
-
-def _location(body: Sequence[Operation], space: int, target: str, wave_size: int | None) -> bytes:
+def _location(
+    body: Sequence[Operation], space: int, size: int | None, target: str, wave_size: int | None
+) -> bytes:
     first = body[0]
     meaning = first.info.meaning
     based = based_register(first)
     if meaning in ("addr", "addrx") and space in (0, 1) and len(body) == 1:
         return _raw(first)  # a generic pointer to a global is a global address
     if meaning == "fbreg":
-        return _frame_location(body)
+        return _stack_location(_raw(first), body[1:])
     half = _half_register(body)
     if half is not None:
         register, first_bit = half
         offset: list[Item] = [f"lit{first_bit}", "bit_offset"] if first_bit else []
-        return assemble(*_register_location(register), *offset)
-    if based is not None and len(body) == 1:
-        register, displacement = based
-        if not displacement:
-            return assemble(*_register_location(register))
-        if register in _STACK_POINTERS:
-            pointer = _lane_offset(register, target, wave_size)
-        else:
-            pointer = _read_register(register)
-        return assemble(*pointer, *_plus(displacement), f"lit{_PRIVATE_LANE}", "form_aspace_address")
+        return assemble(*register_location(register), *offset)
+    if based is not None and len(body) == 1 and not based[1]:
+        if size is not None and size > LANE_BITS and not is_wide(based[0]):
+            return _UNKNOWN  # the object's address is in the register, or a part of it
+        return assemble(*register_location(based[0]))
+    if based is not None and based[0] in _STACK_POINTERS:
+        pointer = [*_lane_offset(based[0], target, wave_size), *plus(based[1])]
+        return _stack_location(assemble(*pointer, f"lit{_PRIVATE_LANE}", "form_aspace_address"), body[1:])
+    if any(map(reads_register, body)):
+        return _UNKNOWN  # private memory, or LDS that a private array was moved to
     if space == 1:
         # Upstream calls everything generic in HIP; addresses of code object symbols are global.
         space = 0 if any(op.info.meaning in ("addr", "addrx") for op in body) else _PRIVATE_LANE
-    address = b"".join(_value(operation) for operation in body)
+    address = b"".join(map(_raw, body))
     return address + assemble(("constu", space) if space > 31 else f"lit{space}", "form_aspace_address")
 
 
@@ -324,22 +330,24 @@ def _half_register(body: Sequence[Operation]) -> tuple[int, int] | None:
     return None
 
 
-def _frame_location(body: Sequence[Operation]) -> bytes:
-    """A location at the frame base, and what is computed from it.
+def _stack_location(base: bytes, operations: Sequence[Operation]) -> bytes:
+    """A location on the stack, and what is computed from it.
 
-    The frame base is a location in private memory: moving it is an offset operation, and a pointer that is
-    loaded from it is a private one of 4 bytes.
+    The base is a location in private memory: moving it is an offset operation, and a pointer that is loaded from it
+    is a private one of 4 bytes.
     """
-    out = [_raw(body[0])]
+    out = [base]
     is_location = True
-    i = 1
-    while i < len(body):
-        operation = body[i]
+    i = 0
+    while i < len(operations):
+        operation = operations[i]
         meaning = operation.info.meaning
-        following = body[i + 1].info.meaning if i + 1 < len(body) else ""
+        following = operations[i + 1].info.meaning if i + 1 < len(operations) else ""
         i += 1
+        if reads_register(operation):
+            return _UNKNOWN
         if not is_location:
-            out.append(_value(operation))
+            out.append(_raw(operation))
         elif meaning == "plus_uconst":
             out.append(assemble(("offset_uconst", *operation.operands)))
         elif meaning == "deref":
@@ -350,42 +358,26 @@ def _frame_location(body: Sequence[Operation]) -> bytes:
             out.append(assemble("offset") if following == "plus" else assemble("neg", "offset"))
             i += 1
         else:
-            out.append(_value(operation))
+            out.append(_raw(operation))
             is_location = is_location and meaning not in ("deref_size", "deref_type")
     if not is_location:
         out.append(assemble(f"lit{_PRIVATE_LANE}", "form_aspace_address"))
     return b"".join(out)
 
 
-def _frame_pointer(register: int, target: str, wave_size: int | None) -> bytes:
+def _frame_pointer(register: int, displacement: int, target: str, wave_size: int | None) -> bytes:
     """The frame base as a location in the focused lane's private memory."""
-    pointer = _lane_offset(register, target, wave_size)
-    return assemble(*pointer, f"lit{_PRIVATE_LANE}", "form_aspace_address")
+    pointer = read_register(register) if is_vector(register) else _lane_offset(register, target, wave_size)
+    return assemble(*pointer, *plus(displacement), f"lit{_PRIVATE_LANE}", "form_aspace_address")
 
 
 def _lane_offset(register: int, target: str, wave_size: int | None) -> list[Item]:
     """Push the lane's own offset that a stack or frame pointer stands for."""
-    buffered, usual_wave_size = _target_facts(target)
+    processor = architecture_by_name(ARCHITECTURE).processor(target.partition(":")[0])
+    if processor is None:
+        raise DwarfError(f"'{target}' is not an AMDGPU processor")
     items: list[Item] = [("regx", register), ("deref_size", 4)]
-    if buffered:
-        size = wave_size or usual_wave_size
+    if processor.swizzled_stack:
+        size = wave_size or processor.wave_size
         items += [f"lit{size.bit_length() - 1}", "shr"]
     return items
-
-
-_TARGET = re.compile(r"gfx(?P<major>[0-9]{1,2})(?P<minor>[0-9])(?P<step>[0-9a-f])|gfx(?P<generic>[0-9-]+)-generic")
-
-
-@lru_cache(maxsize=64)
-def _target_facts(target: str) -> tuple[bool, int]:
-    """Whether scratch is accessed through a buffer descriptor, and the usual wavefront size."""
-    match = _TARGET.fullmatch(target.split(":")[0])
-    if match is None:
-        raise DwarfError(f"'{target}' is not an AMDGPU processor")
-    if match["generic"] is not None:
-        numbers = [int(part) for part in match["generic"].split("-") if part]
-        major, minor = numbers[0], numbers[1] if len(numbers) > 1 else 0
-    else:
-        major, minor = int(match["major"]), int(match["minor"])
-    buffered = major < 9 or (major == 9 and minor < 4) or major == 10
-    return buffered, 32 if major >= 10 else 64

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rocdbg.dwarf.architecture import UNSPECIFIED, Architecture, architecture_by_name
+from rocdbg.dwarf.caller_context import CallerContext
 from rocdbg.dwarf.caller_registers import default_location
 from rocdbg.dwarf.context import Context, DieContent, ExpressionLike
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.location import LocationDescription, Place, implicit_location
 from rocdbg.dwarf.storage import RegisterStorage
-from rocdbg.dwarf.unwinding import CallerContext
 
 __all__ = ["SimpleContext", "SimpleMemory"]
 

@@ -6,7 +6,6 @@ from typing import Final
 
 from rocdbg.arch.target_id import Feature, TargetId
 from rocdbg.errors import Error
-from rocdbg.host.images import has_images
 from rocdbg.host.protocol import AGENT_RECORD, MAX_AGENTS
 
 COMPUTE_UNITS: Final = 4
@@ -17,13 +16,6 @@ _SIMDS_PER_UNIT: Final = 4
 _CACHE_LINE: Final = 64
 MEMORY_SIZE: Final = 16 << 30
 """Bytes of each GPU."""
-
-# PCI device numbers of cards, for programs that look at them.
-_CHIPS: Final = {
-    "gfx900": 0x6860, "gfx906": 0x66A1, "gfx908": 0x738C, "gfx90a": 0x740F, "gfx942": 0x74A1, "gfx950": 0x75A0,
-    "gfx1010": 0x731F, "gfx1030": 0x73BF, "gfx1100": 0x744C, "gfx1101": 0x747E, "gfx1102": 0x7480, "gfx1200": 0x7590,
-    "gfx1201": 0x7550,
-}  # fmt: skip
 
 
 class AgentError(Error):
@@ -78,9 +70,9 @@ def agent_record(agent: TargetId) -> bytes:
         WAVES_PER_UNIT,
         _SIMDS_PER_UNIT,
         target.lds_size,
-        _CHIPS.get(target.name, 0),
+        target.pci_device,
         _CACHE_LINE,
         1,
         MEMORY_SIZE,
-        has_images(target),
+        target.has_images,
     )

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
-import sys
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
 
+from rocdbg.argument_parser import ArgumentParser
 from rocdbg.errors import Error
-from rocdbg.host.program import Program
+from rocdbg.host.program_api import Program
+from rocdbg.streams import complain
 from rocdbg.text import printable
 
 _NOT_RUN = 127
 """Status where the program could not be started, as shells have it."""
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        super().error(printable(message))
-
-
 def make_parser() -> argparse.ArgumentParser:
     """The command line behind ``rocdbg run``."""
-    parser = _Parser(
+    parser = ArgumentParser(
         prog="rocdbg run",
         description="Run a HIP, OpenCL or OpenMP program, unchanged, on simulated AMD GPUs.",
         allow_abbrev=False,
@@ -38,41 +30,76 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(argv: Sequence[str]) -> int:
+class _Asked(BaseException):
+    """A signal that ends this process, as there is no program yet that it could be passed on to."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(number)
+
+
+def main(argv: Sequence[str], interrupts: Sequence[int] = ()) -> int:
     """Run what the command line names; returns the exit status: the program's, 128 and its number if a signal has ended
-    it, 127 if it could not be started."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    options = make_parser().parse_args(argv)
+    it, 127 if it could not be started. ``interrupts``: Ctrl-C that came before this was called."""
+    passing = _Passing()
     try:
-        status = run_program([options.program, *options.arguments], options.gpu)
+        passing.install()
+        if interrupts:
+            raise _Asked(signal.SIGINT)
+        options = make_parser().parse_args(argv)
+        status = _run([options.program, *options.arguments], options.gpu, passing)
     except Error as error:
-        sys.stderr.write(f"rocdbg: {printable(str(error))}\n")
+        complain(f"rocdbg: {printable(str(error))}")
         return _NOT_RUN
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    sys.stdout.flush()
-    return status
-
-
-def run_program(arguments: Sequence[str], gpu: str | None = None) -> int:
-    """Run a program with this terminal. Ctrl-C reaches it by itself, and what it makes of that decides; what asks this
-    process to end is passed on to it. Raises the errors of `Program`."""
-    with Program(arguments, gpu) as program:
-        program.start()
-
-        def pass_on(number: int, frame: FrameType | None) -> None:
-            with suppress(OSError):
-                os.kill(program.pid, number)
-
-        handlers = {}
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGQUIT):
-                handlers[number] = signal.signal(number, signal.SIG_IGN)
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                handlers[number] = signal.signal(number, pass_on)
-        try:
-            status = program.wait()
-        finally:
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
+    except _Asked as asked:
+        return 128 + asked.number
+    finally:
+        passing.over()
     return status if status >= 0 else 128 - status
+
+
+def _run(arguments: Sequence[str], gpu: str | None, passing: _Passing) -> int:
+    """Run a program with this terminal. Raises the errors of `Program`."""
+    with Program(arguments, gpu) as program:
+        passing.program = program
+        program.start()
+        passing.started()
+        return program.wait()
+
+
+class _Passing:
+    """What becomes of signals. Ctrl-C reaches the program by itself, and what it makes of that decides; what asks this
+    process to end is passed on to it. Without a program both end this process; when it has ended, its status counts."""
+
+    def __init__(self) -> None:
+        self.program: Program | None = None
+        self._before: list[int] = []
+        """What came while the program was started."""
+        self._over = False
+
+    def install(self) -> None:
+        """Take the signals over."""
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # else the program ignores it, too
+                signal.signal(number, self._came)
+
+    def started(self) -> None:
+        """The program is there: it gets what came as it was started."""
+        assert self.program is not None
+        while self._before:
+            self.program.send_signal(self._before.pop(0))
+
+    def over(self) -> None:
+        """Nothing is asked of this process any more: its status is known."""
+        self._over = True
+
+    def _came(self, number: int, frame: FrameType | None) -> None:
+        if self._over:
+            return
+        if self.program is None or (not self.program.starting and not self.program.has_started):
+            self._over = True  # once: the way out is not torn
+            raise _Asked(number)
+        if self.program.starting:
+            self._before.append(number)
+        elif number in (signal.SIGTERM, signal.SIGHUP):
+            self.program.send_signal(number)

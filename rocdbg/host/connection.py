@@ -11,9 +11,9 @@ from rocdbg.arch.targets import Target
 from rocdbg.errors import Error
 from rocdbg.host import protocol
 from rocdbg.host.agents import agent_record
-from rocdbg.host.device import symbol_records
+from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.errors import RequestError
-from rocdbg.host.images import (
+from rocdbg.host.program_images import (
     ALIGNMENT,
     Geometry,
     ImageRequest,
@@ -23,9 +23,9 @@ from rocdbg.host.images import (
     srgb_table,
     texel_bytes,
 )
-from rocdbg.host.process import ProgramProcess
 from rocdbg.host.protocol import DEFINITION, LOAD_HEAD, REPLY, REQUEST, Access, Request, Status
-from rocdbg.sim.memory import AllocationError
+from rocdbg.host.simulated_gpu import symbol_records
+from rocdbg.sim.core.memory import AllocationError
 
 _CHUNK = 1 << 20
 

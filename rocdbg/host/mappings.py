@@ -14,8 +14,8 @@ from msgspec import Struct
 from rocdbg.host.errors import RequestError
 from rocdbg.host.protocol import Access, Status
 from rocdbg.host.shared_memory import SharedMemory
-from rocdbg.sim.layout import PageFlags
-from rocdbg.sim.memory import Allocation, AllocationError, AllocationKind
+from rocdbg.sim.core.layout import PageFlags
+from rocdbg.sim.core.memory import Allocation, AllocationError, AllocationKind
 
 _GRANULE: Final = 4096
 _RIGHTS: Final = {Access.READ: PageFlags.READ, Access.WRITE: PageFlags.WRITE}

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Final
 
 from rocdbg.codeobject.demangle import demangle
-from rocdbg.host.process import ProgramProcess
+from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.protocol import FAULT_NOT_PRESENT, FAULT_READ_ONLY, Event, Status
 from rocdbg.host.queues import ProgramQueue
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import Access, Space, Stop, StopKind
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.queue_runner import QueueStop
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import Access, Space, Stop, StopKind
 
 _SHARE: Final = 250_000
 """Wave-instructions between two looks whether threads of the program wait for a signal that a kernel has changed."""

@@ -14,16 +14,25 @@ from msgspec import Struct
 
 from rocdbg.errors import Error
 from rocdbg.host.agents import COMPUTE_UNITS, WAVES_PER_UNIT
-from rocdbg.host.device import Device
-from rocdbg.host.packets import Barrier, BarrierValue, Malformed, Packet, PacketType, decode_packet
 from rocdbg.host.protocol import TRACE, Status
 from rocdbg.host.shared_memory import SharedMemory
-from rocdbg.sim.device.aql import PACKET_SIZE, QUEUE_SIZE, READ_INDEX, WRITE_INDEX, Queue
+from rocdbg.host.simulated_gpu import Device
+from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE
+from rocdbg.sim.core.memory import Allocation, AllocationKind
+from rocdbg.sim.device.aql_packets import (
+    PACKET_SIZE,
+    Barrier,
+    BarrierValue,
+    KernelPacket,
+    Malformed,
+    Packet,
+    PacketPlace,
+    PacketType,
+    decode_packet,
+)
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import Machine
-from rocdbg.sim.device.packets import KernelPacket, PacketPlace
-from rocdbg.sim.layout import PRIVATE_APERTURE, SHARED_APERTURE
-from rocdbg.sim.memory import Allocation, AllocationKind
+from rocdbg.sim.device.queue_structures import QUEUE_SIZE, READ_INDEX, WRITE_INDEX, Queue
 
 _INVALID: Final = int(PacketType.INVALID)
 _AT_ONCE: Final = 64

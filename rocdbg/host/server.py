@@ -8,19 +8,21 @@ import secrets
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import Final
 
+from rocdbg import work
 from rocdbg.arch.target_id import TargetId
 from rocdbg.errors import Error
 from rocdbg.host import protocol
+from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.connection import Disconnected, Requests, greet, receive, send
 from rocdbg.host.gpu_side import load_gpu_side
 from rocdbg.host.library import RuntimeLibrary
-from rocdbg.host.process import ProgramProcess
 from rocdbg.host.processor import PacketProcessor
 from rocdbg.host.protocol import REQUEST, Request, Status
 
@@ -51,6 +53,7 @@ class Server:
         self.processes: list[ProgramProcess] = []
         """Those that are connected, in order."""
         self._connections: set[socket.socket] = set()
+        self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
         self._closed = False
         self._prepared = prepared
@@ -60,6 +63,7 @@ class Server:
             self._listener.listen(64)
         except OSError as error:
             raise Error(f"cannot listen for programs: {error.strerror}") from None
+        self._forget = work.when_leaving(self._close_connections)
         self._start(self._accept, "rocdbg-accept")
 
     def environment(self, base: dict[str, str]) -> dict[str, str]:
@@ -77,23 +81,40 @@ class Server:
         return result
 
     def close(self) -> None:
-        """End all connections: programs that use a GPU end with them."""
-        self._closed = True
+        """End all connections, and wait until nobody serves them any more: programs that use a GPU end with them."""
+        self._close_connections()
+        self._forget()
+        end = time.monotonic() + work.PATIENCE
+        while True:
+            with self._lock:
+                found = next((thread for thread in self._threads if thread is not threading.current_thread()), None)
+            if found is None or time.monotonic() > end:
+                return
+            found.join(max(0.0, end - time.monotonic()))
+
+    def _close_connections(self) -> None:
+        with self._lock:
+            self._closed = True
+            connections, processes = list(self._connections), list(self.processes)
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        with self._lock:
-            connections, processes = list(self._connections), list(self.processes)
         for process in processes:
             process.close()
         for connection in connections:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
-    def _start(self, body: Callable[[], None], name: str) -> threading.Thread:
-        thread = threading.Thread(target=body, name=name, daemon=True)
-        thread.start()
-        return thread
+    def _start(self, body: Callable[[], None], name: str) -> threading.Thread | None:
+        def run() -> None:
+            try:
+                body()
+            finally:
+                with self._lock:
+                    self._threads.discard(threading.current_thread())
+
+        with self._lock:
+            return work.start(run, name, self._threads.add)
 
     def _accept(self) -> None:
         while not self._closed:
@@ -106,9 +127,12 @@ class Server:
     def _serve(self, connection: socket.socket) -> None:
         """One connection, whichever of the two kinds it is."""
         with self._lock:
+            late = self._closed
             self._connections.add(connection)
         keep = False
         try:
+            if late:  # it came while the server was closed
+                return
             _, user, _ = _CREDENTIALS.unpack(
                 connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
             )
@@ -158,6 +182,9 @@ class Server:
         process.pid = pid
         with self._lock:
             self.processes.append(process)
+            late = self._closed
+        if late:
+            process.close()
         working = processor
 
         def work() -> None:

@@ -11,9 +11,9 @@ from typing import Final
 from rocdbg.errors import Error
 from rocdbg.host import protocol
 from rocdbg.host.gpu_side import GpuSide
-from rocdbg.sim.device.aql import SIGNAL_VALUE
-from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
-from rocdbg.sim.shared_window import SharedWindow
+from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
+from rocdbg.sim.core.shared_window import SharedWindow
+from rocdbg.sim.device.queue_structures import SIGNAL_VALUE
 
 _SIGNAL_SIZE: Final = 64
 _WORD = 8

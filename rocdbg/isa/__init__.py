@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rocdbg.arch.targets import Target
 from rocdbg.isa.decoder import DecodeError, Decoder, UnknownEncodingError, decode, decoder_for, disassemble
-from rocdbg.isa.expressions import Lookup
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
+from rocdbg.isa.operand_expressions import Lookup
 from rocdbg.isa.operands import OperandSyntaxError, Register, parse_register
 
 if TYPE_CHECKING:

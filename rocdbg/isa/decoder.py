@@ -9,13 +9,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from rocdbg.arch.targets import Target
+from rocdbg.arch.targets import Target, is_target, target_by_name
 from rocdbg.errors import Error
-from rocdbg.isa.flow import branch_distance, flow_of
-from rocdbg.isa.formats import GFX12, Layout, extractor, layouts
+from rocdbg.isa.control_flow_kinds import branch_distance, flow_of
+from rocdbg.isa.encoding_layouts import GFX12, Layout, extractor, layouts
+from rocdbg.isa.encoding_row import CompiledRow
+from rocdbg.isa.encoding_table import Table
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
-from rocdbg.isa.row import CompiledRow
-from rocdbg.isa.table import Table
 
 _LONGEST = 20
 """Bytes: 96 bits and a literal of up to 64."""
@@ -221,11 +221,13 @@ def _decoder(target: str, wave_size: int) -> Decoder:
 
 
 def decoder_for(target: str | Target, wave_size: int | None = None) -> Decoder:
-    """The decoder of a target, made once. Without ``wave_size``: 32 from gfx10 on, as LLVM assumes, else 64."""
-    name = target if isinstance(target, str) else target.name
-    if wave_size is None:
-        wave_size = 32 if name.startswith("gfx1") else 64
-    return _decoder(name, wave_size)
+    """The decoder of a target, made once. Without ``wave_size``: the compiler's default. Raises UnknownEncodingError
+    for a target without a table."""
+    if isinstance(target, str):
+        if not is_target(target):
+            raise UnknownEncodingError(target)
+        target = target_by_name(target)
+    return _decoder(target.name, wave_size or target.default_wave_size)
 
 
 def decode(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rocdbg.isa.formats import GFX12
+from rocdbg.isa.encoding_layouts import GFX12
 from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.isa.operands import PAIRS, SPECIAL_CODES
 

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from rocdbg.arch.targets import Generation, Target, target_by_name
 from rocdbg.errors import Error
-from rocdbg.isa.expressions import evaluate, floating
 from rocdbg.isa.instruction import OperandKind
+from rocdbg.isa.operand_expressions import evaluate, floating
 
 SPECIAL_CODES = {
     "flat_scratch_lo": 102, "flat_scratch_hi": 103, "xnack_mask_lo": 104, "xnack_mask_hi": 105,

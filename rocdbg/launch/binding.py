@@ -15,15 +15,15 @@ from rocdbg.errors import Error
 from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch, compare
-from rocdbg.launch.images import IMAGE_TYPES, ImageSpec, SamplerSpec, chip_for, gathered, spread
+from rocdbg.launch.image_arguments import IMAGE_TYPES, ImageSpec, SamplerSpec, chip_for, gathered, spread
 from rocdbg.launch.raw_kernarg import RawKernarg
 from rocdbg.launch.spec import ArgumentSpec, Dim3
-from rocdbg.launch.values import value_bytes
+from rocdbg.launch.value_arguments import value_bytes
+from rocdbg.sim.core.memory import Allocation
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE
 from rocdbg.sim.device.machine import Machine
-from rocdbg.sim.images.layout import ImageLayout
-from rocdbg.sim.memory import Allocation
+from rocdbg.sim.images.texel_layout import ImageLayout
 from rocdbg.text import count_given
 
 MAX_BUFFERS_SIZE = 3 * MAX_BUFFER_SIZE

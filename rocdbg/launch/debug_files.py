@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.source import Source
 from rocdbg.dwarf.info import DebugInfo
-from rocdbg.dwarf.info.split import SplitName
+from rocdbg.dwarf.info.split_units import SplitName
 from rocdbg.errors import Error
 from rocdbg.launch.debug_sections import DebugSections, has_debug_info
 from rocdbg.launch.supplementary import SupplementaryFile
@@ -65,12 +65,17 @@ class DebugFiles:
         code_object.adopt_symbols(separate)
         return DebugContents(separate, DebugSections(separate))
 
-    def info(self, contents: DebugContents, code_object: CodeObject) -> DebugInfo:
-        """The debug information of a code object, whose contents those are; nothing of it is read yet."""
+    def info(
+        self, contents: DebugContents, code_object: CodeObject, report: Callable[[Error], None] | None = None
+    ) -> DebugInfo:
+        """The debug information of a code object, whose contents those are; nothing of it is read yet.
+
+        ``report`` is told of what is damaged, which is then passed over (`rocdbg.dwarf.info.DebugInfo`).
+        """
         file = SupplementaryFile(self, contents.file)
         return DebugInfo(
             contents.sections, split_files=self.split_of(code_object), supplement=file.find,
-            starts=partial(_start_of, code_object),
+            starts=partial(_start_of, code_object), target=code_object.target.name, report=report,
         )
 
     def split_of(self, code_object: CodeObject) -> SplitDebugFiles:
@@ -151,7 +156,7 @@ class DebugFiles:
 
 
 class SplitDebugFiles:
-    """The split objects of one code object: see `rocdbg.dwarf.info.split.SplitFiles`."""
+    """The split objects of one code object: see `rocdbg.dwarf.info.split_units.SplitFiles`."""
 
     def __init__(self, files: DebugFiles, code_object: CodeObject) -> None:
         self._files = files

@@ -13,9 +13,9 @@ from rocdbg.codeobject import Kernel
 from rocdbg.codeobject.metadata import KernelKind
 from rocdbg.errors import Error
 from rocdbg.launch.kernel_names import kernel_kind
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.machine import LoadedCodeObject
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
 
 _SLICE: Final = 4 << 20
 """Wave-instructions between two moments at which Ctrl-C is noticed."""

@@ -34,8 +34,6 @@ sampler = "linear clamp"    # a sampler; together with `image` a HIP texture
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -46,7 +44,7 @@ from rocdbg.codeobject.shader_registers import UnknownRegisterError, register_nu
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ELEMENT_TYPES, ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
-from rocdbg.launch.images import ImageSpec, SamplerSpec
+from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
 from rocdbg.launch.spec import (
     MAX_STACK,
     ArgumentSpec,
@@ -57,6 +55,7 @@ from rocdbg.launch.spec import (
     segment_bytes,
 )
 from rocdbg.regular_file import FileAccessError, read_regular
+from rocdbg.toml_text import TomlError, parse_toml
 
 _LAUNCH_KEYS = (
     "file", "arch", "kernel", "grid", "workgroup", "dynamic_lds", "kernarg", "user_data", "registers",
@@ -67,15 +66,6 @@ _ARGUMENT_KEYS = (
 )
 _MAX_FILE_SIZE = 2 << 20
 _MAX_ARGUMENTS = 1024
-
-_DEEPEST = 64
-"""Tables and arrays within each other."""
-
-# A key of that many parts; the parser's time for one is the square of them.
-_LONG_KEY = re.compile(
-    r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""",
-    re.ASCII,
-)
 
 
 def read_launch_file(path: str | Path) -> LaunchSpec:
@@ -97,36 +87,13 @@ def read_launch_file(path: str | Path) -> LaunchSpec:
     return parse_launch(text, path)
 
 
-def _is_flat(document: object) -> bool:
-    """Whether tables and arrays are nested no deeper than any launch file needs: whoever walks them may recurse."""
-    level: list[object] = [document]
-    for _ in range(_DEEPEST):
-        level = [
-            inner
-            for value in level
-            if isinstance(value, dict | list)
-            for inner in (value.values() if isinstance(value, dict) else value)
-        ]
-        if not level:
-            return True
-    return False
-
-
 def parse_launch(text: str, path: Path) -> LaunchSpec:
     """Parse the text of a launch file at ``path``. Raises LaunchError."""
     where = str(path)
-    found = _LONG_KEY.search(text)
-    if found is not None:
-        line = text.count("\n", 0, found.start()) + 1
-        raise LaunchError("TOML", f"a key of more than 64 parts (at line {line})", where)
     try:
-        document = tomllib.loads(text)
-    except ValueError as error:  # of tomllib's own, and of Python for a number of too many digits
+        document = parse_toml(text)
+    except TomlError as error:
         raise LaunchError("TOML", str(error), where) from error
-    except RecursionError:
-        raise LaunchError("TOML", "nested too deeply", where) from None
-    if not _is_flat(document):
-        raise LaunchError("TOML", "nested too deeply", where)
     _check_keys(document, ("launch", "arg"), "the file", where)
     table = document.get("launch")
     if not isinstance(table, dict):

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
-from rocdbg.launch.images import ImageSpec, SamplerSpec
+from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
 from rocdbg.regular_file import FileAccessError, read_regular
 from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from rocdbg.codeobject import CodeObject
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.notes import iter_notes
+from rocdbg.codeobject.elf_notes import iter_notes
 from rocdbg.errors import Error
 from rocdbg.launch.debug_sections import DebugSections
 from rocdbg.text import decode_text

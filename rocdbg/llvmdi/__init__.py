@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from rocdbg.llvmdi.canonical import canonical_expression as canonical_expression
     from rocdbg.llvmdi.checker import Finding as Finding
     from rocdbg.llvmdi.checker import check as check
-    from rocdbg.llvmdi.debug_info import DebugInfo as DebugInfo
+    from rocdbg.llvmdi.di_expressions import Expression as Expression
+    from rocdbg.llvmdi.di_operations import OPERATIONS as OPERATIONS
     from rocdbg.llvmdi.errors import EvaluationError as EvaluationError
     from rocdbg.llvmdi.errors import LlvmDiError as LlvmDiError
     from rocdbg.llvmdi.errors import LoweringError as LoweringError
     from rocdbg.llvmdi.errors import NotWellFormed as NotWellFormed
     from rocdbg.llvmdi.errors import ReadError as ReadError
-    from rocdbg.llvmdi.evaluator import Evaluator as Evaluator
-    from rocdbg.llvmdi.evaluator import State as State
-    from rocdbg.llvmdi.expressions import Expression as Expression
     from rocdbg.llvmdi.lowering import Lowered as Lowered
     from rocdbg.llvmdi.lowering import lower as lower
     from rocdbg.llvmdi.module import Module as Module
-    from rocdbg.llvmdi.operations import OPERATIONS as OPERATIONS
+    from rocdbg.llvmdi.module_debug_info import DebugInfo as DebugInfo
+    from rocdbg.llvmdi.object_evaluator import Evaluator as Evaluator
+    from rocdbg.llvmdi.object_evaluator import State as State
     from rocdbg.llvmdi.placement import Placement as Placement
     from rocdbg.llvmdi.placement import parse_places as parse_places
     from rocdbg.llvmdi.placement import read_placement as read_placement
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
     from rocdbg.llvmdi.segments import Segment as Segment
 
 _LAZY = {
-    "DebugInfo": "debug_info",
+    "DebugInfo": "module_debug_info",
     "EvaluationError": "errors",
-    "Evaluator": "evaluator",
-    "Expression": "expressions",
+    "Evaluator": "object_evaluator",
+    "Expression": "di_expressions",
     "Finding": "checker",
     "LlvmDiError": "errors",
     "Lowered": "lowering",
     "LoweringError": "errors",
     "Module": "module",
     "NotWellFormed": "errors",
-    "OPERATIONS": "operations",
+    "OPERATIONS": "di_operations",
     "Placement": "placement",
     "ReadError": "errors",
     "Segment": "segments",
-    "State": "evaluator",
+    "State": "object_evaluator",
     "canonical_expression": "canonical",
     "check": "checker",
     "lower": "lowering",

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.dwarf import values
+from rocdbg.dwarf import typed_values
 from rocdbg.dwarf.errors import DwarfError
-from rocdbg.dwarf.values import Value
+from rocdbg.dwarf.typed_values import Value
 from rocdbg.llvmdi.datalayout import DataLayout
-from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.di_expressions import Argument, Expression, Operation, Tree
+from rocdbg.llvmdi.di_operations import OPERATIONS
 from rocdbg.llvmdi.errors import EvaluationError
-from rocdbg.llvmdi.evaluator import ARITHMETIC, UNSIGNED
-from rocdbg.llvmdi.expressions import Argument, Expression, Operation, Tree
+from rocdbg.llvmdi.llvm_types import MAX_INT_BITS, IntType, PointerType, Type, VectorType
 from rocdbg.llvmdi.module import Operand
-from rocdbg.llvmdi.operations import OPERATIONS
+from rocdbg.llvmdi.module_debug_info import DebugInfo
+from rocdbg.llvmdi.object_evaluator import ARITHMETIC, UNSIGNED
 from rocdbg.llvmdi.segments import Segment
-from rocdbg.llvmdi.targets import base_type
-from rocdbg.llvmdi.types import MAX_INT_BITS, IntType, PointerType, Type, VectorType
+from rocdbg.llvmdi.target_types import base_type
 
 __all__ = ["canonical_expression", "canonical_tree"]
 
@@ -228,7 +228,8 @@ class _Canonical:
         try:
             source = base_type(self.layout, child.type, signed=signed)
             target = base_type(self.layout, tree.type, signed=signed)
-            result = values.to_bits(values.convert(values.from_bits(value, source), source, target, 64), target)
+            converted = typed_values.convert(typed_values.from_bits(value, source), source, target, 64)
+            result = typed_values.to_bits(converted, target)
         except (DwarfError, EvaluationError):
             return tree
         return self.constant(tree, tree.type, result)
@@ -241,9 +242,9 @@ class _Canonical:
         if second is not None and top is not None:
             try:
                 base = base_type(self.layout, tree.type, signed=tree.name not in UNSIGNED)
-                operands = (Value(base, values.from_bits(bits, base)) for bits in (second, top))
-                result = values.typed_binary(ARITHMETIC[tree.name], *operands)
-                return self.constant(tree, tree.type, values.to_bits(result.value, base))
+                operands = (Value(base, typed_values.from_bits(bits, base)) for bits in (second, top))
+                result = typed_values.typed_binary(ARITHMETIC[tree.name], *operands)
+                return self.constant(tree, tree.type, typed_values.to_bits(result.value, base))
             except (DwarfError, EvaluationError):
                 return tree  # a division by zero stays one
         neutral = 1 if tree.name in ("DIOpMul", "DIOpDiv") else 0

@@ -10,16 +10,16 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from rocdbg.llvmdi.control_flow import contains
-from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.di_expressions import is_diop
 from rocdbg.llvmdi.dwarf_expressions import broken_expression
 from rocdbg.llvmdi.errors import NotWellFormed, Position
-from rocdbg.llvmdi.expressions import is_diop
+from rocdbg.llvmdi.function_flow import contains
 from rocdbg.llvmdi.lifetime_graph import LifetimeGraph
+from rocdbg.llvmdi.llvm_types import Type
 from rocdbg.llvmdi.module import Function, Module, Node, Operand, Ref
+from rocdbg.llvmdi.module_debug_info import DebugInfo
 from rocdbg.llvmdi.overlap import overlapping
 from rocdbg.llvmdi.segments import CODES, OBJECTS, Occurrence, Segment
-from rocdbg.llvmdi.types import Type
 from rocdbg.llvmdi.upstream_rules import broken_record
 from rocdbg.text import printable
 

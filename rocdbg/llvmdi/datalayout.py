@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from rocdbg.llvmdi.errors import NotWellFormed
-from rocdbg.llvmdi.types import (
+from rocdbg.llvmdi.llvm_types import (
     FLOAT_BITS,
     ArrayType,
     FloatType,

@@ -12,15 +12,15 @@ from typing import Protocol
 from rocdbg.dwarf.architecture import architecture_by_name
 from rocdbg.dwarf.encoding import Item, assemble
 from rocdbg.dwarf.errors import DwarfError
-from rocdbg.dwarf.values import BaseType
+from rocdbg.dwarf.typed_values import BaseType
 from rocdbg.llvmdi.datalayout import DataLayout
+from rocdbg.llvmdi.di_expressions import Tree
 from rocdbg.llvmdi.errors import EvaluationError, LoweringError
-from rocdbg.llvmdi.evaluator import ARITHMETIC, UNSIGNED
-from rocdbg.llvmdi.expressions import Tree
+from rocdbg.llvmdi.llvm_types import PointerType, VectorType
 from rocdbg.llvmdi.module import Operand
+from rocdbg.llvmdi.object_evaluator import ARITHMETIC, UNSIGNED
 from rocdbg.llvmdi.placement import Constant, FrameAddress, Pieces, Placement, Register, Slot, Where
-from rocdbg.llvmdi.targets import base_type, bits_type, dwarf_space
-from rocdbg.llvmdi.types import PointerType, VectorType
+from rocdbg.llvmdi.target_types import base_type, bits_type, dwarf_space
 
 __all__ = ["Code", "Names", "assembled"]
 

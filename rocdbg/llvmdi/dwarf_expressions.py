@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.dwarf.operations import OPERATIONS
-from rocdbg.llvmdi.expressions import is_diop
+from rocdbg.llvmdi.di_expressions import is_diop
 from rocdbg.llvmdi.module import Node
 
 __all__ = ["DWARF_NAMES", "ENCODINGS", "NUMBERED", "OPERANDS", "broken_expression"]

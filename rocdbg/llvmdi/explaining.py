@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from rocdbg.llvmdi.canonical import canonical_tree
-from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.di_expressions import Tree
 from rocdbg.llvmdi.errors import LlvmDiError
-from rocdbg.llvmdi.expressions import Tree
-from rocdbg.llvmdi.listing import object_title, segment_title
 from rocdbg.llvmdi.module import Function, Node, Operand
+from rocdbg.llvmdi.module_debug_info import DebugInfo
+from rocdbg.llvmdi.module_listing import object_title, segment_title
 from rocdbg.llvmdi.segments import Segment
 from rocdbg.llvmdi.storages import entity_words
 

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rocdbg.llvmdi.constants import parse_operand, parse_value
-from rocdbg.llvmdi.cursor import Cursor, unquoted
 from rocdbg.llvmdi.errors import ReadError
-from rocdbg.llvmdi.lexer import Kind, Token
-from rocdbg.llvmdi.metadata_reader import MetadataReader
-from rocdbg.llvmdi.module import Attachment, Block, Field, Function, Instruction, Node, Operand, Parameter
-from rocdbg.llvmdi.types import (
+from rocdbg.llvmdi.llvm_constants import parse_operand, parse_value
+from rocdbg.llvmdi.llvm_lexer import Kind, Token
+from rocdbg.llvmdi.llvm_types import (
     ArrayType,
     FunctionType,
     IntType,
@@ -29,6 +26,9 @@ from rocdbg.llvmdi.types import (
     is_type_start,
     parse_type,
 )
+from rocdbg.llvmdi.module import Attachment, Block, Field, Function, Instruction, Node, Operand, Parameter
+from rocdbg.llvmdi.node_reader import MetadataReader
+from rocdbg.llvmdi.token_cursor import Cursor, unquoted
 
 __all__ = ["FunctionReader", "read_header"]
 

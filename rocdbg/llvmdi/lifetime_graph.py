@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocdbg.llvmdi.debug_info import DebugInfo
 from rocdbg.llvmdi.module import Function, Node
+from rocdbg.llvmdi.module_debug_info import DebugInfo
 from rocdbg.llvmdi.segments import VARIABLES, Segment
 
 __all__ = ["LifetimeGraph"]

@@ -17,14 +17,14 @@ from itertools import pairwise
 
 from rocdbg.dwarf.context import DieContent, LocationList, LocationListEntry
 from rocdbg.dwarf.operations import DIALECTS
-from rocdbg.dwarf.values import BaseType
+from rocdbg.dwarf.typed_values import BaseType
 from rocdbg.llvmdi.canonical import canonical_tree
-from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.di_expressions import Operation, Tree
 from rocdbg.llvmdi.dwarf_code import Code, Items, assembled
 from rocdbg.llvmdi.errors import LlvmDiError, LoweringError, NotWellFormed
-from rocdbg.llvmdi.expressions import Operation, Tree
 from rocdbg.llvmdi.lifetime_graph import LifetimeGraph
 from rocdbg.llvmdi.module import Function, Node, Operand
+from rocdbg.llvmdi.module_debug_info import DebugInfo
 from rocdbg.llvmdi.placement import CodeAddresses, Constant, Placement, Where
 from rocdbg.llvmdi.segments import CODES, VARIABLES, Segment
 

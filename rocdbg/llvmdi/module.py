@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from rocdbg.llvmdi.datalayout import DataLayout
 from rocdbg.llvmdi.errors import Position
-from rocdbg.llvmdi.lexer import Source
-from rocdbg.llvmdi.types import Type
+from rocdbg.llvmdi.llvm_lexer import Source
+from rocdbg.llvmdi.llvm_types import Type
 
 __all__ = [
     "Attachment",

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from rocdbg.llvmdi.control_flow import Range
-from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.di_expressions import Tree
 from rocdbg.llvmdi.errors import NotWellFormed
-from rocdbg.llvmdi.expressions import Tree
+from rocdbg.llvmdi.function_flow import Range
+from rocdbg.llvmdi.llvm_types import PointerType
 from rocdbg.llvmdi.module import Node, Operand
+from rocdbg.llvmdi.module_debug_info import DebugInfo
 from rocdbg.llvmdi.segments import Segment
-from rocdbg.llvmdi.types import PointerType
 
 __all__ = ["overlapping"]
 

@@ -20,7 +20,6 @@ The same as a file of TOML:
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -28,9 +27,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
-from rocdbg.llvmdi.control_flow import ControlFlow
 from rocdbg.llvmdi.errors import LoweringError, ReadError
+from rocdbg.llvmdi.function_flow import ControlFlow
 from rocdbg.regular_file import FileAccessError, read_regular
+from rocdbg.text import one_line
+from rocdbg.toml_text import TomlError, parse_toml
 
 __all__ = [
     "CodeAddresses", "Constant", "FrameAddress", "Moving", "Pieces", "Placement", "Register", "Slot", "Where",
@@ -136,9 +137,9 @@ class CodeAddresses:
 
 _MAX_SIZE = 1 << 24
 """Bytes of a placement file."""
-_REGISTERS = re.compile(r"([a-z_]+)\[(\d+):(\d+)\]")
-_LANE = re.compile(r"([a-z]+\d+)\.(\d+)")
-_OFFSET = re.compile(r"(frame|slot)([+-]\d+)?")
+_REGISTERS = re.compile(r"([a-z_]+)\[([0-9]{1,9}):([0-9]{1,9})\]")
+_LANE = re.compile(r"([a-z]+[0-9]+)\.([0-9]{1,9})")
+_OFFSET = re.compile(r"(frame|slot)([+-][0-9]{1,18})?")
 MAX_PIECES = 64
 
 
@@ -165,11 +166,13 @@ def register_number(architecture: str, wave_size: int, name: str) -> int:
 
 def _place(text: object, architecture: str, wave_size: int) -> Where:
     if isinstance(text, int) and not isinstance(text, bool):
+        if not -(1 << 63) <= text < 1 << 64:
+            raise LoweringError("a constant has 64 bits")
         return Constant(text, relocated=True)
     if isinstance(text, list):
         parts = []
         for part in text:
-            if not isinstance(part, list) or len(part) != 3 or not all(isinstance(end, int) for end in part[:2]):
+            if not isinstance(part, list) or len(part) != 3 or not all(_is_address(end) for end in part[:2]):
                 raise LoweringError("a list of places consists of [low, high, place]")
             parts.append((part[0], part[1], _place(part[2], architecture, wave_size)))
         return Moving(tuple(parts))
@@ -208,11 +211,11 @@ def parse_places(
 def read_placement(path: str | Path) -> Placement:
     """The placement in a file of TOML; `ReadError` if it cannot be read, `LoweringError` for what is no place."""
     try:
-        data = tomllib.loads(read_regular(path, _MAX_SIZE).decode("utf-8"))
+        data = parse_toml(read_regular(path, _MAX_SIZE).decode("utf-8"))
     except FileAccessError as error:
         raise ReadError(str(error)) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
-        raise ReadError(f"{path}: {error}") from None
+    except (UnicodeDecodeError, TomlError) as error:
+        raise ReadError(one_line(f"{path}: {error}")) from None
     wave_size = _integer(data, "wave_size", 64)
     architecture = data.get("architecture", "amdgcn")
     if not isinstance(architecture, str) or wave_size not in (32, 64):
@@ -225,7 +228,7 @@ def read_placement(path: str | Path) -> Placement:
     }  # fmt: skip
     if unknown:
         raise ReadError(f"{path}: there is no key '{min(unknown)}'")
-    if not all(isinstance(address, int) for address in labels.values()):
+    if not all(_is_address(address) for address in labels.values()):
         raise ReadError(f"{path}: labels have addresses")
     frame = data.get("frame_register", "s33")
     return Placement(
@@ -233,6 +236,10 @@ def read_placement(path: str | Path) -> Placement:
         wave_size, architecture, register_number(architecture, wave_size, str(frame)),
         _integer(data, "frame_shift", 0),
     )
+
+
+def _is_address(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 64
 
 
 def _integer(data: Mapping[str, object], key: str, default: int) -> int:

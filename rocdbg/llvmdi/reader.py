@@ -13,14 +13,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from rocdbg.llvmdi.cursor import Cursor, unquoted
 from rocdbg.llvmdi.datalayout import AMDGCN_LAYOUT, parse_layout
 from rocdbg.llvmdi.errors import NotWellFormed, ReadError
 from rocdbg.llvmdi.function_reader import FunctionReader, read_header
-from rocdbg.llvmdi.lexer import Kind, Source, Token, tokenize
-from rocdbg.llvmdi.metadata_reader import MetadataReader
+from rocdbg.llvmdi.llvm_lexer import Kind, Source, Token, tokenize
+from rocdbg.llvmdi.llvm_types import Type, is_type_start, is_type_word, parse_type
 from rocdbg.llvmdi.module import Attachment, Function, GlobalVariable, Module, Node
-from rocdbg.llvmdi.types import Type, is_type_start, is_type_word, parse_type
+from rocdbg.llvmdi.node_reader import MetadataReader
+from rocdbg.llvmdi.token_cursor import Cursor, unquoted
 from rocdbg.regular_file import FileAccessError, read_regular
 from rocdbg.text import decode_lines
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 
-from rocdbg.llvmdi.control_flow import ControlFlow, Range, joined
+from rocdbg.llvmdi.di_expressions import is_diop, parse_expression
 from rocdbg.llvmdi.errors import NotWellFormed
-from rocdbg.llvmdi.expressions import is_diop, parse_expression
+from rocdbg.llvmdi.function_flow import ControlFlow, Range, joined
+from rocdbg.llvmdi.llvm_types import PointerType
 from rocdbg.llvmdi.module import Field, GlobalVariable, Instruction, Module, Node, Operand
 from rocdbg.llvmdi.segments import VARIABLES, Occurrence, Segment, type_bits
 from rocdbg.llvmdi.translation import translate
-from rocdbg.llvmdi.types import PointerType
 
 __all__ = ["global_segment", "record_segments"]
 

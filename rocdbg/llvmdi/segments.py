@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rocdbg.llvmdi.control_flow import Range, contains
+from rocdbg.llvmdi.di_expressions import Expression, is_diop
 from rocdbg.llvmdi.errors import NotWellFormed
-from rocdbg.llvmdi.expressions import Expression, is_diop
+from rocdbg.llvmdi.function_flow import Range, contains
 from rocdbg.llvmdi.module import Function, Module, Node, Operand
 
 __all__ = ["CODES", "OBJECTS", "PROPERTIES", "VARIABLES", "Occurrence", "Segment", "type_bits"]

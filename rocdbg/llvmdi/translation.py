@@ -8,11 +8,11 @@ which space it is.
 
 from __future__ import annotations
 
+from rocdbg.llvmdi.di_expressions import MAX_OPERATIONS, Expression, Operation
+from rocdbg.llvmdi.di_operations import OPERATIONS
 from rocdbg.llvmdi.errors import NotWellFormed
-from rocdbg.llvmdi.expressions import MAX_OPERATIONS, Expression, Operation
+from rocdbg.llvmdi.llvm_types import FloatType, IntType, PointerType, Type, VectorType
 from rocdbg.llvmdi.module import Module, Node, Operand, RawOperation
-from rocdbg.llvmdi.operations import OPERATIONS
-from rocdbg.llvmdi.types import FloatType, IntType, PointerType, Type, VectorType
 
 __all__ = ["translate"]
 

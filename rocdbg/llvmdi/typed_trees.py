@@ -6,11 +6,11 @@ One method for an operation, named after it.
 from __future__ import annotations
 
 from rocdbg.llvmdi.datalayout import DataLayout
+from rocdbg.llvmdi.di_expressions import MAX_LANES, MAX_NESTING, Expression, Inputs, Operation, Tree
 from rocdbg.llvmdi.errors import NotWellFormed, Position
-from rocdbg.llvmdi.expressions import MAX_LANES, MAX_NESTING, Expression, Inputs, Operation, Tree
+from rocdbg.llvmdi.llvm_types import FloatType, IntType, PointerType, Type, VectorType
 from rocdbg.llvmdi.module import Module, Operand
-from rocdbg.llvmdi.reads import unreadable
-from rocdbg.llvmdi.types import FloatType, IntType, PointerType, Type, VectorType
+from rocdbg.llvmdi.undefined_bits import unreadable
 
 __all__ = ["typed_tree"]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.llvm_types import IntType, PointerType
 from rocdbg.llvmdi.module import Instruction, Module, Node, Operand
+from rocdbg.llvmdi.module_debug_info import DebugInfo
 from rocdbg.llvmdi.segments import Segment
-from rocdbg.llvmdi.types import IntType, PointerType
 
 __all__ = ["broken_record"]
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from rocdbg.arch.targets import Target
 from rocdbg.isa.decoder import DecodeError, decode
 from rocdbg.isa.instruction import Flow, Instruction
-from rocdbg.sim import layout
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.stops import Access, Fault, Space
-from rocdbg.sim.wave import Wave
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.stops import Access, Fault, Space
+from rocdbg.sim.core.wave import Wave
 
 if TYPE_CHECKING:
-    from rocdbg.sim.native import Fault as EngineFault
-    from rocdbg.sim.native_guard import Crash
+    from rocdbg.sim.engine.native import Fault as EngineFault
+    from rocdbg.sim.engine.native_guard import Crash
 
 _ACCESS = {
     layout.Access.LOAD: Access.READ,
@@ -158,7 +158,7 @@ def _in_space(address: int, space: Space) -> bool:
 
 def _where(space: Space, address: int, size: int, wave: Wave, memory: GlobalMemory) -> str | None:
     if space is Space.LOCAL:
-        limit = wave.field("lds_size")
+        limit = wave.word("lds_size")
         return _past(address, limit, f"the workgroup's {limit} bytes of LDS")
     if space is Space.PRIVATE:
         limit = wave.lane_scratch_size

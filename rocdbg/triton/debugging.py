@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rocdbg.cli.embedded import Debugger
+from rocdbg.cli.debugger_api import Debugger
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec
 from rocdbg.triton.activation import active_device
 from rocdbg.triton.device import Launch

@@ -16,10 +16,10 @@ from rocdbg.arch.targets import Generation
 from rocdbg.codeobject import CodeObject
 from rocdbg.launch.binding import Buffer, bind
 from rocdbg.launch.init_kernels import initialise
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.machine import Machine
-from rocdbg.sim.options import RunOptions
 from rocdbg.sim.services.output import Stream
-from rocdbg.sim.stops import StopKind
 from rocdbg.triton.arrays import Memories
 from rocdbg.triton.errors import TritonError
 

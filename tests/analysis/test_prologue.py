@@ -15,17 +15,17 @@ import rocdbg
 from rocdbg import isa
 from rocdbg.analysis.control_flow import FunctionCode
 from rocdbg.analysis.prologue import PrologueRows
-from rocdbg.arch.registers import exec_number, register_name, sgpr_number, vgpr_number
+from rocdbg.arch.dwarf_registers import exec_number, register_name, sgpr_number, vgpr_number
 from rocdbg.arch.targets import target_by_name
 from rocdbg.dwarf import EvaluationError, SimpleContext
+from rocdbg.dwarf.caller_context import CallerContext
+from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import CfaExpression, CfaRegister, ExpressionRule, RegisterRule, UndefinedRule
 from rocdbg.dwarf.context import Context
-from rocdbg.dwarf.format import format_expression
+from rocdbg.dwarf.expression_text import format_expression
 from rocdbg.dwarf.location import LocationDescription
-from rocdbg.dwarf.rows import Row
-from rocdbg.dwarf.rules import CfaExpression, CfaRegister, ExpressionRule, RegisterRule, UndefinedRule
-from rocdbg.dwarf.unwinding import CallerContext
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.wave import Wave
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.wave import Wave
 
 pytestmark = pytest.mark.llvm
 

@@ -14,7 +14,7 @@ from rocdbg import dwarf
 from rocdbg.cli.main import main
 from rocdbg.codeobject import open_file
 from rocdbg.codeobject.elf import Elf
-from rocdbg.debugger.annotation import annotated
+from rocdbg.debugger.annotate.annotated_file import annotated
 from rocdbg.dwarf.info.constants import At
 from rocdbg.launch.debug_sections import DebugSections
 

@@ -7,14 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import assemble, uleb128
-from rocdbg.dwarf.errors import DwarfError
-from rocdbg.dwarf.locationlist import parse_location_list
-from rocdbg.dwarf.rewriting.frames import debug_frame
-from rocdbg.dwarf.rewriting.location_lists import encode_list, loclists_header
-from rocdbg.dwarf.rewriting.references import ExpressionReference, padded_uleb, with_movable_references
-from rocdbg.dwarf.rows import Row
-from rocdbg.dwarf.rules import (
+from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import (
     CfaExpression,
     CfaRegister,
     ExpressionRule,
@@ -25,6 +19,12 @@ from rocdbg.dwarf.rules import (
     ValExpressionRule,
     ValOffsetRule,
 )
+from rocdbg.dwarf.encoding import assemble, uleb128
+from rocdbg.dwarf.errors import DwarfError
+from rocdbg.dwarf.location_list_reader import parse_location_list
+from rocdbg.dwarf.rewriting.entry_references import ExpressionReference, padded_uleb, with_movable_references
+from rocdbg.dwarf.rewriting.frame_writer import debug_frame
+from rocdbg.dwarf.rewriting.location_list_writer import encode_list, loclists_header
 
 RULES = st.one_of(
     st.just(UndefinedRule()), st.builds(RegisterRule, st.integers(0, 3000)),

@@ -14,7 +14,7 @@ from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import compare
 from rocdbg.launch.launch_file import parse_launch, read_launch_file
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, parse_dimensions
-from rocdbg.launch.values import value_bytes
+from rocdbg.launch.value_arguments import value_bytes
 
 HEAD = '[launch]\nfile = "k.co"\ngrid = [8]\n'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.arch.lanes import all_lanes, format_lanes, lane_list, lane_mask, lane_ranges
+from rocdbg.arch.lane_sets import all_lanes, format_lanes, lane_list, lane_mask, lane_ranges
 
 SETS = [
     # mask, lanes, words

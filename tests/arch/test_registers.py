@@ -15,7 +15,7 @@ from rocdbg.arch.address_spaces import (
     from_llvm,
     wave_address,
 )
-from rocdbg.arch.registers import (
+from rocdbg.arch.dwarf_registers import (
     UnknownRegisterError,
     dwarf_register,
     register_name,

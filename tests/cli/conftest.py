@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.cli.leaving import Quit
+from rocdbg.cli.leaving_commands import Quit
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rocdbg.cli.command_registry import Registry
 from rocdbg.cli.commands import add_all
-from rocdbg.cli.completion import complete_line
-from rocdbg.cli.leaving import Quit
-from rocdbg.cli.registry import Registry
+from rocdbg.cli.leaving_commands import Quit
+from rocdbg.cli.line_completion import complete_line
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.session import Session

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.kinds import (
     BREAKPOINTS,
     COMMAND,
@@ -23,8 +24,7 @@ from rocdbg.cli.kinds import (
     word_of,
     words_while,
 )
-from rocdbg.cli.options import Option, Unknown
-from rocdbg.cli.ranges import ITEM, NumberList
+from rocdbg.cli.number_ranges import ITEM, NumberList
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.value_kinds import BOOLEAN, COUNT, DEPTH, STRING, Enumeration
 from rocdbg.errors import Error

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.cli.autoload import AutoLoad
+from rocdbg.cli.autoloaded_files import AutoLoad
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.cli.completion import complete_line
+from rocdbg.cli.line_completion import complete_line
 from rocdbg.cli.shell import Shell
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]

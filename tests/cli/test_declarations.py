@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from rocdbg.cli.command_options import Option
+from rocdbg.cli.command_registry import Category, CommandSpec, Registry, command
 from rocdbg.cli.commands import add_all
-from rocdbg.cli.completion import complete_line
 from rocdbg.cli.gdb_settings import settings_without_effect
-from rocdbg.cli.options import Option
-from rocdbg.cli.registry import Category, CommandSpec, Registry, command
+from rocdbg.cli.line_completion import complete_line
 from rocdbg.cli.session_settings import session_settings
-from rocdbg.cli.setting import Setting
-from rocdbg.cli.settings_declarations import (
+from rocdbg.cli.setting_declaration import Setting
+from rocdbg.cli.settings_table import (
     FRAME_OPTIONS,
     PRINT_OPTIONS,
     SETTINGS,
@@ -30,8 +30,8 @@ from rocdbg.cli.settings_declarations import (
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.value_kinds import PLACEHOLDER, AutoBoolean, Boolean, Enumeration, FileName, Number, String
 from rocdbg.cli.writer import Writer
+from rocdbg.debugger.base.settings import PrintSettings, Settings
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.settings import PrintSettings, Settings
 from rocdbg.errors import Error
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]

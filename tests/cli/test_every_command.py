@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from rocdbg.cli.command_registry import Category, Registry
 from rocdbg.cli.commands import add_all
-from rocdbg.cli.registry import Category, Registry
 from rocdbg.errors import Error
 from tests.screen.terminal import Terminal
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.host.program import Program
+from rocdbg.host.program_api import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 SAXPY = "demo_kernels/saxpy/saxpy.toml"

@@ -6,9 +6,9 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
+from rocdbg.cli.command_registry import Registry
 from rocdbg.cli.commands import add_all
 from rocdbg.cli.manual import manual
-from rocdbg.cli.registry import Registry
 from rocdbg.cli.shell import Shell
 
 MANUAL = Path(__file__).resolve().parents[2] / "docs" / "commands.md"

@@ -11,7 +11,7 @@ import pytest
 
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
-from rocdbg.debugger.target.record_files import Chunk, RecordFormatError, read_records, to_ihex, to_srec
+from rocdbg.debugger.reports.hex_record_files import Chunk, RecordFormatError, read_records, to_ihex, to_srec
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]
 

@@ -6,9 +6,9 @@ import io
 
 import pytest
 
+from rocdbg.cli.interrupts import Interrupted
 from rocdbg.cli.pager import QUESTION, Pager
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.signals import Interrupted
 from rocdbg.cli.writer import Capture, Writer
 from rocdbg.debugger.session import Session
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Registry
 from rocdbg.cli.commands import add_all
-from rocdbg.cli.registry import Category, CommandError, CommandSpec, Registry
 
 REGISTRY = Registry()
 add_all(REGISTRY)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from msgspec.structs import replace
 
+from rocdbg.cli.interrupts import Signals, Terminated
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.signals import Signals, Terminated
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]
 

@@ -9,11 +9,11 @@ import pytest
 
 from rocdbg.cli.escapes import unescape
 from rocdbg.cli.kinds import words_while
+from rocdbg.cli.number_ranges import ITEM, RangeError, is_thread_spec, parse_ranges, parse_thread_spec
 from rocdbg.cli.printf import format_printf
-from rocdbg.cli.ranges import ITEM, RangeError, is_thread_spec, parse_ranges, parse_thread_spec
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.table import render
+from rocdbg.cli.text_columns import render
 from rocdbg.cli.user_commands import split_arguments
 from rocdbg.cli.writer import Capture, Writer
 from rocdbg.errors import Error

@@ -13,10 +13,10 @@ import pytest
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.table import render
-from rocdbg.cli.visible import encodable, visible, visible_source
+from rocdbg.cli.text_columns import render
+from rocdbg.cli.visible_text import encodable, visible, visible_source
 from rocdbg.cli.writer import STYLES, Capture, Writer
-from rocdbg.debugger.program.source import split_lines
+from rocdbg.debugger.program.source_files import split_lines
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy"

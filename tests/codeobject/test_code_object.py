@@ -23,9 +23,9 @@ from rocdbg.codeobject import (
     open_modules,
 )
 from rocdbg.codeobject import code_object as code_object_module
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.dynamic_hash import DT_GNU_HASH, dynamic_symbol_count
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.source import Source
 from rocdbg.launch.errors import LaunchError
 
 SECOND = "_Z6secondIdEvPT_1S"
@@ -113,7 +113,7 @@ def test_symbol_at_an_address(hip: Path) -> None:
     assert symbols.at(table.value + 15) == table
 
 
-def test_symbol_at_prefers_functions_and_knows_labels(elf_builder: Any) -> None:
+def test_symbol_at_takes_those_with_a_size_before_labels(elf_builder: Any) -> None:
     builder = elf_builder()
     text = builder.section(".text", bytes(256), flags=6)
     start = builder.offset_of(text)
@@ -127,11 +127,39 @@ def test_symbol_at_prefers_functions_and_knows_labels(elf_builder: Any) -> None:
     symbols = CodeObject(builder.build()).symbols
     named = {offset: symbols.at(start + offset) for offset in (0, 4, 8, 12, 16)}
     assert {offset: s and s.name for offset, s in named.items()} == {
-        0: "function", 4: "function", 8: "inner", 12: "function", 16: None,
+        0: "object", 4: "object", 8: "object", 12: "object", 16: "inner",
     }
-    assert [s and s.name for s in (symbols.at(start + 8, labels=False), symbols.at(start + 16, labels=False))] == [
-        "function", None,
-    ]
+
+
+# What GDB 13 calls each address of a section of 24 bytes: symbols as (name, offset, size, global).
+_NAMED_AS_GDB_DOES = [
+    ("one without a size reaches to the next", [("a", 0, 0, 1), ("b", 8, 0, 0)], "a a a a b b b b b b b b"),
+    ("of two the last by name", [("b", 0, 0, 0), ("a", 0, 0, 0)], "b b b b b b b b b b b b"),
+    ("global ones first", [("a", 0, 0, 0), ("g", 0, 0, 1), ("z", 0, 0, 0)], "g g g g g g g g g g g g"),
+    ("of two global ones the last by name", [("h", 0, 0, 1), ("g", 0, 0, 1)], "h h h h h h h h h h h h"),
+    ("a size first, whoever it has", [("s", 0, 4, 0), ("t", 0, 0, 1)], "s s t t t t t t t t t t"),
+    ("labels in a size", [("k", 0, 12, 1), ("l", 4, 0, 0)], "k k k k k k l l l l l l"),
+    ("sizes in a size", [("o", 0, 12, 1), ("i", 4, 4, 0)], "o o i i o o - - - - - -"),
+    ("a size behind one without", [("m", 0, 0, 1), ("f", 8, 4, 1)], "m m m m f f - - - - - -"),
+    ("the larger of two at one place", [("l", 0, 8, 1), ("m", 0, 4, 1)], "m m l l - - - - - - - -"),
+    ("a gap behind a size", [("f", 4, 4, 1), ("x", 16, 0, 0)], "- - f f - - - - x x x x"),
+    ("temporary labels have no name", [("k", 0, 0, 1), (".Lx", 8, 0, 0)], "k k k k k k k k k k k k"),
+]
+
+
+@pytest.mark.parametrize(("symbols", "expected"), [row[1:] for row in _NAMED_AS_GDB_DOES],
+                         ids=[row[0] for row in _NAMED_AS_GDB_DOES])
+def test_every_address_is_named_as_gdb_does(
+    symbols: list[tuple[str, int, int, int]], expected: str, elf_builder: Any
+) -> None:
+    builder = elf_builder()
+    text = builder.section(".text", bytes(24), flags=6)
+    start = builder.offset_of(text)
+    builder.symbols(*((name, start + offset, size, binding << 4, text) for name, offset, size, binding in symbols))
+    table = CodeObject(builder.build()).symbols
+    found = [table.at(start + offset) for offset in range(0, 24, 2)]
+    assert " ".join(symbol.name if symbol is not None else "-" for symbol in found) == expected
+    assert table.at(start + 24) is None, "the section ends there"
 
 
 @pytest.mark.llvm

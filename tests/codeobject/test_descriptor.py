@@ -11,8 +11,8 @@ from msgspec.structs import fields
 
 from rocdbg.arch import target_by_name
 from rocdbg.codeobject import CodeObject, KernelDescriptor, UserSgpr
-from rocdbg.codeobject.descriptor import FIELDS, decode_v2_descriptor
-from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.kernel_descriptor import FIELDS, decode_v2_descriptor
 
 TEXT = """
 .text

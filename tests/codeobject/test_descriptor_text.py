@@ -13,8 +13,8 @@ import pytest
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import TARGETS, Generation, ScratchKind, target_by_name
 from rocdbg.codeobject import CodeObject, open_file
-from rocdbg.codeobject.descriptor_text import descriptor_directives
 from rocdbg.codeobject.kernel_code_text import kernel_code_directives
+from rocdbg.codeobject.kernel_descriptor_text import descriptor_directives
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMOS = sorted((ROOT / "demo_kernels").glob("*/*.co"))

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from rocdbg.codeobject import CodeObjectError, list_entries, open_file, open_modules
-from rocdbg.codeobject.embedded import find_embedded
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.embedded_objects import find_embedded
 from rocdbg.codeobject.host_program import find_program, is_program
-from rocdbg.codeobject.source import Source
 
 LIBRARIES = Path("/usr/lib/llvm-22/lib")
 X86 = 62

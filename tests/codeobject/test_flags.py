@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rocdbg.codeobject import CodeObject, CodeObjectError
-from rocdbg.codeobject.notes import NT_AMD_HSA_HSAIL, NT_AMD_HSA_ISA_VERSION
+from rocdbg.codeobject.elf_notes import NT_AMD_HSA_HSAIL, NT_AMD_HSA_ISA_VERSION
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import msgpack
 import pytest
 
 from rocdbg.codeobject import CodeObject, CodeObjectError, KernelMetadata
+from rocdbg.codeobject.elf_notes import NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA
 from rocdbg.codeobject.metadata import ArgAddressSpace, KernelKind
-from rocdbg.codeobject.notes import NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA
 from rocdbg.launch.parameters import parameter_types
 
 V2_TEXT = """---

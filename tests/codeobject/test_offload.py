@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from rocdbg.codeobject import ChoiceError, CodeObjectError, list_entries, open_file, open_modules
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.compression import Budget
-from rocdbg.codeobject.offload import read_bundle
-from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.offload_bundles import read_bundle
 
 ID = "hipv4-amdgcn-amd-amdhsa--"
 HOST = ("host-x86_64-unknown-linux--", b"")

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from rocdbg.codeobject import CodeObjectError
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.msgpack_reader import MsgPackDamage, read_msgpack
-from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.string_table import StringTable
 from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
 from rocdbg.errors import Error, remembered

@@ -11,15 +11,15 @@ import numpy as np
 
 from rocdbg.codeobject import open_file
 from rocdbg.debugger import Session
-from rocdbg.debugger.target.process import ProcessTarget
+from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.runnable import ProcessEnd
 from rocdbg.debugger.target.state import LoadedCodeObject, Target
+from rocdbg.sim.core.memory import Allocation, GlobalMemory
+from rocdbg.sim.core.shared_window import SharedWindow
 from rocdbg.sim.device.machine import LoadedCodeObject as OnMachine
 from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.queue_runner import PacketQueue, QueueRunner, QueueStop
 from rocdbg.sim.device.user_queue import UserQueue
-from rocdbg.sim.memory import Allocation, GlobalMemory
-from rocdbg.sim.shared_window import SharedWindow
 
 Step = Callable[["ScriptedProcess"], object]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from rocdbg.cli.across import is_condition
+from rocdbg.cli.folded_values import is_condition
 from rocdbg.debugger import Session
-from rocdbg.debugger.reports.across import Sample, runs, spread
+from rocdbg.debugger.reports.across_lanes import Sample, runs, spread
 
 
 def samples(values: list[float], inactive: tuple[int, ...] = ()) -> list[Sample]:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from rocdbg.api import launch_file
-from rocdbg.debugger.running.stops import StopReason
-from rocdbg.debugger.running.watchpoints import Watchpoint
+from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
+from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded import RecordedTarget
+from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.errors import Error
+from rocdbg.sim.core.layout import VGPRS
+from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.layout import HEADER, VGPRS
-from rocdbg.sim.options import RunOptions
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 LAUNCHES = [
@@ -31,11 +31,10 @@ LAUNCHES = [
 
 def state(dispatch: Dispatch) -> list[Any]:
     """All that registers and memory hold."""
-    pointer = HEADER["lds_pointer"].offset  # of the host
     waves = []
     for w in dispatch.waves:
         bytes_ = w.state.tobytes()[: VGPRS + w.vgpr_count * w.wave_size * 4]
-        waves.append((w.number, w.waiting, bytes_[:pointer], bytes_[pointer + 8 :], w.lds.tobytes()))
+        waves.append((w.number, w.waiting, w.instructions, bytes_, w.lds.tobytes()))
     return [waves, [(a.address, a.data.tobytes()) for a in dispatch.memory.allocations if a.name != "code"]]
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.debugger.errors import BreakpointError, ExpressionError, LocationSpecError
-from rocdbg.debugger.program.locspec import Location
+from rocdbg.debugger.base.errors import BreakpointError, ExpressionError, LocationSpecError
+from rocdbg.debugger.breakpoints.break_arguments import parse_tail, split_location
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, BreakpointLocation, BreakpointTable
+from rocdbg.debugger.breakpoints.number_lists import parse_numbers
+from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.running.break_arguments import parse_tail, split_location
-from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable
-from rocdbg.debugger.running.number_lists import parse_numbers
 
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.O2.gfx90a.co"
 
@@ -160,19 +160,25 @@ def test_clear_takes_all_at_a_place_and_numbers_are_not_used_again(table: Table)
 
 def test_sharing_a_place(table: Table) -> None:
     """By number, disabled ones too; not what was deleted, nor what has moved away."""
+
+    def shared(place: BreakpointLocation, most: int = 10) -> tuple[list[int], int]:
+        rows, others = table.table.sharing(place, most)
+        return [each.number for each in rows], others
+
     for text in ("100", "200", "100 200", "200", "100"):
         table.add(text)
     table.table.enable(1, False)
     table.table.delete(4)
     at_100, at_200 = table.table.get(3).locations
-    assert [each.number for each in table.table.sharing(at_100)] == [1, 3, 5]
-    assert [each.number for each in table.table.sharing(at_200)] == [2, 3]
+    assert shared(at_100) == ([1, 3, 5], 0)
+    assert shared(at_100, 2) == ([1, 3], 1)
+    assert shared(at_200) == ([2, 3], 0)
     table.table.get(1).text = "200"
     table.table.resolve_again()
-    assert [each.number for each in table.table.sharing(table.table.get(3).locations[0])] == [3, 5]
-    assert [each.number for each in table.table.sharing(table.table.get(3).locations[1])] == [1, 2, 3]
+    assert shared(table.table.get(3).locations[0]) == ([3, 5], 0)
+    assert shared(table.table.get(3).locations[1]) == ([1, 2, 3], 0)
     table.table.clear()
-    assert table.table.sharing(at_100) == []
+    assert shared(at_100) == ([], 0)
 
 
 def test_commands_are_of_the_last_one_unless_numbers_are_given(table: Table) -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded import RecordedTarget
+from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.isa import decode
 from rocdbg.isa.operands import special_code
-from rocdbg.sim.layout import EXEC_LO, HEADER, VCC_LO
-from rocdbg.sim.wave import Wave
+from rocdbg.sim.core.layout import EXEC_LO, HEADER, VCC_LO
+from rocdbg.sim.core.wave import Wave
 from tests.debugger.test_past_writes import Place, log_of_writes
 
 pytestmark = pytest.mark.llvm

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.program.constant_variables import Constants, ConstantVariables
-from rocdbg.debugger.program.routines import Routine
+from rocdbg.debugger.program.functions_with_code import Routine
+from rocdbg.debugger.program.source_text.constant_variables import Constants, ConstantVariables
 from rocdbg.dwarf.info import Function
 
 pytestmark = pytest.mark.llvm

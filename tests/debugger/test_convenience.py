@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 
 from rocdbg import Debugger, Error
-from rocdbg.debugger.expr.convenience import Convenience, string_value
-from rocdbg.debugger.focus import STATIC, Focus
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.base.focus import STATIC, Focus
+from rocdbg.debugger.expr.names.convenience_variables import Convenience, string_value
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 
 EXPRESSIONS = [
@@ -82,10 +82,10 @@ def test_errors(text: str, message: str) -> None:
 
 def test_computed_variables_are_of_the_focus_and_read_only() -> None:
     convenience = Convenience()
-    convenience.define_dynamic("_lane", lambda focus: Value.of_int(ctypes.INT, focus.lane or 0))
+    convenience.define_dynamic("_lane", lambda focus: Value.of_int(c_types.INT, focus.lane or 0))
     assert [convenience.get("_lane", focus).as_int() for focus in (STATIC, Focus(1, 5))] == [0, 5]
     with pytest.raises(Error, match=r"^Cannot assign to the read-only variable \$_lane\.$"):
-        convenience.set("_lane", Value.of_int(ctypes.INT, 1))
+        convenience.set("_lane", Value.of_int(c_types.INT, 1))
 
 
 def test_the_last_set_is_shown_first() -> None:

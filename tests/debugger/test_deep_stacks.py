@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rocdbg
-from rocdbg.debugger.expr.access import decay
 from rocdbg.debugger.expr.evaluator import evaluate
+from rocdbg.debugger.expr.value_access import decay
 
 pytestmark = pytest.mark.llvm
 TARGETS = ["gfx90a", "gfx942", "gfx1030", "gfx1100"]

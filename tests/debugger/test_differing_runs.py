@@ -12,7 +12,7 @@ from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger import Session
 from rocdbg.debugger.running.differing_runs import DifferingRuns
-from rocdbg.debugger.running.stops import StopReason
+from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.errors import Error
 
 pytestmark = pytest.mark.llvm

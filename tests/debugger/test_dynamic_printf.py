@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.arch.lanes import lane_list
-from rocdbg.cli.embedded import Debugger
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.cli.debugger_api import Debugger
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.dynamic_printf import Columns, DynamicPrintf
-from rocdbg.debugger.running.stops import StopReason
+from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf
+from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.errors import Error
 
 pytestmark = pytest.mark.llvm
@@ -124,7 +124,7 @@ def test_the_target_prints_what_the_evaluator_does(
     assert host == target
     assert "1.50" in host[0] and "%|3   |" in host[0] and "first 0 of 1\n" in host[0] and "no argument" in host[0]
     # With room for few records waves stop in between.
-    monkeypatch.setattr("rocdbg.sim.check_table.LOG_WORDS", 1500)
+    monkeypatch.setattr("rocdbg.sim.engine.check_table.LOG_WORDS", 1500)
     assert text_of(path, schedule, "target") == host
 
 

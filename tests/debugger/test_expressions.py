@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.errors import ExpressionError, NoSymbolError
-from rocdbg.debugger.values.format import Format
+from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError
+from rocdbg.debugger.values.format_letters import Format
 
 
 def show(text: str, fmt: str = "", session: Session | None = None) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.arch.lanes import lane_list, lane_ranges
-from rocdbg.debugger.focus import STATIC, Focus
+from rocdbg.arch.lane_sets import lane_list, lane_ranges
+from rocdbg.debugger.base.focus import STATIC, Focus
 
 MASKS = [
     # mask, lanes, as stops write them

@@ -7,13 +7,13 @@ import struct
 
 import pytest
 
-from rocdbg.debugger.settings import PrintSettings
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.format import Format
-from rocdbg.debugger.values.formatting import Formatter
-from rocdbg.debugger.values.pretty import Pretty
-from rocdbg.debugger.values.storage import Absence
+from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.format_letters import Format
+from rocdbg.debugger.values.pretty_printed import Pretty
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Absence
+from rocdbg.debugger.values.value_text import Formatter
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseClass,
@@ -30,28 +30,28 @@ from rocdbg.dwarf.info.types import (
 
 
 def ints(*numbers: int) -> Value:
-    return Value(ArrayType(ctypes.INT, len(numbers)), data=struct.pack(f"<{len(numbers)}i", *numbers))
+    return Value(ArrayType(c_types.INT, len(numbers)), data=struct.pack(f"<{len(numbers)}i", *numbers))
 
 
 def chars(data: bytes, size: int) -> Value:
-    return Value(ArrayType(ctypes.CHAR, size), data=data.ljust(size, b"\0"))
+    return Value(ArrayType(c_types.CHAR, size), data=data.ljust(size, b"\0"))
 
 
 def enum(*values: tuple[str, int], scoped: bool = False) -> EnumType:
     members = tuple(Enumerator(*value) for value in values)
-    return EnumType("E", "E", members, ctypes.UNSIGNED_INT, 4, scoped, enumerator_scope="E::" if scoped else "")
+    return EnumType("E", "E", members, c_types.UNSIGNED_INT, 4, scoped, enumerator_scope="E::" if scoped else "")
 
 
 def record(*members: Member, size: int, bases: tuple[BaseClass, ...] = (), name: str = "S") -> ClassType:
     return ClassType(ClassKind.STRUCT, name, name, size, lambda: ClassBody(members, bases))
 
 
-IN = record(Member("s", ctypes.SHORT, 0), Member("f", ctypes.UNSIGNED_INT, 16, 3),
-            Member("g", ctypes.INT, 19, 5), size=4)
-OUT = record(Member("a", ctypes.FLOAT, 0), Member("b", ArrayType(ctypes.INT, 3), 32), Member("in", IN, 128), size=20)
+IN = record(Member("s", c_types.SHORT, 0), Member("f", c_types.UNSIGNED_INT, 16, 3),
+            Member("g", c_types.INT, 19, 5), size=4)
+OUT = record(Member("a", c_types.FLOAT, 0), Member("b", ArrayType(c_types.INT, 3), 32), Member("in", IN, 128), size=20)
 OUT_DATA = struct.pack("<f3ih", 1.5, 1, 2, 3, -4) + bytes([5 | (-3 & 31) << 3, 0])
-BASE = record(Member("x", ctypes.INT, 0), size=4, name="B")
-DERIVED = record(Member("y", ctypes.INT, 32), Member("q", ctypes.BOOL, 64), size=12,
+BASE = record(Member("x", c_types.INT, 0), size=4, name="B")
+DERIVED = record(Member("y", c_types.INT, 32), Member("q", c_types.BOOL, 64), size=12,
                  bases=(BaseClass(BASE, 0),), name="D")
 FLAGS = enum(("FA", 1), ("FB", 2), ("FC", 4))
 COLOUR = enum(("RED", 0), ("GREEN", 5), ("BLUE", 6))
@@ -69,7 +69,7 @@ CASES: list[tuple[str, Value, str]] = [
     ("structure", Value(OUT, data=OUT_DATA), "{a = 1.5, b = {1, 2, 3}, in = {s = -4, f = 5, g = -3}}"),
     ("base class", Value(DERIVED, data=struct.pack("<iii", 1, 2, 1)), "{<B> = {x = 1}, y = 2, q = true}"),
     ("no fields", Value(record(size=1), data=b"\0"), "{<No data fields>}"),
-    ("two dimensions", Value(ArrayType(ArrayType(ctypes.INT, 2), 2), data=struct.pack("<4i", 1, 2, 3, 4)),
+    ("two dimensions", Value(ArrayType(ArrayType(c_types.INT, 2), 2), data=struct.pack("<4i", 1, 2, 3, 4)),
      "{{1, 2}, {3, 4}}"),
     ("enumerator", Value.of_int(COLOUR, 5), "GREEN"),
     ("no enumerator", Value.of_int(COLOUR, 3), "3"),
@@ -78,20 +78,20 @@ CASES: list[tuple[str, Value, str]] = [
     ("only unknown", Value.of_int(FLAGS, 8), "(unknown: 0x8)"),
     ("no flag", Value.of_int(FLAGS, 0), "0"),
     ("scoped", Value.of_int(enum(("X", 1), scoped=True), 1), "E::X"),
-    ("bools", Value(ArrayType(ctypes.BOOL, 2), data=b"\1\0"), "{true, false}"),
-    ("odd bool", Value(ctypes.BOOL, data=b"\5"), "5"),
-    ("vector", Value(VectorType(ctypes.FLOAT, 3, 16), data=struct.pack("<4f", 1, 2, 3, 0)), "{1, 2, 3}"),
-    ("half", Value(ctypes.HALF, data=b"\x66\x2e"), "0.099976"),
-    ("bfloat16", Value(ctypes.BFLOAT16, data=b"\xcd\x3d"), "0.1001"),
-    ("NaN", Value(ctypes.FLOAT, data=struct.pack("<I", 0xFFC00000)), "-nan(0x400000)"),
-    ("double NaN", Value(ctypes.DOUBLE, data=struct.pack("<Q", 0x7FF8 << 48)), "nan(0x8000000000000)"),
-    ("infinity", Value.of_float(ctypes.HALF, 1e9), "inf"),
-    ("minus zero", Value.of_float(ctypes.FLOAT, -0.0), "-0"),
-    ("optimised out", Value.absent(ctypes.INT), "<optimized out>"),
-    ("synthetic", Value.absent(PointerType(ctypes.INT), Absence.SYNTHETIC_POINTER), "<synthetic pointer>"),
-    ("pointer to pointer", Value.of_int(PointerType(PointerType(ctypes.CHAR)), 16), "(char **) 0x10"),
-    ("null string", Value.of_int(PointerType(ctypes.CHAR), 0), "0x0"),
-    ("local pointer", Value.of_int(PointerType(ctypes.INT, byte_size=4, address_class=3), 8), "(int *) local#0x8"),
+    ("bools", Value(ArrayType(c_types.BOOL, 2), data=b"\1\0"), "{true, false}"),
+    ("odd bool", Value(c_types.BOOL, data=b"\5"), "5"),
+    ("vector", Value(VectorType(c_types.FLOAT, 3, 16), data=struct.pack("<4f", 1, 2, 3, 0)), "{1, 2, 3}"),
+    ("half", Value(c_types.HALF, data=b"\x66\x2e"), "0.099976"),
+    ("bfloat16", Value(c_types.BFLOAT16, data=b"\xcd\x3d"), "0.1001"),
+    ("NaN", Value(c_types.FLOAT, data=struct.pack("<I", 0xFFC00000)), "-nan(0x400000)"),
+    ("double NaN", Value(c_types.DOUBLE, data=struct.pack("<Q", 0x7FF8 << 48)), "nan(0x8000000000000)"),
+    ("infinity", Value.of_float(c_types.HALF, 1e9), "inf"),
+    ("minus zero", Value.of_float(c_types.FLOAT, -0.0), "-0"),
+    ("optimised out", Value.absent(c_types.INT), "<optimized out>"),
+    ("synthetic", Value.absent(PointerType(c_types.INT), Absence.SYNTHETIC_POINTER), "<synthetic pointer>"),
+    ("pointer to pointer", Value.of_int(PointerType(PointerType(c_types.CHAR)), 16), "(char **) 0x10"),
+    ("null string", Value.of_int(PointerType(c_types.CHAR), 0), "0x0"),
+    ("local pointer", Value.of_int(PointerType(c_types.INT, byte_size=4, address_class=3), 8), "(int *) local#0x8"),
 ]
 
 
@@ -101,16 +101,16 @@ def test_plain(value: Value, expected: str) -> None:
 
 
 LETTERS = [
-    ("c", Value.of_float(ctypes.FLOAT, -1.5), r"-1 '\377'"),
-    ("c", Value.of_float(ctypes.DOUBLE, 65.25), "65 'A'"),
-    ("c", Value.of_float(ctypes.DOUBLE, 1e10), r"0 '\000'"),
-    ("c", Value.of_float(ctypes.FLOAT, 1e20), r"-1 '\377'"),
-    ("a", Value.of_float(ctypes.DOUBLE, 65.25), "0x41"),
-    ("a", Value.of_float(ctypes.FLOAT, -1.5), "0xffffffffffffffff"),
-    ("a", Value.of_float(ctypes.FLOAT, math.nan), "0x7fffffffffffffff"),
-    ("a", Value.of_float(ctypes.FLOAT, math.inf), "0x7fffffffffffffff"),
-    ("a", Value.of_int(ctypes.SHORT, -17), "0xffffffffffffffef"),
-    ("a", Value.of_int(ctypes.UNSIGNED_INT, 0xFFFFFFFF), "0xffffffff"),
+    ("c", Value.of_float(c_types.FLOAT, -1.5), r"-1 '\377'"),
+    ("c", Value.of_float(c_types.DOUBLE, 65.25), "65 'A'"),
+    ("c", Value.of_float(c_types.DOUBLE, 1e10), r"0 '\000'"),
+    ("c", Value.of_float(c_types.FLOAT, 1e20), r"-1 '\377'"),
+    ("a", Value.of_float(c_types.DOUBLE, 65.25), "0x41"),
+    ("a", Value.of_float(c_types.FLOAT, -1.5), "0xffffffffffffffff"),
+    ("a", Value.of_float(c_types.FLOAT, math.nan), "0x7fffffffffffffff"),
+    ("a", Value.of_float(c_types.FLOAT, math.inf), "0x7fffffffffffffff"),
+    ("a", Value.of_int(c_types.SHORT, -17), "0xffffffffffffffef"),
+    ("a", Value.of_int(c_types.UNSIGNED_INT, 0xFFFFFFFF), "0xffffffff"),
 ]
 
 
@@ -131,7 +131,7 @@ NIBBLES = [  # as GDB 13's `set print nibbles on` groups them
 
 @pytest.mark.parametrize(("number", "expected"), NIBBLES)
 def test_binary_digits_in_groups(number: int, expected: str) -> None:
-    shown = Formatter(PrintSettings(nibbles=True)).format(Value.of_int(ctypes.UNSIGNED_INT, number), Format("t"))
+    shown = Formatter(PrintSettings(nibbles=True)).format(Value.of_int(c_types.UNSIGNED_INT, number), Format("t"))
     assert shown == expected
 
 
@@ -165,7 +165,7 @@ def test_partly_optimised_structure() -> None:
         address = register = None
 
         def read(self, offset: int, size: int) -> bytes:
-            from rocdbg.debugger.values.storage import AbsentError
+            from rocdbg.debugger.values.value_storage import AbsentError
 
             if offset + size > 4:
                 raise AbsentError(Absence.OPTIMIZED_OUT)
@@ -174,7 +174,7 @@ def test_partly_optimised_structure() -> None:
         def write(self, offset: int, data: bytes) -> None:
             raise AssertionError
 
-    two: Type = record(Member("x", ctypes.INT, 0), Member("y", ctypes.INT, 32), size=8)
+    two: Type = record(Member("x", c_types.INT, 0), Member("y", c_types.INT, 32), size=8)
     assert Formatter().format(Value(two, Half())) == "{x = 42, y = <optimized out>}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.frames.context import FrameContext, attribute_location
+from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
 from rocdbg.dwarf.info.constants import At
 from tests.debugger.lane_pc_program import SOURCE, build
 
@@ -36,14 +36,20 @@ def without_rules(context: FrameContext) -> FrameContext:
 
 
 def test_return_address_where_no_rules_are_known(session: Session) -> None:
-    """Registers s30 and s31, as the rules say at this place too."""
+    """Registers s30 and s31, as the rules say at this place too; that the text wants memory there is named once."""
     unwound = session.focus.frame().context
     context = without_rules(unwound)
     assert context.found_row is None and unwound.found_row is not None
+    session.warnings.take()
     assert context.return_address() == unwound.return_address() != 0
     caller = context.next_frame()
     assert caller is not None and caller.function is not None
     assert caller.function.name == "called"
+    (named,) = session.warnings.take()
+    assert named.startswith("DW_AT_return_addr of innermost at .debug_info+0x")
+    assert "the result has to be a location in memory: it is composite" in named
+    assert without_rules(unwound).return_address() == unwound.return_address()
+    assert session.warnings.take() == []
 
 
 def test_no_return_address(session: Session) -> None:

@@ -13,7 +13,7 @@ import pytest
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger import Session
-from rocdbg.debugger.target.simulated import SimTarget
+from rocdbg.debugger.target.simulated_target import SimTarget
 
 pytestmark = pytest.mark.llvm
 

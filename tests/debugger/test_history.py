@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.history import ValueHistory
-from rocdbg.debugger.values.storage import MemoryStorage
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_history import ValueHistory
+from rocdbg.debugger.values.value_storage import MemoryStorage
 from tests.debugger.toy_target import DictionaryTarget
 
 
@@ -16,7 +16,7 @@ def history(count: int) -> ValueHistory:
     """The first value is 10, the second 20, and so on."""
     made = ValueHistory()
     for number in range(1, count + 1):
-        assert made.record(Value.of_int(ctypes.INT, 10 * number)) == number
+        assert made.record(Value.of_int(c_types.INT, 10 * number)) == number
     return made
 
 
@@ -90,7 +90,7 @@ def test_a_value_is_kept_as_it_was() -> None:
         generic_address = staticmethod(memory.generic_address)
         is_generic = staticmethod(memory.is_generic)
 
-    there = Value(ctypes.INT, MemoryStorage(Global(), 0, 0x100))
+    there = Value(c_types.INT, MemoryStorage(Global(), 0, 0x100))
     kept = ValueHistory()
     kept.record(there)
     memory.write_memory(0, 0x100, b"\6")

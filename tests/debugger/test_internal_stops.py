@@ -23,7 +23,7 @@ def test_a_crash_is_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         return debugger.execute(line, to_string=True).splitlines()
 
     execute("start")
-    debugger.session.inferior.target.dispatch.waves[0].set_field("lds_pointer", 0x1000)
+    debugger.session.inferior.target.dispatch.waves[0].set_word("lds_pointer", 0x1000)
     _, _, received, internal, report, *_ = execute("continue")
     assert received == 'Thread 1 "reduce" received signal SIGILL, Illegal instruction.'
     assert re.fullmatch(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from rocdbg import Debugger
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.trees import parse_in
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.parsing.kept_trees import parse_in
 
 
 def test_a_name_that_becomes_a_type() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.debugger.errors import LocationSpecError
-from rocdbg.debugger.program.linespec import (
+from rocdbg.debugger.base.errors import LocationSpecError
+from rocdbg.debugger.program.location_syntax import (
     AddressSpec,
     FunctionSpec,
     LabelSpec,

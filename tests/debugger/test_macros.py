@@ -11,11 +11,11 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.errors import ExpressionError, NoSymbolError
-from rocdbg.debugger.expr.macro_expansion import expand
-from rocdbg.debugger.expr.macro_scope import macros_at
+from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.parsing.macro_expansion import expand
+from rocdbg.debugger.expr.parsing.macro_scope import macros_at
 from rocdbg.dwarf.info import DebugInfo, DebugInfoError
-from rocdbg.dwarf.info.macros import MacroTable, definition, macros_of
+from rocdbg.dwarf.info.macro_sections import MacroTable, definition, macros_of
 
 SOURCE = Path(__file__).parent / "sources" / "macros.cl"
 OPENCL = ["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", "-w", "-fdebug-macro", "-O0"]

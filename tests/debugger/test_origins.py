@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.running.origins import Origin
-from rocdbg.debugger.running.stops import StopReason
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.running.stop_events import StopReason
+from rocdbg.debugger.time.origins import Origin
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.isa.results import results
+from rocdbg.isa.result_operands import results
 
 pytestmark = pytest.mark.llvm
 

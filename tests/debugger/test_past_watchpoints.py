@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 pytestmark = pytest.mark.llvm
 
@@ -19,7 +19,7 @@ def changes(watched: Session, go: Callable[[], StopEvent], back: bool = False) -
     """What watchpoints say until something else stops."""
     found: list[Change] = []
     while (event := go()).reason is StopReason.WATCHPOINT:
-        (trigger,) = event.triggers
+        (trigger,) = event.hits.triggers
         assert trigger.old is not None and trigger.new is not None
         values = trigger.old.as_int(), trigger.new.as_int()
         before, after = reversed(values) if back else values
@@ -51,7 +51,7 @@ def test_variables_of_one_lane_back_and_forth(watched: Session) -> None:
 
 def changes_of(watched: Session, event: StopEvent) -> Change:
     """One change, forwards."""
-    (trigger,) = event.triggers
+    (trigger,) = event.hits.triggers
     assert trigger.old is not None and trigger.new is not None
     return watched.time.position - 1, event.scope.thread, event.lanes, trigger.old.as_int(), trigger.new.as_int()
 
@@ -127,7 +127,7 @@ def test_steps_back_stop_at_changes(watched: Session) -> None:
     while (event := session.time.next()).reason in (StopReason.STEP, StopReason.WATCHPOINT) and len(seen) < 12:
         line = session.focus.frame().line
         if event.reason is StopReason.WATCHPOINT:
-            (trigger,) = event.triggers
+            (trigger,) = event.hits.triggers
             assert trigger.old is not None and trigger.new is not None
             seen.append((line, trigger.old.as_int(), trigger.new.as_int()))
         else:

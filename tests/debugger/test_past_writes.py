@@ -15,12 +15,12 @@ import pytest
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded import RecordedTarget
+from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.isa import decode
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.wave import Wave
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.wave import Wave
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 Memory = NDArray[np.uint8]

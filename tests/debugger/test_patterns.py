@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from rocdbg.debugger.patterns import PatternError, Syntax, compile_pattern
+from rocdbg.debugger.base.patterns import PatternError, Syntax, compile_pattern
 
 TEXTS = [
     "", "sum", "fill", "sum|fill", "a", "aa", "aaa", "a+", "b", "xa", "x^a", "a$b", "*a", "]", "w", "\\", "abab", "ab",

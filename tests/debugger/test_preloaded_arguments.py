@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.stops import StopReason
+from rocdbg.debugger.running.stop_events import StopReason
 
 pytestmark = pytest.mark.llvm
 PRELOADING = "-mllvm", "-amdgpu-kernarg-preload-count=8"

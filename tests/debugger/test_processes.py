@@ -13,7 +13,7 @@ import pytest
 from rocdbg.cli.script import Line
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
-from rocdbg.debugger.running.stops import StopReason
+from rocdbg.debugger.running.stop_events import StopReason
 from tests.debugger.scripted_process import ScriptedProcess, Step, session_on
 
 pytestmark = pytest.mark.llvm

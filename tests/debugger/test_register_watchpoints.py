@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.running.stops import StopEvent, StopReason
-from rocdbg.debugger.running.watching import Watcher
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.breakpoints.watcher import Watcher
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 PLACES = [
@@ -36,7 +36,7 @@ def told(session: Session, event: StopEvent) -> tuple[object, ...]:
     """What a stop is, whatever other waves did meanwhile."""
     thread = event.scope.thread
     assert thread is not None
-    data = [(t.old and t.old.data, t.new and t.new.data) for t in event.triggers]
+    data = [(t.old and t.old.data, t.new and t.new.data) for t in event.hits.triggers]
     wave = session.inferior.wave(thread)
     return event.reason, thread, wave.pc, session.time.need().count(thread), event.lanes, data
 

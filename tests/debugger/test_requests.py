@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger import Session, lane_list, lane_ranges
-from rocdbg.debugger.errors import BreakpointError, LocationSpecError, PluginError
-from rocdbg.debugger.program.linespec import AddressSpec, FunctionSpec, LineSpec, Spec, parse_spec
-from rocdbg.debugger.running.break_arguments import parse_tail, split_location
-from rocdbg.debugger.running.number_lists import parse_numbers
+from rocdbg.debugger.base.errors import BreakpointError, LocationSpecError, PluginError
+from rocdbg.debugger.breakpoints.break_arguments import parse_tail, split_location
+from rocdbg.debugger.breakpoints.number_lists import parse_numbers
+from rocdbg.debugger.program.location_syntax import AddressSpec, FunctionSpec, LineSpec, Spec, parse_spec
 
 SPECS: list[tuple[str, Spec]] = [
     ("12", LineSpec(None, 12)),

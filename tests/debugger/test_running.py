@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from rocdbg.debugger import Session, StopReason
-from rocdbg.debugger.errors import DebuggerError, FocusError, LocationSpecError, NotRunningError
+from rocdbg.debugger.base.errors import DebuggerError, FocusError, LocationSpecError, NotRunningError
 
 Start = Callable[..., Session]
 
@@ -87,7 +87,7 @@ def test_ignore_count_and_temporary(lanes: Start) -> None:
     session.breakpoints.set_ignore(made.number, 1)
     session.break_at("lanes.hip:40", temporary=True)
     event = session.run()
-    assert (event.scope.thread, event.temporary, event.breakpoints) == (1, True, (2,))
+    assert (event.scope.thread, event.hits.temporary, event.breakpoints) == (1, True, (2,))
     event = session.running.proceed()
     assert (event.scope.thread, event.breakpoints) == (2, (1,))
     assert [b.number for b in session.breakpoints] == [1]
@@ -125,7 +125,7 @@ def test_step_enters_a_function_behind_its_prologue(lanes: Start) -> None:
     session.break_at("lanes.hip:32", temporary=True)
     session.run()
     event = session.running.step()
-    assert event.new_frame
+    assert event.cause.new_frame
     frame = session.focus.frame()
     assert (frame.name, frame.line) == ("scale", 15)
     lane = event.scope.lane
@@ -157,7 +157,7 @@ def test_fault_is_a_signal_and_ends_the_program(lanes: Start) -> None:
     assert event.signal is not None and event.signal.name == "SIGSEGV"
     assert line(session) == 46
     assert event.lanes & 1 == 0 and event.scope.lane == 1
-    assert "write of 4 bytes" in event.detail and "buffer 'x'" in event.detail
+    assert "write of 4 bytes" in event.device.sentence and "buffer 'x'" in event.device.sentence
     assert session.running.proceed().reason is StopReason.TERMINATED
 
 
@@ -273,7 +273,7 @@ def test_optimised_code_keeps_variables_in_registers(lanes: Start) -> None:
 
 
 def test_examine(lanes: Start) -> None:
-    from rocdbg.debugger.values.format import Format
+    from rocdbg.debugger.values.format_letters import Format
 
     session = lanes()
     session.break_at("lanes.hip:31")
@@ -302,7 +302,7 @@ def test_backtrace_and_finish(lanes: Start, target: str, level: str) -> None:
     event = session.running.finish()
     assert event.reason is StopReason.FINISHED
     assert event.returned is not None
-    assert session.data.format(event.returned) == "3"
+    assert session.data.format(event.returned.value) == "3"
     assert event.scope.lane == lane
     assert session.focus.frame().name == "kern"
     with pytest.raises(DebuggerError, match="not meaningful in the outermost frame"):

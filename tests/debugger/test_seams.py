@@ -16,7 +16,7 @@ from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger import Session
 from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.runnable import TargetStopKind
 from rocdbg.debugger.target.state import LoadedCodeObject, Target
 from tests.debugger.toy_target import DictionaryTarget, end, stop, wave

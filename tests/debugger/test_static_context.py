@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.expr.program_environment import FileMemory
-from rocdbg.debugger.frames.context import FrameContext
-from rocdbg.debugger.frames.static_context import StaticContext
+from rocdbg.debugger.expr.environments.program_environment import FileMemory, StaticContext
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.errors import Error
 
 pytestmark = pytest.mark.llvm

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.skips import Skip
+from rocdbg.debugger.running.skip_list import Skip
 from tests.debugger.conftest import SOURCES, Compile
 
 pytestmark = pytest.mark.llvm

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.debugger.running.runner import FATAL
-from rocdbg.debugger.running.stops import SIGNALS, StopReason
+from rocdbg.debugger.running.stop_events import SIGNALS, StopReason
 
 NAMES = {
     "SIGINT": "Interrupt",

@@ -11,14 +11,14 @@ import pytest
 from numpy.typing import NDArray
 
 import rocdbg
-from rocdbg.arch.lanes import lane_list
+from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger import Session
-from rocdbg.debugger.errors import BreakpointError, DebuggerError
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.running.stops import StopReason
-from rocdbg.debugger.running.trace_travel import look_at
-from rocdbg.debugger.running.tracepoints import Tracepoint, parse_actions
-from rocdbg.debugger.running.tracing import TraceOptions
+from rocdbg.debugger.base.errors import BreakpointError, DebuggerError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import TraceOptions
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint, parse_actions
+from rocdbg.debugger.running.stop_events import StopReason
+from rocdbg.debugger.time.time_control import look_at
 
 pytestmark = pytest.mark.llvm
 

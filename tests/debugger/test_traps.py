@@ -76,4 +76,4 @@ def test_traps_are_named(compiled: Compile) -> None:
         session.places.assemble(f"$pc s_trap {number}")
         event = session.running.proceed()
         shown = number if number <= 64 else hex(number)
-        assert (event.detail or "").endswith(f" executed `s_trap {shown}`{meaning}."), number
+        assert (event.device.sentence or "").endswith(f" executed `s_trap {shown}`{meaning}."), number

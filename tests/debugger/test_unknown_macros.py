@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.debugger.program.command_line import given_macros
-from rocdbg.debugger.program.known_names import KnownNames, KnownText
-from rocdbg.debugger.program.source_tokens import definitions_of, function_tokens
-from rocdbg.debugger.program.unknown_macros import UnknownMacros
+from rocdbg.debugger.program.source_text.known_names import KnownNames, KnownText
+from rocdbg.debugger.program.source_text.source_texts import given_macros
+from rocdbg.debugger.program.source_text.source_tokens import definitions_of, function_tokens
+from rocdbg.debugger.program.source_text.unknown_macros import UnknownMacros
 
 STANDARD = [(False, "hip/hip_runtime.h"), (False, "cmath"), (False, "stdint.h")]
 OWN = [(True, "settings.h")]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.frames.frame_context import FrameContext
 from tests.debugger.nested_subprograms import SOURCE, build
 
 pytestmark = pytest.mark.llvm

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from tests.debugger.conftest import SOURCES, Compile
 
 pytestmark = pytest.mark.llvm
@@ -47,7 +47,7 @@ def sums(lane: int) -> list[float]:
 
 
 def numbers(event: StopEvent) -> tuple[float, ...]:
-    (trigger,) = event.triggers
+    (trigger,) = event.hits.triggers
     return tuple(value.as_float() if value is not None else -1.0 for value in (trigger.old, trigger.new))
 
 
@@ -59,11 +59,11 @@ def test_any_lane_may_hold(compiled: Compile, target: str, level: str) -> None:
     made = session.watch("sum", condition="sum > 45 && ($_lane == 5 || $_lane == 9)", every_lane=True)
     event = session.running.proceed()
     assert event.reason is StopReason.WATCHPOINT
-    (trigger,) = event.triggers
+    (trigger,) = event.hits.triggers
     assert (trigger.lane, event.scope.lane, event.lanes) == (9, 9, 1 << 9)
     assert numbers(event) == (9, 9 + 41) and sums(5)[2] == 5 + 37
     event = session.running.proceed()
-    assert (event.triggers[0].lane, event.lanes, made.hit_count) == (5, 1 << 5 | 1 << 9, 2)
+    assert (event.hits.triggers[0].lane, event.lanes, made.hit_count) == (5, 1 << 5 | 1 << 9, 2)
 
 
 @pytest.mark.parametrize("target", TARGETS)

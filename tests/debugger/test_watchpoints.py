@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.breakpoints import Disposition
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.breakpoints.breakpoint_table import Disposition
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 pytestmark = pytest.mark.llvm
 
@@ -16,7 +16,7 @@ TARGETS = ("gfx90a", "gfx1100")
 def _values(event: StopEvent) -> list[tuple[int | None, int | None]]:
     return [
         tuple(value.as_int() if value is not None else None for value in (trigger.old, trigger.new))  # type: ignore[misc]
-        for trigger in event.triggers
+        for trigger in event.hits.triggers
     ]
 
 
@@ -71,7 +71,7 @@ def test_a_breakpoint_where_a_change_is_told_is_hit_by_the_same_stop(watched: Se
     other = watched.break_at(f"*{behind:#x}")
     event = watched.running.proceed()
     assert (event.reason, event.breakpoints) == (StopReason.WATCHPOINT, (made.number, other.number))
-    assert (event.lanes, event.hit_lanes) == (1 << 5, watched.inferior.active_lanes(event.scope.thread or 0))
+    assert (event.lanes, event.hits.lanes) == (1 << 5, watched.inferior.active_lanes(event.scope.thread or 0))
     assert (made.hit_count, other.hit_count) == (1, 1)
     assert watched.running.proceed().scope.thread != event.scope.thread  # it is told once
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.arch.targets import target_by_name
-from rocdbg.debugger.errors import FocusError, MemoryAccessError
-from rocdbg.debugger.target.ids import WaveId
+from rocdbg.debugger.base.errors import FocusError, MemoryAccessError
 from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.rocgdb_ids import WaveId
 from rocdbg.debugger.target.runnable import ExitInfo, Progress, Resume, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, LoadedCodeObject, QueueInfo, WaveInfo
 

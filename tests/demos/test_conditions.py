@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.running.stops import StopEvent, StopReason
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType
 from rocdbg.errors import Error
@@ -39,7 +39,7 @@ def _open(launch: Path, target: str, mode: str) -> Session | None:
         session.load(launch, target)
     except Error:
         return None  # the demo is not built for this target
-    session.convenience.set("factor", Value.of_int(ctypes.UNSIGNED_LONG, 4))
+    session.convenience.set("factor", Value.of_int(c_types.UNSIGNED_LONG, 4))
     return session
 
 
@@ -75,13 +75,13 @@ def _texts(session: Session) -> Iterator[str]:
 
 def _about(name: str, value: Value) -> Iterator[str]:
     bare = value.bare
-    if ctypes.is_float(value.type):
+    if c_types.is_float(value.type):
         yield f"{name} * 2 > {name} + 1"
         yield f"{name} != {name} || (int) {name} % 3 == 1"
-    elif ctypes.is_pointer(value.type):
+    elif c_types.is_pointer(value.type):
         yield f"*{name} > 3 && &{name}[1] != 0"
         yield f"{name}[$_lane] == {name}[0] || {name} + 1 - {name} != 1"
-    elif ctypes.is_scalar(value.type):
+    elif c_types.is_scalar(value.type):
         yield f"{name} % 5 == 2 || {name} > 100 && {name} < 120"
         yield f"~{name} >> 1 < -{name} ^ 3"
     elif isinstance(bare, ArrayType):

@@ -10,12 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from rocdbg import dwarf
-from rocdbg.arch.registers import register_number
+from rocdbg.arch.dwarf_registers import register_number
 from rocdbg.debugger import Session
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext, attribute_location
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
+from rocdbg.dwarf.cfi_rules import CfaRegister, ExpressionRule, OffsetRule, Rule, ValOffsetRule
 from rocdbg.dwarf.info.constants import At
-from rocdbg.dwarf.rules import CfaRegister, ExpressionRule, OffsetRule, Rule, ValOffsetRule
 
 WAVES = {"gfx90a": 64, "gfx1100": 32}
 GROUP = 10

@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.running.stops import StopReason
+from rocdbg.debugger.running.stop_events import StopReason
 
 DIALECTS = ("amd", "proposal2020", "llvm22")
 WAVES = {"gfx90a": 64, "gfx1100": 32}

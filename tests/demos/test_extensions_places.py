@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from rocdbg import dwarf
 from rocdbg.debugger import Session
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import top_context
-from rocdbg.debugger.values.storage import AbsentError
+from rocdbg.debugger.values.value_storage import AbsentError
 from rocdbg.dwarf.info import Exprloc, Loclist, Variable
-from rocdbg.dwarf.info.expressions import as_written
+from rocdbg.dwarf.info.attribute_expressions import as_written
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.storage import StorageKind
 

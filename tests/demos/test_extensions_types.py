@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from rocdbg import dwarf
 from rocdbg.debugger import Session
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.values.storage import Absence
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.values.value_storage import Absence
 from rocdbg.dwarf.info import Exprloc, Loclist
-from rocdbg.dwarf.info.expressions import as_written
+from rocdbg.dwarf.info.attribute_expressions import as_written
 from rocdbg.dwarf.info.types import MemberPointerType, VectorType
 
 WAVES = {"gfx90a": 64, "gfx1100": 32}

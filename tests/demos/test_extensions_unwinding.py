@@ -12,12 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from rocdbg import codeobject, dwarf, isa
-from rocdbg.arch.registers import register_number, register_size
+from rocdbg.arch.dwarf_registers import register_number, register_size
 from rocdbg.debugger import Session
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import top_context
-from rocdbg.dwarf.rules import (
+from rocdbg.dwarf.cfi_rules import (
     ExpressionRule,
     OffsetRule,
     RegisterRule,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from rocdbg import isa
-from rocdbg.arch.lanes import lane_list
+from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger import Session, StopReason
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.values.storage import AbsentError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.values.value_storage import AbsentError
 
 pytestmark = pytest.mark.llvm
 Start = Callable[..., Session]

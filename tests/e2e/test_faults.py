@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.arch.lanes import lane_list
+from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger import Session, StopEvent, StopReason
-from rocdbg.debugger.errors import NotRunningError
+from rocdbg.debugger.base.errors import NotRunningError
 
 pytestmark = pytest.mark.llvm
 Launch = Callable[..., Session]
@@ -74,7 +74,7 @@ def test_fault_of_one_lane(launch: Launch, fault: Fault, target: str, level: str
     assert event.reason is StopReason.SIGNAL
     assert event.signal is not None and event.signal.name == fault.signal
     assert (event.scope.thread, event.scope.lane, event.lanes) == (thread + 1, lane, 1 << lane)
-    assert event.detail.startswith(fault.detail)
+    assert event.device.sentence.startswith(fault.detail)
     assert session.focus.frame().line == line_of(f"here: {fault.kernel}")
     assert tuple(frame.name for frame in session.focus.frames()) == (fault.frames or (fault.kernel,))
     if level == "-O0":
@@ -89,14 +89,14 @@ def test_fault_of_one_lane(launch: Launch, fault: Fault, target: str, level: str
     with pytest.raises(NotRunningError):
         session.running.step()
     again = session.run()
-    assert (again.reason, again.detail, again.scope) == (event.reason, event.detail, event.scope)
+    assert (again.reason, again.device.sentence, again.scope) == (event.reason, event.device.sentence, event.scope)
 
 
 def test_fault_of_several_lanes(launch: Launch) -> None:
     session = launch("global_write")
     event = session.run()
     assert lane_list(event.lanes) == [3, 19, 35, 51]
-    assert event.detail.startswith("Lanes [3 19 35 51]: write of 4 bytes at 0x7f0040")
+    assert event.device.sentence.startswith("Lanes [3 19 35 51]: write of 4 bytes at 0x7f0040")
     for lane in (3, 4, 51):
         session.focus.select_lane(lane)
         assert session.data.integer("i") == lane
@@ -108,7 +108,7 @@ def test_illegal_instruction(launch: Launch) -> None:
     session = launch("bad_code", "gfx1030")
     event = session.run()
     assert event.signal is not None and event.signal.name == "SIGILL"
-    assert event.detail == "Lanes [0-31] executed `.long 0xbf7fffff`."
+    assert event.device.sentence == "Lanes [0-31] executed `.long 0xbf7fffff`."
     assert session.focus.frame().line == line_of("here: bad_code")
 
 
@@ -122,7 +122,7 @@ def test_debug_trap_goes_on(launch: Launch, target: str) -> None:
         assert event.signal is not None and event.signal.name == "SIGTRAP"
         assert event.scope.thread == threads
         assert all(lane % 2 for lane in lane_list(event.lanes))
-        assert event.detail.endswith(" executed `s_trap 3`.")
+        assert event.device.sentence.endswith(" executed `s_trap 3`.")
         event = session.running.proceed()
     assert (event.reason, threads) == (StopReason.EXITED, 2 if target == "gfx942" else 3)
     bound = session.launch.bound

@@ -179,7 +179,7 @@ def test_recursion_is_as_deep_as_the_lane_asks(launch: Launch, target: str) -> N
     assert session.data.integer("i") == 2
     session.focus.select_frame(1)
     event = session.running.finish()
-    assert event.returned is not None and event.returned.as_int() == 1
+    assert event.returned is not None and event.returned.value.as_int() == 1
     assert session.data.integer("n") == 2
 
 
@@ -215,9 +215,9 @@ def test_returned_values(launch: Launch, target: str, level: str) -> None:
         session.focus.select_lane(5)
         event = session.running.finish()
         assert (event.reason, session.focus.frame().name) == (StopReason.FINISHED, "returns")
-        seen[name] = session.data.format(event.returned).split(" '")[0] if event.returned is not None else None
+        seen[name] = session.data.format(event.returned.value).split(" '")[0] if event.returned is not None else None
         if name == "mixed" and event.returned is not None:
-            seen[name] = session.data.format(event.returned)
+            seen[name] = session.data.format(event.returned.value)
         event = session.running.proceed()
     assert seen == {
         name: None if level != "-O0" and name in CHANGED else text(item) for name, text in RETURNS

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from rocdbg.host.library import RuntimeLibrary
-from rocdbg.host.program import Program
+from rocdbg.host.program_api import Program
 
 HERE = Path(__file__).parent
 PROGRAM = HERE / "sources" / "imaged.py"

@@ -10,7 +10,7 @@ from rocdbg.host.library import RuntimeLibrary
 from rocdbg.host.mappings import Mappings
 from rocdbg.host.protocol import Access
 from rocdbg.host.shared_memory import SharedMemory
-from rocdbg.sim.layout import PageFlags
+from rocdbg.sim.core.layout import PageFlags
 
 KIB, MIB = 1 << 10, 1 << 20
 R, RW = Access.READ, Access.READ | Access.WRITE

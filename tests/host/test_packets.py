@@ -6,8 +6,7 @@ import struct
 
 import pytest
 
-from rocdbg.host.packets import Barrier, BarrierValue, Condition, Malformed, decode_packet
-from rocdbg.sim.device.packets import KernelPacket
+from rocdbg.sim.device.aql_packets import Barrier, BarrierValue, Condition, KernelPacket, Malformed, decode_packet
 
 
 def kernel(setup: int, workgroup: tuple[int, int, int], grid: tuple[int, int, int]) -> bytes:
@@ -25,9 +24,9 @@ def value(condition: int) -> bytes:
 PACKETS = [
     ("no packet yet", bytes([1]).ljust(64, b"\0"), None),
     ("three dimensions", kernel(3, (4, 2, 1), (64, 8, 3)),
-     KernelPacket(0x1502, (64, 8, 3), (4, 2, 1), 16, 32, 0x1000, 0x2000, 0x3000)),
+     KernelPacket((64, 8, 3), (4, 2, 1), 16, 32, 0x1000, 0x2000, 0x3000, 0x1502)),
     ("what is beyond the dimensions does not count", kernel(1, (64, 0, 9), (128, 5, 0)),
-     KernelPacket(0x1502, (128, 1, 1), (64, 1, 1), 16, 32, 0x1000, 0x2000, 0x3000)),
+     KernelPacket((128, 1, 1), (64, 1, 1), 16, 32, 0x1000, 0x2000, 0x3000, 0x1502)),
     ("no dimensions", kernel(0, (1, 1, 1), (1, 1, 1)),
      Malformed("invalid dispatch packet: its grid has no dimensions")),
     ("all signals", barrier(3, 0, 8, 0, 16), Barrier((8, 16), False, 0x40)),

@@ -11,7 +11,7 @@ import pytest
 
 from rocdbg.host.compiling import exported_names
 from rocdbg.host.library import RuntimeLibrary
-from rocdbg.host.program import Program
+from rocdbg.host.program_api import Program
 
 HERE = Path(__file__).parent
 CLIENT = HERE / "client"

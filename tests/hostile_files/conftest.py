@@ -37,7 +37,7 @@ Run = Callable[[kinds.Attack], Outcome]
 @pytest.fixture(scope="session")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Everything that a session imports is there before children are made."""
-    fuzz_files.warm_up(tmp_path_factory.mktemp("warm"))
+    kinds.warm_up(tmp_path_factory.mktemp("warm"))
 
 
 @pytest.fixture

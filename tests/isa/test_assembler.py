@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from rocdbg import isa
 from rocdbg.errors import Error
 from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.generate import typed_operands
-from rocdbg.isa.generate.mutate import texts
-from rocdbg.isa.generate.soak import encodings
-from rocdbg.isa.generate.soak_typed import differences, is_slip, spelled_freely
+from rocdbg.isa.generate.sample_words import encodings
+from tests.isa.soak import typed_operands
+from tests.isa.soak.mistyped import texts
+from tests.isa.soak.typed_soak import differences, is_slip, spelled_freely
 
 
 def llvm_assembler(target: str, lines: list[str]) -> list[bytes | None]:
@@ -69,7 +69,7 @@ def test_generated_encodings(target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_mistyped(target: str) -> None:
     """What LLVM refuses is refused, what it takes has the same bytes: printed instructions with other registers,
-    numbers and modifiers. ``python -m rocdbg.isa.generate.soak_typed`` is the long form."""
+    numbers and modifiers. ``python -m tests.isa.soak.typed_soak`` is the long form."""
     lines = list(itertools.islice(texts(target, 20000, random.Random(7)), 300))
     found = differences(target, lines)
     free = spelled_freely(target, found)

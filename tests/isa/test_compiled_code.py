@@ -10,7 +10,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from rocdbg import isa
-from rocdbg.isa.generate.assembler import Assembler
+from rocdbg.isa.generate.llvm_assembler import Assembler
 
 SOURCES = Path(__file__).parent / "sources"
 TARGETS = (

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from rocdbg import isa
 from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.generate.assembler import Assembler
-from rocdbg.isa.generate.build import build
-from rocdbg.isa.generate.oracle import Oracle
-from rocdbg.isa.generate.soak import compare, encodings
-from rocdbg.isa.generate.soak_assembled import foreign_texts, round_trips, texts_decoded
+from rocdbg.isa.encoding_table import Table, load, pack, unpack
+from rocdbg.isa.generate.build_table import build
+from rocdbg.isa.generate.llvm_assembler import Assembler
+from rocdbg.isa.generate.llvm_disassembler import Oracle
+from rocdbg.isa.generate.sample_words import encodings
 from rocdbg.isa.generate.transfer import Transfer
-from rocdbg.isa.table import Table, load, pack, unpack
+from tests.isa.soak.assembled_soak import foreign_texts, round_trips, texts_decoded
+from tests.isa.soak.decoder_soak import compare
 
 TARGETS = ("gfx600", "gfx700", "gfx803", "gfx90a", "gfx942", "gfx1030", "gfx1100")
 

@@ -6,7 +6,7 @@ import pytest
 
 from rocdbg import isa
 from rocdbg.isa import Flow, OperandKind
-from rocdbg.isa.constants import constant_bits, literal_value
+from rocdbg.isa.inline_constants import constant_bits, literal_value
 
 
 def words(*dwords: int) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg import isa
-from rocdbg.isa.generate.assembler import Assembler
+from rocdbg.isa.generate.llvm_assembler import Assembler
 
 SYMBOLS = {"label": 0x1100, "table": 0x2000, "kernel": 0x1000}
 ADDRESS = 0x1000

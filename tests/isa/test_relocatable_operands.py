@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rocdbg import isa
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.source import Source
-from rocdbg.isa.expressions import Value
+from rocdbg.isa.operand_expressions import Value
 
 START = 0x7F00_0010_1000
 SYMBOLS = {

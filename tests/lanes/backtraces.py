@@ -14,9 +14,9 @@ import rocdbg
 from rocdbg import isa
 from rocdbg.addresses import LoadedAddress
 from rocdbg.analysis.effects import preserves_scalar
-from rocdbg.arch.registers import sgpr_number, vgpr_number
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.arch.dwarf_registers import sgpr_number, vgpr_number
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.lane_pcs import top_context
 from rocdbg.debugger.target.runnable import Resume, ResumeMode

@@ -15,7 +15,7 @@ from pathlib import Path
 import rocdbg
 from rocdbg import isa
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.program.opencl import KERNEL_BODY
+from rocdbg.debugger.program.opencl_kernels import KERNEL_BODY
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.runnable import Resume, ResumeMode
 

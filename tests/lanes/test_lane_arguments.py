@@ -11,7 +11,7 @@ import pytest
 import rocdbg
 from rocdbg.cli.present import frame_text, frame_texts
 from rocdbg.debugger import Focus
-from rocdbg.debugger.plugins import Plugin
+from rocdbg.debugger.plugin_host import Plugin
 from rocdbg.debugger.values.value import Value
 from tests.lanes.build import build, values
 

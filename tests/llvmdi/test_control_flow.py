@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocdbg import llvmdi
-from rocdbg.llvmdi.control_flow import ControlFlow
+from rocdbg.llvmdi.function_flow import ControlFlow
 
 
 @st.composite

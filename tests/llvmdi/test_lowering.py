@@ -10,7 +10,7 @@ import pytest
 from rocdbg import dwarf, llvmdi
 from rocdbg.dwarf.context import LocationList
 from rocdbg.errors import Error
-from rocdbg.llvmdi.listing import lowered_lines
+from rocdbg.llvmdi.module_listing import lowered_lines
 from rocdbg.llvmdi.placement import Placement, read_placement
 from tests.llvmdi.machine import Machine, by_dwarf, by_llvm
 

@@ -13,9 +13,9 @@ import pytest
 
 from rocdbg import dwarf, llvmdi
 from rocdbg.errors import Error
+from rocdbg.llvmdi.llvm_types import PointerType
 from rocdbg.llvmdi.module import Function, Operand
 from rocdbg.llvmdi.placement import CodeAddresses, FrameAddress
-from rocdbg.llvmdi.types import PointerType
 from tests.llvmdi.machine import Known, Machine, read
 from tests.llvmdi.test_compiled import compiled
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rocdbg import llvmdi
 from rocdbg.dwarf.operations import DIALECTS
-from rocdbg.llvmdi.evaluator import Evaluator, State
+from rocdbg.llvmdi.object_evaluator import Evaluator, State
 from tests.llvmdi.machine import Machine, by_dwarf, by_llvm
 
 BINARY = ("Add", "Sub", "Mul", "Div", "Mod", "And", "Or", "Xor", "Shl", "Shr", "AShr", "LShr")

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocdbg import llvmdi
-from rocdbg.llvmdi.constants import parse_operand
-from rocdbg.llvmdi.cursor import Cursor
-from rocdbg.llvmdi.lexer import Source, tokenize
+from rocdbg.llvmdi.llvm_constants import parse_operand
+from rocdbg.llvmdi.llvm_lexer import Source, tokenize
 from rocdbg.llvmdi.module import Node, Operand, Ref, Text, Words
+from rocdbg.llvmdi.token_cursor import Cursor
 
 EXAMPLES = sorted((Path(__file__).parent / "examples").glob("*.ll"))
 NAMED = "%S = type { i8, i64 }\n%P = type <{ i8, i64 }>\n%R = type { %S, [3 x i16] }\n"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg import llvmdi
-from rocdbg.llvmdi.evaluator import Evaluator
+from rocdbg.llvmdi.object_evaluator import Evaluator
 from tests.llvmdi.machine import Machine, by_dwarf, by_llvm
 
 TABLES = Path(__file__).parent / "tables"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg.cli.shell import Shell
-from rocdbg.debugger.errors import PluginError
+from rocdbg.debugger.base.errors import PluginError
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]
 

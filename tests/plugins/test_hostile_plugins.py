@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import rocdbg
+from rocdbg.cli.interrupts import Signals
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.signals import Signals
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]
 RAISED = [

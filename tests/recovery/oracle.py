@@ -9,10 +9,10 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from rocdbg import isa
-from rocdbg.arch.lanes import lane_list
+from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger import Session, StopReason
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.values.storage import AbsentError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.values.value_storage import AbsentError
 
 SOURCES = Path(__file__).parent / "sources"
 GROUP = 40

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocdbg.cli.screen.layout import PREDEFINED, LayoutError, arrange, parse_layout, windows
+from rocdbg.cli.screen.window_layout import PREDEFINED, LayoutError, arrange, parse_layout, windows
 
 PARSED = [
     ("src 2 status 0 cmd 1", "{src 2 status 0 cmd 1}"),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import rocdbg
-from rocdbg.sim.layout import PAGE_SIZE
-from rocdbg.sim.memory import GlobalMemory, MemoryAccessError
+from rocdbg.sim.core.layout import PAGE_SIZE
+from rocdbg.sim.core.memory import GlobalMemory, MemoryAccessError
 from rocdbg.sim.services.device_heap import QUARANTINE, DeviceHeap
 
 Build = Callable[[str, str], Path]

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rocdbg
-from rocdbg.sim.layout import PageFlags
-from rocdbg.sim.memory import Allocation, AllocationKind
+from rocdbg.sim.core.layout import PageFlags
+from rocdbg.sim.core.memory import Allocation, AllocationKind
 from rocdbg.sim.services.messages import MessageError, Messages
 from rocdbg.sim.services.output import ProgramOutput
 from rocdbg.sim.services.print_message import print_message

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 SCRIPT = """
-from rocdbg.sim.memory import GlobalMemory
+from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.services.host_services import SERVED, HostServices
 found = HostServices(GlobalMemory(), 8).arguments(SERVED)
 print(sorted((kind.name, address) for kind, address in found.items()))

@@ -1,30 +1,31 @@
-"""The commands, one module per subject; each handler is declared with `rocdbg.cli.registry.command`."""
+"""The commands, one module per subject; each handler is declared with `rocdbg.cli.command_registry.command`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rocdbg.cli.registry import Registry
+    from rocdbg.cli.command_registry import Registry
 
 
 def add_all(registry: Registry) -> None:
     """Add the commands that every shell has."""
     from rocdbg.cli.commands import (
+        absent_commands,
         aliases,
         autoload,
         breakpoint_tables,
         breakpoints,
-        calls,
         catching,
         code_objects,
         convenience_functions,
-        data,
         dprintf,
         dwarf,
         environment,
         files,
         frame_apply,
+        full_screen,
+        grid_positions,
         help,
         host,
         host_catching,
@@ -36,37 +37,36 @@ def add_all(registry: Registry) -> None:
         macros,
         maintenance,
         memory,
-        outside,
-        places,
         plugins,
+        print_and_set,
+        return_and_jump,
+        reverse_and_recording,
         running,
         scripting,
-        settings,
+        set_and_show,
+        shell_and_make,
         signals,
         skips,
         sources,
         stack,
         support,
-        time,
         trace_frames,
         tracing,
-        tui,
-        unavailable,
         watchpoints,
     )
     from rocdbg.cli.prefixes import prefix_command
 
     for module in (
-        help, support, aliases, outside, scripting, settings, autoload, running, calls, breakpoints, breakpoint_tables,
-        watchpoints, catching, host_catching, dprintf, stack, frame_apply, skips, lanes, places, data, memory, macros,
-        sources, info,
-        files, code_objects, images, plugins,
-        maintenance, dwarf, llvmdi, signals, environment, inferiors, host, time, tracing, trace_frames, tui,
+        help, support, aliases, shell_and_make, scripting, set_and_show, autoload, running, return_and_jump,
+        breakpoints, breakpoint_tables, watchpoints, catching, host_catching, dprintf, stack, frame_apply, skips,
+        lanes, grid_positions, print_and_set, memory, macros, sources, info, files, code_objects, images, plugins,
+        maintenance, dwarf, llvmdi, signals, environment, inferiors, host, reverse_and_recording, tracing,
+        trace_frames, full_screen,
     ):
         registry.add_module(module)
-    tui.add_layouts(registry)
+    full_screen.add_layouts(registry)
     memory.add_dumps(registry)
     convenience_functions.add_functions(registry)
     registry.prefix_command = prefix_command
-    settings.add_settings(registry)
-    unavailable.add_unavailable(registry)
+    set_and_show.add_settings(registry)
+    absent_commands.add_unavailable(registry)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.command_registry import Category, Completes, command
 from rocdbg.cli.kinds import text_of
-from rocdbg.cli.registry import Category, Completes, command
-from rocdbg.debugger.patterns import compile_pattern
+from rocdbg.debugger.base.patterns import compile_pattern
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.breakpoint_numbers import numbers_of
+from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.kinds import FILE, text_of
 from rocdbg.cli.paths import expand, shown_name
-from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.cli.table import render
-from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation
-from rocdbg.debugger.running.catchpoints import EventBreakpoint, HostCatchpoint
-from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
-from rocdbg.debugger.running.tracepoints import Tracepoint
-from rocdbg.debugger.running.watchpoints import Watchpoint
+from rocdbg.cli.text_columns import render
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointLocation
+from rocdbg.debugger.breakpoints.catchpoints import EventBreakpoint, HostCatchpoint
+from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint
+from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

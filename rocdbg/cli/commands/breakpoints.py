@@ -9,17 +9,17 @@ from msgspec import Struct
 
 from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.breakpoint_numbers import act_on, each_breakpoint, places_of, read_number
+from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.kinds import LOCATION, text_of, words_of
 from rocdbg.cli.number_words import lane_as_number
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.printf import numbers_printed
-from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.debugger.errors import LocationSpecError, NoProgramError
-from rocdbg.debugger.program.linespec import LineSpec, LocationSyntaxError, parse_spec
-from rocdbg.debugger.running.break_arguments import parse_tail, split_location
-from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation, BreakpointTable, Disposition
-from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
-from rocdbg.debugger.running.tracepoints import Tracepoint
+from rocdbg.debugger.base.errors import LocationSpecError, NoProgramError
+from rocdbg.debugger.breakpoints.break_arguments import parse_tail, split_location
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointLocation, BreakpointTable, Disposition
+from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint
+from rocdbg.debugger.program.location_syntax import LineSpec, LocationSyntaxError, parse_spec
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -83,8 +83,9 @@ def set_breakpoint(
     if hardware and not pending and not session.inferior.running:
         raise CommandError("No hardware breakpoint support in the target.")
     made = session.break_at(
-        wanted.location, condition=tail.condition, temporary=temporary, hardware=hardware, thread=tail.thread,
-        lane=tail.lane, force=tail.force, pending=pending, form=DynamicPrintf if form else kind,
+        wanted.location, places=None if pending else found, condition=tail.condition, temporary=temporary,
+        hardware=hardware, thread=tail.thread, lane=tail.lane, force=tail.force, pending=pending,
+        form=DynamicPrintf if form else kind,
     )
     if isinstance(made, DynamicPrintf):
         made.format, made.once_per_wave = form, once_per_wave
@@ -96,26 +97,35 @@ def set_breakpoint(
     return True
 
 
+MOST_NOTED = 200
+"""Breakpoints at one place that are named when there is one more: a thousand would each name all before them."""
+
+
 def note_others(shell: Shell, places: Sequence[BreakpointLocation], made: Breakpoint | None = None) -> None:
     """``Note: breakpoint 1 also set at pc 0x1139.`` of places where ``made`` is, or would have been; not in scripts."""
     if not shell.at_prompt:
         return
     for where in places:
+        rows, others = shell.session.breakpoints.sharing(where, MOST_NOTED)
+        all_threads = made is not None and made.thread is not None
         same = [
-            f"{row.number}{_thread_note(row, made)}{'' if row.enabled else ' (disabled)'}"
-            for row in shell.session.breakpoints.sharing(where)
+            str(row.number) if row.enabled and row.thread is None and not all_threads else _noted(row, all_threads)
+            for row in rows
             if row is not made
         ]
+        others -= made is not None and made not in rows
+        if others > 0:
+            same.append(f"{others} more")
         if same:
             *most, last = same
             names = f"{', '.join(most)} and {last}" if most else last
             shell.line(f"Note: breakpoint{'s' if most else ''} {names} also set at pc {where.address:#x}.")
 
 
-def _thread_note(row: Breakpoint, made: Breakpoint | None) -> str:
-    if row.thread is not None:
-        return f" (thread {row.thread})"
-    return " (all threads)" if made is not None and made.thread is not None else ""
+def _noted(row: Breakpoint, all_threads: bool) -> str:
+    """``1 (thread 2) (disabled)``; ``all_threads``: of one for all threads that is said, too."""
+    thread = f" (thread {row.thread})" if row.thread is not None else " (all threads)" if all_threads else ""
+    return f"{row.number}{thread}{'' if row.enabled else ' (disabled)'}"
 
 
 def announce(shell: Shell, made: Breakpoint) -> str:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from rocdbg.cli.arguments import Arguments, Kind, optional
-from rocdbg.cli.registry import Category, CommandError, command
-from rocdbg.debugger.patterns import compile_pattern
-from rocdbg.debugger.running.catching import check_trap
-from rocdbg.debugger.running.catchpoints import Event
+from rocdbg.cli.command_registry import Category, CommandError, command
+from rocdbg.debugger.base.patterns import compile_pattern
+from rocdbg.debugger.breakpoints.catcher import check_trap
+from rocdbg.debugger.breakpoints.catchpoints import Event
 from rocdbg.debugger.target.runnable import EXCEPTIONS
 
 if TYPE_CHECKING:

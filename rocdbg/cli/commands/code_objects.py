@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments
-from rocdbg.cli.registry import Category, command
-from rocdbg.cli.table import render
+from rocdbg.cli.command_registry import Category, command
+from rocdbg.cli.text_columns import render
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.reports.code_objects import metadata_documents, note_rows, relocation_rows
+from rocdbg.debugger.reports.code_object_parts import metadata_documents, note_rows, relocation_rows
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.command_options import Option, Unknown
+from rocdbg.cli.command_registry import Category, Repeat, command
 from rocdbg.cli.kinds import EXPRESSION, INTEGER, words_of
-from rocdbg.cli.options import Option, Unknown
-from rocdbg.cli.registry import Category, Repeat, command
 from rocdbg.cli.value_kinds import String
 from rocdbg.debugger.reports.dwarf_inspection import DIALECTS
 

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.command_registry import Category, CommandError, command
 from rocdbg.cli.kinds import TEXT
-from rocdbg.cli.registry import Category, CommandError, command
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

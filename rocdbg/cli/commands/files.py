@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.kinds import TEXT, text_of, word_of
 from rocdbg.cli.paths import expand
-from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.debugger.reports.section_contents import section_contents
+from rocdbg.debugger.reports.code_object_parts import section_contents
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -6,8 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.command_options import Option
+from rocdbg.cli.command_registry import (
+    CATEGORY_TEXT,
+    Category,
+    CommandError,
+    CommandSpec,
+    Completes,
+    Node,
+    Repeat,
+    command,
+)
 from rocdbg.cli.kinds import text_of, words_of
-from rocdbg.cli.options import Option
 from rocdbg.cli.prefixes import (
     category_of,
     is_listed,
@@ -18,17 +28,7 @@ from rocdbg.cli.prefixes import (
     prefix_summary,
     reason_against_all,
 )
-from rocdbg.cli.registry import (
-    CATEGORY_TEXT,
-    Category,
-    CommandError,
-    CommandSpec,
-    Completes,
-    Node,
-    Repeat,
-    command,
-)
-from rocdbg.debugger.patterns import PatternError, compile_pattern
+from rocdbg.debugger.base.patterns import PatternError, compile_pattern
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

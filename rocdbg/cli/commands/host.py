@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.command_registry import Category, CommandError, command
 from rocdbg.cli.kinds import INTEGER
-from rocdbg.cli.registry import Category, CommandError, command
-from rocdbg.debugger.target.process import ProcessTarget
+from rocdbg.debugger.target.process_target import ProcessTarget
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

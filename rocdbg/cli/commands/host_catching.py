@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.kinds import text_of
-from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.debugger.patterns import compile_pattern
-from rocdbg.debugger.running.breakpoints import Disposition
-from rocdbg.debugger.running.catchpoints import THROWN, HostCatchpoint
+from rocdbg.debugger.base.patterns import compile_pattern
+from rocdbg.debugger.breakpoints.breakpoint_table import Disposition
+from rocdbg.debugger.breakpoints.catchpoints import THROWN, HostCatchpoint
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, required
+from rocdbg.cli.command_registry import Category, command
 from rocdbg.cli.kinds import EXPRESSION
-from rocdbg.cli.registry import Category, command
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

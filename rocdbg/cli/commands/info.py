@@ -7,19 +7,19 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.command_options import Option, Unknown
+from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
-from rocdbg.cli.options import Option, Unknown
-from rocdbg.cli.ranges import NumberList
-from rocdbg.cli.registers import register_lines
-from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.cli.table import render
+from rocdbg.cli.number_ranges import NumberList
+from rocdbg.cli.register_tables import register_lines
+from rocdbg.cli.text_columns import render
 from rocdbg.cli.value_kinds import STRING
-from rocdbg.debugger.patterns import Pattern
+from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.reports.listings import kernel_rows
 from rocdbg.debugger.reports.symbol_lists import SymbolRow
-from rocdbg.debugger.reports.uninitialized import is_counting, uninitialized_rows
-from rocdbg.debugger.running.stops import StopReason
-from rocdbg.debugger.target.ids import WaveId, bracketed
+from rocdbg.debugger.reports.uninitialized_report import is_counting, uninitialized_rows
+from rocdbg.debugger.running.stop_events import StopReason
+from rocdbg.debugger.target.rocgdb_ids import WaveId, bracketed
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

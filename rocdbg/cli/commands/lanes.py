@@ -6,21 +6,21 @@ import enum
 import re
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.across import is_condition, write_groups
-from rocdbg.cli.apply import APPLY_OPTIONS, Flags, run_for
+from rocdbg.cli.apply_commands import APPLY_OPTIONS, Flags, run_for
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.command_options import Option, Unknown
+from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
+from rocdbg.cli.folded_values import is_condition, write_groups
 from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, LANE, NAME, THREADS, text_of, words_while
-from rocdbg.cli.options import Option, Unknown
+from rocdbg.cli.number_ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
 from rocdbg.cli.present import frame_text, frame_texts, lanes_phrase, show_frame, switching
-from rocdbg.cli.ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
-from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.table import render
+from rocdbg.cli.text_columns import render
 from rocdbg.cli.value_kinds import ValueKind, split_word
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import FocusError
-from rocdbg.debugger.patterns import Syntax, compile_pattern
-from rocdbg.debugger.reports.across import Sample
-from rocdbg.debugger.reports.rows import LaneRow, LaneState, ThreadRow
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import FocusError
+from rocdbg.debugger.base.patterns import Syntax, compile_pattern
+from rocdbg.debugger.reports.across_lanes import Sample
+from rocdbg.debugger.reports.table_rows import LaneRow, LaneState, ThreadRow
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ def show_focus(shell: Shell) -> None:
     shell.line(switching(shell, session.focus.current))
     for warning in session.warnings.take():
         shell.warn(warning)
-    show_frame(shell, session.focus.frame())
+    if session.inferior.wave(session.focus.current.thread or 0).used_lanes >> (session.focus.current.lane or 0) & 1:
+        show_frame(shell, session.focus.frame())
 
 
 @command(
@@ -239,6 +240,8 @@ def _condition_holds(shell: Shell, thread: int, text: str, lead: str) -> bool:
 def _match_lane(shell: Shell, lane: LaneRow, matches: object, title: str) -> bool:
     assert callable(matches)
     found = False
+    if lane.state is LaneState.UNUSED:
+        return False
     if lane.name and matches(lane.name):
         shell.line(f"{title} has name '{lane.name}'")
         found = True

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.command_options import Option, Unknown
+from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.kinds import text_of
-from rocdbg.cli.options import Option, Unknown
-from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.debugger.expr.macro_expansion import expand
-from rocdbg.debugger.expr.macro_scope import Macro, MacroScope, head, macros_at, shown
+from rocdbg.debugger.expr.parsing.macro_expansion import expand
+from rocdbg.debugger.expr.parsing.macro_scope import Macro, MacroScope, head, macros_at, shown
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from rocdbg.cli.arguments import Arguments, optional
-from rocdbg.cli.completion import complete_line
+from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.kinds import COMMAND, text_of, word_of
-from rocdbg.cli.registry import Category, CommandError, Repeat, command
-from rocdbg.cli.table import render
+from rocdbg.cli.line_completion import complete_line
+from rocdbg.cli.text_columns import render
 from rocdbg.debugger.reports.isa_coverage import coverage_rows
 from rocdbg.debugger.reports.listings import line_table
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Completes, Registry, Repeat, command
 from rocdbg.cli.kinds import text_of
 from rocdbg.cli.paths import expand
-from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, Repeat, command
 from rocdbg.cli.value_kinds import split_word
-from rocdbg.debugger.expr.access import place_of
-from rocdbg.debugger.expr.parser import followed_by, followers, split_arguments
+from rocdbg.debugger.expr.parsing.parser import followed_by, followers, split_arguments
+from rocdbg.debugger.expr.value_access import place_of
 from rocdbg.debugger.reports.memory_files import (
     address_operand,
     dumped_memory,
@@ -26,9 +26,9 @@ from rocdbg.debugger.reports.memory_files import (
     write_memory,
 )
 from rocdbg.debugger.reports.memory_search import SearchSpace, matches
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import Address
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Address
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -91,7 +91,7 @@ def find(shell: Shell, text: str) -> None:
         for address in matches(memory, space, pattern, shell.warn):
             found += 1
             shell.line(formatter.address(start.space, address, symbol=True))
-            pointer = ctypes.pointer_to(ctypes.VOID, start.space)
+            pointer = c_types.pointer_to(c_types.VOID, start.space)
             session.convenience.set("_", Value.of_int(pointer, address))
             if found == most:
                 break

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.command_options import Option, Unknown
+from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.commands.breakpoints import announce, ignore_words
 from rocdbg.cli.kinds import CODE, EXPRESSION, FILE, INTEGER, TEXT, number_of, text_of
-from rocdbg.cli.options import Option, Unknown
 from rocdbg.cli.present import forget_threads, frame_parts, show_reason, show_stop, stand_at
-from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.user_commands import BEFORE, STOP, run_hook
 from rocdbg.cli.value_kinds import UNSIGNED
+from rocdbg.debugger.breakpoints.catchpoints import BEGIN, Event
 from rocdbg.debugger.reports.listings import launch_lines
-from rocdbg.debugger.running.catchpoints import BEGIN, Event
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.running.control import RunControl
-    from rocdbg.debugger.running.time_control import TimeControl
+    from rocdbg.debugger.running.run_control import RunControl
+    from rocdbg.debugger.time.time_control import TimeControl
 
 RUNNING = Category.RUNNING
 

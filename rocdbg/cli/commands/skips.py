@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.breakpoint_numbers import numbers_of
+from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.kinds import text_of
-from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.debugger.patterns import PatternError, compile_pattern
+from rocdbg.debugger.base.patterns import PatternError, compile_pattern
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.running.skips import Skip
+from rocdbg.debugger.running.skip_list import Skip
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -6,22 +6,22 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, Kind, optional
+from rocdbg.cli.command_options import Option, Unknown
+from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.kinds import LOCATION, REGEXP, SLASHES, text_of
-from rocdbg.cli.listing import around, search, show_lines, write_instructions
-from rocdbg.cli.options import Option, Unknown
 from rocdbg.cli.paths import shown_name
-from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.brackets import at_comma
-from rocdbg.debugger.patterns import Pattern, PatternError, Syntax, compile_pattern
-from rocdbg.debugger.program.locspec import Defaults
+from rocdbg.cli.source_listing import around, search, show_lines, write_instructions
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.patterns import Pattern, PatternError, Syntax, compile_pattern
+from rocdbg.debugger.breakpoints.break_arguments import split_location
+from rocdbg.debugger.expr.parsing.brackets import at_comma
+from rocdbg.debugger.program.location_lookup import Defaults
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.descriptors import described_kernel
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
 from rocdbg.debugger.reports.listings import unit_facts
-from rocdbg.debugger.reports.places import SourcePlace, UnknownLineError
-from rocdbg.debugger.running.break_arguments import split_location
+from rocdbg.debugger.reports.place_queries import SourceFile, SourcePlace, UnknownLineError
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def disassemble(shell: Shell, flags: str, place: str) -> None:
     if "s" in flags or "m" in flags:
         _mixed(shell, lines, "r" in flags, in_line_order="m" in flags)
     else:
-        write_instructions(shell, lines, "r" in flags, title)
+        write_instructions(shell, lines, "r" in flags, title, heads=True)
     shell.line("End of assembler dump.")
 
 
@@ -220,21 +220,35 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
             merged.setdefault(key, []).extend(run)
         order = sorted(merged, key=lambda key: (str(key[0]), key[1] or 0))  # type: ignore[index]
         runs = [(key, merged[key]) for key in order]  # type: ignore[misc]
-    previous = None
-    for (file, number), run in runs:
+    with_code = {(line.file, line.line) for line in lines}
+    previous, last = None, 0
+    for index, ((file, number), run) in enumerate(runs):
+        if index and not in_line_order:
+            shell.line()
         if file is not None and number is not None:
             if file != previous and not in_line_order:
                 shell.line(f"{file.name}:")
-            previous = file
-            try:
-                shell.session.sources.line(file, number)
-                whole = shell.session.sources.text(file).lines
-                [text] = shown_lines(whole, file.name, number - 1, 1, shell.out.colour)
-            except Error:
-                text = ""
-            shell.out.raw(f"{number}\t{text}\n")
+            first = number
+            if file == previous and not in_line_order and last:
+                while first > last + 1 and (file, first - 1) not in with_code:
+                    first -= 1  # lines without code come with what is behind them: labels do
+            previous, last = file, number
+            _show_source(shell, file, first, number)
         write_instructions(shell, run, raw, "function")
-        shell.line()
+        if in_line_order:
+            shell.line()
+
+
+def _show_source(shell: Shell, file: SourceFile, first: int, last: int) -> None:
+    """Lines of a file with their numbers; of one that is not found the last number alone."""
+    try:
+        shell.session.sources.line(file, last)
+        whole = shell.session.sources.text(file).lines
+        texts = shown_lines(whole, file.name, first - 1, last - first + 1, shell.out.colour)
+    except Error:
+        first, texts = last, [""]
+    for number, text in enumerate(texts, first):
+        shell.out.raw(f"{number}\t{text}\n")
 
 
 @command("info line", category=STATUS, repeat=Repeat.NEVER, args=Arguments(optional("place", LOCATION, "")))

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional
-from rocdbg.cli.escapes import unescape
-from rocdbg.cli.kinds import FILE, INTEGER, TEXT
-from rocdbg.cli.leaving import Quit
-from rocdbg.cli.options import Option
-from rocdbg.cli.paths import expand
-from rocdbg.cli.registry import (
+from rocdbg.cli.command_options import Option
+from rocdbg.cli.command_registry import (
     Category,
     CommandError,
     Repeat,
     command,
 )
+from rocdbg.cli.escapes import unescape
+from rocdbg.cli.kinds import FILE, INTEGER, TEXT
+from rocdbg.cli.leaving_commands import Quit
+from rocdbg.cli.paths import expand
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

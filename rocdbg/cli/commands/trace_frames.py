@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.command_registry import CommandError, Completes, command
 from rocdbg.cli.commands.tracing import TRACEPOINTS, tracing_of
 from rocdbg.cli.kinds import text_of
 from rocdbg.cli.present import show_frame
-from rocdbg.cli.registers import register_lines
-from rocdbg.cli.registry import CommandError, Completes, command
+from rocdbg.cli.register_tables import register_lines
 from rocdbg.debugger import lane_list, lane_ranges
-from rocdbg.debugger.expr.parser import split_arguments
-from rocdbg.debugger.reports.rows import RegisterRow
-from rocdbg.debugger.values.format import Format
+from rocdbg.debugger.expr.parsing.parser import split_arguments
+from rocdbg.debugger.reports.table_rows import RegisterRow
+from rocdbg.debugger.values.format_letters import Format
 from rocdbg.debugger.values.value import Value
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.running.trace_buffer import TraceFrame
+    from rocdbg.debugger.breakpoints.tracepoints.trace_buffer import TraceFrame
 
 PLACE = Arguments(optional("text", text_of("ADDRESS", Completes.EXPRESSION), ""))
 RANGE = Arguments(optional("text", text_of("ADDR1, ADDR2", Completes.EXPRESSION), ""))
@@ -31,7 +31,7 @@ NOT_FOUND = "Target failed to find requested trace frame."
 
 def _find(shell: Shell, number: int) -> None:
     """Look at a frame, -1: at none any more."""
-    from rocdbg.debugger.running.trace_travel import look_at  # late: few sessions trace
+    from rocdbg.debugger.time.time_control import look_at  # late: few sessions trace
 
     session, tracing = shell.session, tracing_of(shell)
     before = session.focus.frame() if session.inferior.running and session.focus.current.thread is not None else None

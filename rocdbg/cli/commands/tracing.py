@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.breakpoint_numbers import each_breakpoint, numbers_of
+from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.commands.breakpoint_tables import save, show_breakpoints
 from rocdbg.cli.commands.breakpoints import STOP, WHERE_AND_WHEN, Wanted, set_breakpoint
 from rocdbg.cli.kinds import FILE, text_of
 from rocdbg.cli.number_words import as_digits
-from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.debugger.running.tracepoints import Tracepoint, parse_actions, parse_pass_count
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint, parse_actions, parse_pass_count
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.running.tracing import Tracing
+    from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
 
 TRACEPOINTS = Category.TRACEPOINTS
 ONLY_THERE = "This command can only be used in a tracepoint actions list."
@@ -199,7 +199,10 @@ def tstart(shell: Shell, notes: str) -> None:
     Any arguments supplied are recorded with the trace as a note and reported by tstatus. What was collected before is
     forgotten. It may be started before the program is.
     """
-    from rocdbg.debugger.running.tracing import MAX_BYTES, TraceOptions  # late: few sessions trace
+    from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import (  # late: few sessions trace
+        MAX_BYTES,
+        TraceOptions,
+    )
 
     tracing = tracing_of(shell)
     if tracing.status.running and not shell.confirm("A trace is running already.  Start a new run?"):
@@ -212,7 +215,7 @@ def tstart(shell: Shell, notes: str) -> None:
         collected, notes or str(shell.settings.get("trace-notes", "")),
     ))
     for name, value in tracing.variables.items():
-        shell.session.convenience.set(name, Value.of_int(ctypes.LONG, value))
+        shell.session.convenience.set(name, Value.of_int(c_types.LONG, value))
     for name in ("trace_frame", "tracepoint", "trace_line"):
         shell.session.convenience.set_int(name, -1)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from rocdbg.cli.arguments import Arguments, Kind, optional
+from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.commands.breakpoint_tables import show_breakpoints
 from rocdbg.cli.kinds import NUMBERS
-from rocdbg.cli.ranges import NumberList
-from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.running.watchpoints import Watchpoint
+from rocdbg.cli.number_ranges import NumberList
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

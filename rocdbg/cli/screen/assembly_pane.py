@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
-from rocdbg.addresses import LoadedAddress
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
-from rocdbg.cli.screen.view import View
+from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, function_bounds
 from rocdbg.errors import Error
 
 NO_CODE = "[ No Assembly Available ]"
 REACH = 2048
 """Bytes on both sides of the PC that are disassembled of a function that is longer than that."""
+
+
+Row = DisassemblyLine | str
+"""An instruction, or a label in front of one."""
 
 
 class AssemblyPane(Pane):
@@ -24,16 +29,17 @@ class AssemblyPane(Pane):
     def __init__(self) -> None:
         super().__init__()
         self._key: tuple[object, ...] = ()
-        self._lines: list[DisassemblyLine] = []
+        self._lines: list[Row] = []
         self._pc: tuple[object, ...] = ()
 
     def title(self, view: View) -> list[Fragment]:
         lines = self._code(view)
-        name = lines[0].function.partition("(")[0] if lines and lines[0].function else "code"  # without parameters
+        first = next((line for line in lines if isinstance(line, DisassemblyLine)), None)
+        name = first.function.partition("(")[0] if first is not None and first.function else "code"  # no parameters
         return [("", f"{name}, machine code" if lines else "machine code")]
 
-    def _code(self, view: View) -> list[DisassemblyLine]:
-        """The instructions to scroll through; asked for again when the code has changed."""
+    def _code(self, view: View) -> list[Row]:
+        """The instructions to scroll through, with their labels; asked for again when the code has changed."""
         session = view.session
         try:
             program = session.inferior.need_program()
@@ -48,7 +54,7 @@ class AssemblyPane(Pane):
             code = session.data.environment().memory.read(0, low, high - low)
             key = (id(program), view.life, low, high, code, session.settings.print.asm_demangle)
             if key != self._key:
-                self._key, self._lines = key, list(session.places.disassemble(low, high))
+                self._key, self._lines = key, _rows(session.places.disassemble(low, high))
         except Error:
             return []
         return self._lines
@@ -57,6 +63,10 @@ class AssemblyPane(Pane):
     def _range(view: View, address: int) -> tuple[int, int]:
         program = view.session.inferior.programs.at(LoadedAddress(address))
         _, low, high = function_bounds(program, address)
+        code = program.functions.at(program.to_file(LoadedAddress(address)))
+        if code is not None and program.function_at(LoadedAddress(address)) is None:  # assembly: all symbols of it
+            low = min(low, program.to_loaded(program.code_start(FileAddress(code.start))))
+            high = max(high, program.to_loaded(FileAddress(code.end)))
         if high - low > 4 * REACH:
             row = program.line_at(LoadedAddress(max(low, address - REACH)))
             start = int(program.to_loaded(row.address)) if row is not None else address
@@ -70,7 +80,7 @@ class AssemblyPane(Pane):
             self.height = height
             return [[("class:dim", NO_CODE)]]
         pc = int(view.frame.pc) if view.frame is not None else None
-        here = next((index for index, line in enumerate(code) if line.address == pc), 0)
+        here = next((n for n, line in enumerate(code) if isinstance(line, DisassemblyLine) and line.address == pc), 0)
         moved = (view.life, view.stops, view.focus, self._key[2:4])
         if moved != self._pc or self.loses(here, height):
             self._pc = moved
@@ -79,6 +89,9 @@ class AssemblyPane(Pane):
         found: list[Line] = []
         for index in self.window(len(code), height):
             line = code[index]
+            if isinstance(line, str):
+                found.append([("class:function", f"   {line}:")])
+                continue
             is_current = line.address == pc
             style = " class:here" if is_current else ""
             count = lanes.get(line.address, 0)
@@ -92,6 +105,13 @@ class AssemblyPane(Pane):
                 *([("class:here", " " * width)] if is_current else []),
             ])
         return found
+
+
+def _rows(lines: Sequence[DisassemblyLine]) -> list[Row]:
+    rows: list[Row] = []
+    for line in lines:
+        rows += [*line.labels, line]
+    return rows
 
 
 def _lanes_at(view: View) -> Counter[int]:

@@ -10,7 +10,7 @@ from prompt_toolkit.formatted_text import ANSI, to_formatted_text
 
 from rocdbg.cli.screen.fragments import Fragment, Line, clean, columns, fitted
 from rocdbg.cli.screen.pane import Pane
-from rocdbg.cli.screen.view import View
+from rocdbg.cli.screen.session_view import View
 
 MOST_LINES = 10_000
 """Lines that are kept."""

@@ -1,7 +1,7 @@
 """Lines of styled text, cut and filled to a number of terminal columns.
 
-Whatever a window shows passes through `fitted`, which makes it visible (`rocdbg.cli.visible`): no name of a file or
-kernel steers the terminal.
+Whatever a window shows passes through `fitted`, which makes it visible (`rocdbg.cli.visible_text`): no name of a file
+or kernel steers the terminal.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from prompt_toolkit.utils import get_cwidth
 
-from rocdbg.cli.visible import one_line
+from rocdbg.cli.visible_text import one_line
 
 Fragment = tuple[str, str]
 """A style of prompt_toolkit (``class:title``, several with blanks between) and a text."""

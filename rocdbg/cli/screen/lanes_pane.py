@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
-from rocdbg.cli.screen.view import View
+from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger import lane_ranges
 
 MOVES = {"up": -1, "down": 1, "left": -1, "right": 1}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rocdbg.cli.screen.fragments import Fragment, Line, columns, shortened
 from rocdbg.cli.screen.pane import Pane
-from rocdbg.cli.screen.view import View
+from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger import lane_list
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error

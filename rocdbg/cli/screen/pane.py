@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from rocdbg.cli.screen.fragments import Fragment, Line
-from rocdbg.cli.screen.view import View
+from rocdbg.cli.screen.session_view import View
 
 
 class Pane(ABC):

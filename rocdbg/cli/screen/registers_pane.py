@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rocdbg.cli.screen.fragments import Fragment, Line, shortened
 from rocdbg.cli.screen.pane import Pane
-from rocdbg.cli.screen.view import View
-from rocdbg.debugger.reports.rows import RegisterRow
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.format import Format
+from rocdbg.cli.screen.session_view import View
+from rocdbg.debugger.reports.table_rows import RegisterRow
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.format_letters import Format
 from rocdbg.errors import Error
 
 GROUPS = ("general", "vector", "system", "all")
@@ -77,7 +77,7 @@ class RegistersPane(Pane):
     def _texts(view: View, row: RegisterRow) -> tuple[str, str]:
         """A register as bits and as a value; the value is empty where it says the same."""
         value = row.value
-        if value.absence is not None or not ctypes.is_vector_like(value.type):
+        if value.absence is not None or not c_types.is_vector_like(value.type):
             return row.raw, row.natural if row.raw != row.natural else ""
         lane = view.focus.lane or 0
         element = next((each for index, each in enumerate(value.each_element()) if index == lane), None)
@@ -92,7 +92,7 @@ class RegistersPane(Pane):
         before = (view.baseline or {}).get(row.name)
         if now is None or before is None or now == before:
             return " "
-        if not ctypes.is_vector_like(row.value.type):
+        if not c_types.is_vector_like(row.value.type):
             return "*"
         lane = 4 * (view.focus.lane or 0)
         return "*" if now[lane : lane + 4] != before[lane : lane + 4] else "~"

@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from rocdbg.cli.registry import CommandError
+from rocdbg.cli.command_registry import CommandError
 from rocdbg.cli.screen.assembly_pane import AssemblyPane
 from rocdbg.cli.screen.command_pane import CommandPane
 from rocdbg.cli.screen.fragments import Line, columns, fitted
 from rocdbg.cli.screen.lanes_pane import LanesPane
-from rocdbg.cli.screen.layout import (
+from rocdbg.cli.screen.locals_pane import LocalsPane
+from rocdbg.cli.screen.pane import Pane
+from rocdbg.cli.screen.registers_pane import GROUPS, RegistersPane
+from rocdbg.cli.screen.session_view import Snapshot, View
+from rocdbg.cli.screen.source_pane import SourcePane
+from rocdbg.cli.screen.status import status_line
+from rocdbg.cli.screen.waves_pane import WavesPane
+from rocdbg.cli.screen.window_layout import (
     COMMAND,
     LEAST,
     LEAST_WIDTH,
@@ -24,15 +31,8 @@ from rocdbg.cli.screen.layout import (
     parse_layout,
     windows,
 )
-from rocdbg.cli.screen.locals_pane import LocalsPane
-from rocdbg.cli.screen.pane import Pane
-from rocdbg.cli.screen.registers_pane import GROUPS, RegistersPane
-from rocdbg.cli.screen.source_pane import SourcePane
-from rocdbg.cli.screen.status import status_line
-from rocdbg.cli.screen.view import Snapshot, View
-from rocdbg.cli.screen.waves_pane import WavesPane
 from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from prompt_toolkit.formatted_text import ANSI, to_formatted_text
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
-from rocdbg.cli.screen.view import View
+from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger import lane_ranges
-from rocdbg.debugger.program.source import SourceText
-from rocdbg.debugger.reports.places import SourcePlace
+from rocdbg.debugger.program.source_files import SourceText
+from rocdbg.debugger.reports.place_queries import SourcePlace
 from rocdbg.errors import Error
 
 NO_SOURCE = "[ No Source Available ]"

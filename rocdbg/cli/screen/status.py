@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.cli.screen.fragments import Fragment, Line, columns, fitted
-from rocdbg.cli.screen.view import View
+from rocdbg.cli.screen.session_view import View
 
 DOT_ORDER = (0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80)
 """The same downwards: lanes 0-3 are the left column of a character, lanes 4-7 the right one."""

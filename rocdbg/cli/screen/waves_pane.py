@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
-from rocdbg.cli.screen.view import View
-from rocdbg.debugger.reports.standing import line_at
+from rocdbg.cli.screen.session_view import View
+from rocdbg.debugger.reports.lane_positions_report import line_at
 from rocdbg.errors import Error
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.errors import ExpressionError, NoSymbolError
-from rocdbg.debugger.expr.access import decay
+from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError
 from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.dynamic_types import whole_object
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.operators import convert
-from rocdbg.debugger.expr.runtime_types import whole_object
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.value_access import decay
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import (
     ArrayType,
@@ -29,11 +29,14 @@ POINTER = 8
 def cast(type_: Type, value: Value, environment: Environment, implicit: bool = False) -> Value:
     """Convert a scalar. A pointer cast keeps the address space unless the type names one.
 
-    An ``implicit`` conversion (of an assignment) makes of an address in one space that of the same place in another.
+    An ``implicit`` conversion (of an assignment), and one to a space, makes of an address in one space that of the
+    same place in another. A null pointer, and a number 0, become the null pointer of the type.
     Raises `ExpressionError` where there is none.
     """
-    stripped = type_.strip_typedefs()
+    stripped = type_.bare
     source = value.bare
+    if isinstance(stripped, PointerType) and is_null(value):
+        return Value.of_int(type_, c_types.null_number(stripped))
     if (
         isinstance(stripped, PointerType)
         and isinstance(source, PointerType)
@@ -43,12 +46,12 @@ def cast(type_: Type, value: Value, environment: Environment, implicit: bool = F
     ):
         space = source.address_class
         type_ = PointerType(stripped.target, stripped.kind, source.byte_size, space)
-    elif isinstance(stripped, PointerType) and isinstance(source, PointerType) and implicit:
+    elif isinstance(stripped, PointerType) and isinstance(source, PointerType):
         value = _between_spaces(value, source, stripped, environment)
-    elif isinstance(source, PointerType) and ctypes.size_of(type_) == 8 and ctypes.is_integral(type_):
+    elif isinstance(source, PointerType) and c_types.size_of(type_) == 8 and c_types.is_integral(type_):
         # a number has no address space: that of the place in the generic one, as in the language
         flat = environment.memory.generic_address(source.address_class or 0, value.as_int())
-        value = value if flat is None else Value.of_int(ctypes.UNSIGNED_LONG, flat)
+        value = value if flat is None else Value.of_int(c_types.UNSIGNED_LONG, flat)
     return convert(value, type_)
 
 
@@ -56,15 +59,25 @@ def _between_spaces(value: Value, source: PointerType, target: PointerType, envi
     """An address of one space as the same place's address in another, where one exists."""
     have, want = source.address_class or 0, target.address_class or 0
     flat = {AddressSpace.GLOBAL, AddressSpace.GENERIC}
-    if have == want or {have, want} <= flat or value.as_int() == 0:
+    if have == want or {have, want} <= flat:
         return value
-    place = environment.memory.generic_address(have, value.as_int()) if want in flat else None
+    place = environment.memory.generic_address(have, value.as_int())
+    if want not in flat and place is not None:
+        aperture = environment.memory.generic_address(want, 0)
+        size = 1 << 8 * address_space(want).address_size
+        place = place - aperture if aperture is not None and aperture <= place < aperture + size else None
     if place is not None:
-        return Value.of_int(ctypes.UNSIGNED_LONG, place)
+        return Value.of_int(c_types.UNSIGNED_LONG, place)
     raise ExpressionError(
-        f"Cannot assign a {AddressSpace(have).name.lower()} address to a pointer to "
-        f"{AddressSpace(want).name.lower()}."
+        f"Cannot assign a {address_space(have).name} address to a pointer to {address_space(want).name}."
     )
+
+
+def is_null(value: Value) -> bool:
+    """Whether it is a null pointer, or the number 0 that stands for one."""
+    if isinstance(value.bare, PointerType):
+        return not value.is_true()
+    return c_types.is_integral(value.type) and value.as_int() == 0
 
 
 def reference_cast(type_: PointerType, value: Value, environment: Environment) -> Value:
@@ -75,12 +88,12 @@ def reference_cast(type_: PointerType, value: Value, environment: Environment) -
     part = base_part(value, type_.target, environment)
     if part is None and isinstance(value.bare, ClassType) and value.address is not None:
         whole = cast_pointer(
-            Value.of_int(ctypes.pointer_to(value.type, value.address.space), value.address.value), type_, environment
+            Value.of_int(c_types.pointer_to(value.type, value.address.space), value.address.value), type_, environment
         )
-        part = environment.at_address(type_.target, ctypes.pointer_space(whole.type), whole.as_int())
+        part = environment.at_address(type_.target, c_types.pointer_space(whole.type), whole.as_int())
     if part is None and type_.target.bare == value.bare:
         part = value
-    if part is None and ctypes.is_pointer(type_.target) and ctypes.is_pointer(value.type):
+    if part is None and c_types.is_pointer(type_.target) and c_types.is_pointer(value.type):
         part = value.with_type(type_.target) if value.address is None else environment.at_address(
             type_.target, value.address.space, value.address.value
         )
@@ -95,8 +108,8 @@ def reinterpretable(wanted: Type, source: Type) -> bool:
     pointers = PointerType | MemberPointerType
     if isinstance(wanted, pointers) and isinstance(source, pointers):
         return type(wanted) is type(source)
-    return (isinstance(wanted, pointers) and ctypes.is_integral(source)) or (
-        isinstance(source, pointers) and ctypes.is_integral(wanted)
+    return (isinstance(wanted, pointers) and c_types.is_integral(source)) or (
+        isinstance(source, pointers) and c_types.is_integral(wanted)
     )
 
 
@@ -111,14 +124,14 @@ def dynamic_cast(type_: Type, value: Value, environment: Environment) -> Value:
     wanted = target.target.strip_typedefs().strip_qualifiers()
     if not isinstance(wanted, ClassType | VoidType):
         raise ExpressionError("Argument to dynamic_cast must be pointer to class or `void *'")
-    if ctypes.is_integral(value.type) and value.as_int() == 0:
-        return convert(value, type_)
+    if c_types.is_integral(value.type) and value.as_int() == 0:
+        return cast(type_, value, environment)
     if not isinstance(source, PointerType) or not isinstance(source.target.bare, ClassType):
         raise ExpressionError("Argument to dynamic_cast does not have pointer to class type")
     space = source.address_class or 0
     object_ = environment.at_address(source.target, space, value.as_int())
-    if value.as_int() == 0:
-        return convert(value, type_)
+    if is_null(value):
+        return cast(type_, value, environment)
     part = base_part(object_, wanted, environment)
     whole = object_ if part is not None else whole_object(object_, environment)
     if whole is None:
@@ -126,8 +139,9 @@ def dynamic_cast(type_: Type, value: Value, environment: Environment) -> Value:
     if part is None:
         part = whole if isinstance(wanted, VoidType) else base_part(whole, wanted, environment, public=True)
     if part is None or part.address is None:
-        return Value.of_int(ctypes.pointer_to(target.target, space), 0)
-    return Value.of_int(ctypes.pointer_to(target.target, part.address.space), part.address.value)
+        missing = c_types.pointer_to(target.target, space)
+        return Value.of_int(missing, c_types.null_number(missing))
+    return Value.of_int(c_types.pointer_to(target.target, part.address.space), part.address.value)
 
 
 def in_one_space(left: Value, right: Value, environment: Environment) -> tuple[Value, Value]:
@@ -142,9 +156,11 @@ def in_one_space(left: Value, right: Value, environment: Environment) -> tuple[V
     moved = []
     for value, type_, space in ((left, a, spaces[0]), (right, b, spaces[1])):
         place = value.as_int() if space in flat else environment.memory.generic_address(space, value.as_int())
+        if is_null(value):
+            place = 0
         if place is None:
             return left, right
-        moved.append(Value.of_int(ctypes.pointer_to(type_.target, AddressSpace.GENERIC), place))
+        moved.append(Value.of_int(c_types.pointer_to(type_.target, AddressSpace.GENERIC), place))
     return moved[0], moved[1]
 
 
@@ -154,9 +170,9 @@ def character_type(prefix: str, environment: Environment) -> Type:
     Raises `NoSymbolError` where the program has none.
     """
     if not prefix:
-        return ctypes.CHAR
+        return c_types.CHAR
     name = {"L": "wchar_t", "u": "char16_t", "U": "char32_t"}[prefix]
-    basic = ctypes.basic_type(name)
+    basic = c_types.basic_type(name)
     if environment.is_cplusplus and basic is not None:
         return basic
     found = environment.types.find(name, "")
@@ -168,7 +184,7 @@ def character_type(prefix: str, environment: Environment) -> Type:
 def object_cast(type_: Type, value: Value, environment: Environment) -> Value:
     """A cast to a class or array type. Raises `ExpressionError` where there is nothing of that type."""
     if isinstance(type_.strip_typedefs(), ArrayType):
-        if isinstance(value.bare, ArrayType | FunctionType) and ctypes.size_of(type_) != POINTER:
+        if isinstance(value.bare, ArrayType | FunctionType) and c_types.size_of(type_) != POINTER:
             raise ExpressionError("Invalid cast.")  # an array is a pointer to its elements then
         return reinterpreted(type_, value, environment)
     part = base_part(value, type_, environment)
@@ -180,9 +196,9 @@ def reinterpreted(type_: Type, value: Value, environment: Environment) -> Value:
 
     That is what GDB makes of such casts. Raises `ExpressionError` for a value of another size that is in no memory.
     """
-    if isinstance(value.bare, PointerType) and value.size < POINTER == ctypes.size_of(type_):
+    if isinstance(value.bare, PointerType) and value.size < POINTER == c_types.size_of(type_):
         return Value(type_, data=value.contents().ljust(POINTER, b"\0"))  # into an address space of its own
-    if value.size == ctypes.size_of(type_) and (not isinstance(value.bare, PointerType) or value.size == POINTER):
+    if value.size == c_types.size_of(type_) and (not isinstance(value.bare, PointerType) or value.size == POINTER):
         return value.with_type(type_)
     address = value.address
     if address is None:
@@ -193,13 +209,13 @@ def reinterpreted(type_: Type, value: Value, environment: Environment) -> Value:
 def is_reinterpreted(type_: Type, value: Value) -> bool:
     """Whether a cast to a scalar type looks at the bytes of the value: of structures, of pointers as floats."""
     target, source = type_.strip_typedefs(), value.bare
-    if ctypes.is_complex(target) or not ctypes.is_scalar(target):
+    if c_types.is_complex(target) or not c_types.is_scalar(target):
         return False
-    if ctypes.is_complex(source) or isinstance(source, VectorType):
+    if c_types.is_complex(source) or isinstance(source, VectorType):
         return True
     return isinstance(source, ClassType) or (
-        isinstance(source, PointerType) and ctypes.is_float(target)
-    ) or (isinstance(target, PointerType) and ctypes.is_float(source))
+        isinstance(source, PointerType) and c_types.is_float(target)
+    ) or (isinstance(target, PointerType) and c_types.is_float(source))
 
 
 def aggregate_cast(type_: Type, value: Value) -> Value:
@@ -208,6 +224,6 @@ def aggregate_cast(type_: Type, value: Value) -> Value:
     Raises `ExpressionError` for other sizes.
     """
     between_classes = isinstance(value.bare, ClassType) and isinstance(type_.strip_typedefs(), ClassType)
-    if between_classes or value.size == ctypes.size_of(type_):
+    if between_classes or value.size == c_types.size_of(type_):
         return value.with_type(type_)
     raise ExpressionError("Invalid cast.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.value import PlacedBase, Value
 from rocdbg.dwarf.info.types import Access, ClassType, PointerType, Type
 
 
@@ -25,7 +25,7 @@ def base_part(object_: Value, wanted: Type, environment: Environment, public: bo
         return None
     for base in complete.bases:
         if base.byte_offset is not None and (base.access is Access.PUBLIC or not public):
-            found = base_part(object_.part(base.type, base.byte_offset), wanted, environment, public)
+            found = base_part(object_.base(base), wanted, environment, public)
             if found is not None:
                 return found
     return None
@@ -39,7 +39,7 @@ def base_offset(class_: Type, wanted: Type, environment: Environment) -> int | N
     if not isinstance(complete, ClassType):
         return None
     for base in complete.bases:
-        if base.byte_offset is None or base.virtual:
+        if base.byte_offset is None or base.virtual or isinstance(base, PlacedBase):
             continue
         inner = base_offset(base.type, wanted, environment)
         if inner is not None:
@@ -55,23 +55,23 @@ def cast_pointer(pointer: Value, target: PointerType, environment: Environment) 
     source = pointer.bare
     assert isinstance(source, PointerType)
     have, want = source.target, target.target
-    if not (_is_class(have) and _is_class(want)) or same_class(have, want) or pointer.as_int() == 0:
+    if not (_is_class(have) and _is_class(want)) or same_class(have, want) or not pointer.is_true():
         return pointer
     space = source.address_class or 0
     down = base_offset(want, have, environment)
     if down is not None:
-        return Value.of_int(ctypes.pointer_to(want, space), pointer.as_int() - down)
+        return Value.of_int(c_types.pointer_to(want, space), pointer.as_int() - down)
     if not _derives(have, want, environment):
         return pointer if not _derives(want, have, environment) else _whole(pointer, want, environment)
     part = base_part(environment.at_address(have, space, pointer.as_int()), want, environment)
     if part is None or part.address is None:
         return pointer
-    return Value.of_int(ctypes.pointer_to(want, part.address.space), part.address.value)
+    return Value.of_int(c_types.pointer_to(want, part.address.space), part.address.value)
 
 
 def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
     """A pointer to a virtual base as one to the class that it is in, by the object's own type."""
-    from rocdbg.debugger.expr.runtime_types import whole_object
+    from rocdbg.debugger.expr.dynamic_types import whole_object
 
     source = pointer.bare
     assert isinstance(source, PointerType)
@@ -84,7 +84,7 @@ def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
     part = base_part(whole, want, environment)
     if part is None or part.address is None:
         return pointer
-    return Value.of_int(ctypes.pointer_to(want, part.address.space), part.address.value)
+    return Value.of_int(c_types.pointer_to(want, part.address.space), part.address.value)
 
 
 def _derives(class_: Type, base: Type, environment: Environment, depth: int = 100) -> bool:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.function_values import method_value
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.overload_resolution import method_value
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, FunctionType, PointerType, StaticMember, Type
 
@@ -81,7 +81,7 @@ def _candidates(
     for base in class_.bases:
         complete = environment.complete_type(base.type.strip_typedefs())
         if base.byte_offset is not None and isinstance(complete, ClassType) and len(found) < MOST_CANDIDATES:
-            part = value.part(base.type, base.byte_offset)
+            part = value.base(base)
             found += _candidates(part, complete, name, environment, (*path, str(complete)))
     return found
 
@@ -113,7 +113,7 @@ def find_method(value: Value, name: str, environment: Environment) -> Value | No
         return found.with_type(replace(type_, of_member=True)) if isinstance(type_, FunctionType) else found
     for base in class_.bases:
         if base.byte_offset is not None:
-            found = find_method(value.part(base.type, base.byte_offset), name, environment)
+            found = find_method(value.base(base), name, environment)
             if found is not None:
                 return found
     return None
@@ -124,7 +124,7 @@ def has_method(value: Value, name: str, environment: Environment, depth: int = 1
     class_ = environment.complete_type(value.bare)
     if not isinstance(class_, ClassType) or depth == 0:
         return False
-    parts = (value.part(base.type, base.byte_offset) for base in class_.bases if base.byte_offset is not None)
+    parts = (value.base(base) for base in class_.bases if base.byte_offset is not None)
     own = any(method.name == name for method in class_.methods)
     return own or any(has_method(part, name, environment, depth - 1) for part in parts)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value, decode_float, encode_float
 from rocdbg.dwarf.info.types import BaseType, Encoding, Type
 
@@ -12,7 +12,7 @@ COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 
 def parts(value: Value) -> tuple[Value, Value]:
     """The real and the imaginary part of a complex number. Raises `ExpressionError` for any other value."""
-    if not ctypes.is_complex(value.type):
+    if not c_types.is_complex(value.type):
         raise ExpressionError("expected a complex number")
     data = value.contents()
     element, middle = element_type(value.type), len(data) // 2
@@ -21,12 +21,12 @@ def parts(value: Value) -> tuple[Value, Value]:
 
 def element_type(type_: Type) -> Type:
     """The type of a complex type's parts."""
-    size = ctypes.size_of(type_) // 2
-    return {4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(size) or BaseType("half", Encoding.FLOAT, size)
+    size = c_types.size_of(type_) // 2
+    return {4: c_types.FLOAT, 8: c_types.DOUBLE}.get(size) or BaseType("half", Encoding.FLOAT, size)
 
 
 def _number(value: Value) -> complex:
-    if not ctypes.is_complex(value.type):
+    if not c_types.is_complex(value.type):
         return complex(value.as_float())
     data = value.contents()
     element, middle = element_type(value.type), len(data) // 2
@@ -41,18 +41,18 @@ def _value(type_: Type, number: complex) -> Value:
 def complex_binary(operator: str, left: Value, right: Value, bool_type: Type) -> Value:
     """``left operator right`` where one of them is complex. Raises `ExpressionError`."""
     for side in (left, right):
-        if not (ctypes.is_complex(side.type) or ctypes.is_float(side.type) or ctypes.is_integral(side.type)):
+        if not (c_types.is_complex(side.type) or c_types.is_float(side.type) or c_types.is_integral(side.type)):
             raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
     if operator in COMPARISONS:
-        both = ctypes.is_complex(left.type) and ctypes.is_complex(right.type)
+        both = c_types.is_complex(left.type) and c_types.is_complex(right.type)
         if not both or operator not in ("==", "!="):
             test = "equality test" if operator in ("==", "!=") else "ordering comparison"
             raise ExpressionError(f"Invalid type combination in {test}.")
     a, b = _number(left), _number(right)
     if operator in ("==", "!="):
         return Value.of_int(bool_type, (a == b) == (operator == "=="))
-    types = [side.type for side in (left, right) if ctypes.is_complex(side.type)]
-    type_ = max(types, key=ctypes.size_of)
+    types = [side.type for side in (left, right) if c_types.is_complex(side.type)]
+    type_ = max(types, key=c_types.size_of)
     if operator == "+":
         return _value(type_, a + b)
     if operator == "-":
@@ -80,6 +80,6 @@ def complex_unary(operator: str, operand: Value, bool_type: Type) -> Value:
 
 def to_complex(value: Value, type_: Type) -> Value:
     """A number as one of a complex type. Raises `ExpressionError` for what is no number."""
-    if not (ctypes.is_complex(value.type) or ctypes.is_scalar(value.type)):
+    if not (c_types.is_complex(value.type) or c_types.is_scalar(value.type)):
         raise ExpressionError("cannot cast non-number to complex")
     return _value(type_, _number(value))

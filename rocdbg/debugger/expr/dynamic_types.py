@@ -12,31 +12,37 @@ from dataclasses import replace
 from msgspec import Struct, structs
 
 from rocdbg import dwarf
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.frames.context import FrameContext
-from rocdbg.debugger.values.locations import LocationStorage
-from rocdbg.debugger.values.storage import Absence
-from rocdbg.debugger.values.value import PlacedMember, Value
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.frames.frame_context import FrameContext
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.located_values import LocationStorage
+from rocdbg.debugger.values.value import PlacedBase, PlacedMember, Value
+from rocdbg.debugger.values.value_storage import Absence
 from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist, Variable
-from rocdbg.dwarf.info.attributes import AttributeValue, Reference
+from rocdbg.dwarf.info.attribute_expressions import property_expression
+from rocdbg.dwarf.info.attribute_values import Reference
 from rocdbg.dwarf.info.constants import At, Tag
-from rocdbg.dwarf.info.expressions import member_expression, property_expression
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseClass,
     ClassBody,
     ClassType,
     Member,
+    PointerType,
     QualifiedType,
     Type,
     TypedefType,
 )
 from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.reader import results
+from rocdbg.dwarf.storage import StorageKind
+from rocdbg.errors import Error
 
-DATA_LOCATION, ALLOCATED, ASSOCIATED, RANK = 0x50, 0x4E, 0x4F, 0x71
+ALLOCATED, ASSOCIATED, RANK = 0x4E, 0x4F, 0x71
 MAX_RANK = 15
 MAX_COUNT = 1 << 32
-_ATTRIBUTES = (DATA_LOCATION, ALLOCATED, ASSOCIATED, RANK)
+_ATTRIBUTES = (At.DATA_LOCATION, ALLOCATED, ASSOCIATED, RANK)
 _BOUNDS = (At.LOWER_BOUND, At.UPPER_BOUND, At.COUNT, At.BYTE_STRIDE)
 _DIMENSIONS = (Tag.SUBRANGE_TYPE, Tag.GENERIC_SUBRANGE)
 
@@ -128,8 +134,7 @@ class Resolver(Struct, frozen=True):
             state = self._number(die, code, location)
             if state == 0:
                 return Resolved(type_, location, absence)
-        data = die.attribute(DATA_LOCATION)
-        place = location if data is None else self._location(die, data, location)
+        place = results.data_location(die, self.context, location)
         element: Type = type_
         while isinstance(element, ArrayType) and element.offset == type_.offset:
             element = element.element
@@ -193,39 +198,62 @@ class Resolver(Struct, frozen=True):
 
     def _member(self, member: Member, location: LocationDescription) -> Member:
         if member.location is not None:
-            member = structs.replace(member, bit_offset=self._offset(member.location, location), location=None)
+            place = self._place(member.offset, location)
+            distance = None if place is None else _distance(location, place)
+            if distance is None or (distance % 8 and member.bit_size is None):
+                return _placed(member, self._elsewhere(member.type, place, member.bit_size))
+            member = structs.replace(member, bit_offset=distance, location=None)
         if member.bit_offset is not None and member.bit_size is None and is_dynamic(member.type):
             start = location.offset_by(member.bit_offset)
             inner = self.resolve(member.type, start)
             if inner.absence is not None or inner.location != start:  # what it describes is elsewhere
-                return _placed(member, inner)
+                return _placed(member, self._value(inner))
             member = structs.replace(member, type=inner.type)
         return member
 
     def _base(self, base: BaseClass, location: LocationDescription) -> BaseClass:
         if base.location is not None:
-            base = structs.replace(base, byte_offset=self._offset(base.location, location) // 8, location=None)
+            place = self._place(base.offset, location)
+            distance = None if place is None else _distance(location, place)
+            if distance is None or distance % 8:
+                value = self._elsewhere(base.type, place, None)
+                return PlacedBase(value.type, 0, base.access, base.virtual, offset=base.offset, make=lambda: value)
+            base = structs.replace(base, byte_offset=distance // 8, location=None)
         if base.byte_offset is not None and is_dynamic(base.type):
             # its own virtual bases are found from where it lies in this object
             base = structs.replace(base, type=self.resolve(base.type, location.offset_by(8 * base.byte_offset)).type)
         return base
 
-    def _offset(self, value: Exprloc | Loclist, location: LocationDescription) -> int:
-        """Bits from the object to a member whose location an expression gives, from the object's on the stack."""
-        unit = self.context.unit
-        if unit is None:
-            raise DebuggerError("Where a member is depends on the object, which needs a frame with debug information.")
-        what = member_expression(value, unit)
-        if isinstance(what, dwarf.LocationList):
-            raise DebuggerError("A member's location by a location list is not supported.")
-        found = dwarf.evaluate_location(what, self.context, initial=(location,))
-        return _distance(location, found)
+    def _place(self, offset: int | None, location: LocationDescription) -> LocationDescription | None:
+        """Where a member or base class is whose entry is at ``offset``, which may be anywhere (A.5.7.3).
+
+        ``None``, and named, where that cannot be evaluated.
+        """
+        program = self.context.program
+        if offset is None:
+            return None
+        try:
+            return results.member_location(program.info.die(offset), self.context, location)
+        except Error as error:
+            program.complaints.add(error, "the member is not shown")
+            return None
+
+    def _elsewhere(self, type_: Type, place: LocationDescription | None, bit_size: int | None) -> Value:
+        """The value of a member that is not in the object."""
+        if place is None or place.is_undefined:
+            return Value.absent(type_)
+        if bit_size is not None:
+            return Value(type_, LocationStorage(place, context=self.context), bit_size=bit_size)
+        return self._value(self.resolve(type_, place))
+
+    def _value(self, found: Resolved) -> Value:
+        if found.absence is not None:
+            return Value.absent(found.type, found.absence)
+        return Value(found.type, LocationStorage(found.location, context=self.context))
 
     # -- attributes
 
-    def _location(self, die: Die, value: AttributeValue, location: LocationDescription) -> LocationDescription:
-        if not isinstance(value, Exprloc | Loclist):
-            raise DebuggerError("DW_AT_data_location is not an expression.")
+    def _location(self, die: Die, value: Exprloc | Loclist, location: LocationDescription) -> LocationDescription:
         context = self.context.for_unit(die.unit, location)
         return dwarf.evaluate_location(property_expression(value, die.unit, is_location=True), context)
 
@@ -261,17 +289,83 @@ class Resolver(Struct, frozen=True):
         return self.read(Variable(target))
 
 
-def _placed(member: Member, found: Resolved) -> PlacedMember:
-    type_, absence = found.type, found.absence
-    value = Value(type_, LocationStorage(found.location)) if absence is None else Value.absent(type_, absence)
+def _placed(member: Member, value: Value) -> PlacedMember:
     return PlacedMember(
-        member.name, type_, member.bit_offset, access=member.access, artificial=member.artificial,
+        member.name, value.type, member.bit_offset or 0, access=member.access, artificial=member.artificial,
         offset=member.offset, make=lambda: value,
     )
 
 
-def _distance(start: LocationDescription, end: LocationDescription) -> int:
-    """Bits from one location to another in the same storage."""
-    if len(start.places) != 1 or len(end.places) != 1 or start.places[0].storage != end.places[0].storage:
-        raise DebuggerError("A member lies outside of its object's storage.")
-    return end.places[0].bit_offset - start.places[0].bit_offset
+def _distance(start: LocationDescription, end: LocationDescription) -> int | None:
+    """Bits from one location to another in the same storages; ``None`` where they are not in the same."""
+    if len(start.places) != len(end.places):
+        return None
+    distances = set()
+    for first, last in zip(start.places, end.places, strict=True):
+        if first.storage != last.storage or first.storage.kind is StorageKind.UNDEFINED:
+            return None
+        distances.add(last.bit_offset - first.bit_offset)
+    distance = distances.pop() if len(distances) == 1 else -1
+    return distance if distance >= 0 else None
+
+
+# What an object of a polymorphic class really is, by its virtual table (Itanium C++ ABI, 2.5).
+TABLE = "vtable for "
+TO_TOP = -16
+"""Bytes from where an object points to in its table to the offset of the whole object."""
+
+
+def is_polymorphic(type_: Type, environment: Environment, depth: int = 100) -> bool:
+    """Whether objects of a class begin with a pointer to a virtual table."""
+    complete = environment.complete_type(type_.strip_typedefs().strip_qualifiers())
+    if not isinstance(complete, ClassType) or depth == 0:
+        return False
+    if any((member.name or "").startswith("_vptr") for member in complete.members):
+        return True
+    return any(base.virtual or is_polymorphic(base.type, environment, depth - 1) for base in complete.bases)
+
+
+def whole_object(object_: Value, environment: Environment) -> Value | None:
+    """The object that this one is a part of, in its own type; ``None`` where no table tells."""
+    address = object_.address
+    if address is None or not is_polymorphic(object_.type, environment):
+        return None
+    try:
+        table = int.from_bytes(environment.memory.read(address.space, address.value, 8), "little")
+        program = environment.types.program
+        name = (program.symbolize(table + TO_TOP) if program is not None else None) or ""
+        if not name.startswith(TABLE):
+            return None
+        offset = int.from_bytes(environment.memory.read(0, table + TO_TOP, 8), "little", signed=True)
+        type_ = environment.types.find(name.removeprefix(TABLE).partition("+")[0], "")
+    except Error:
+        return None
+    if type_ is None:
+        return None
+    return environment.at_address(environment.complete_type(type_), address.space, address.value + offset)
+
+
+def whole(value: Value, environment: Environment) -> Value | None:
+    """`whole_object` of an object, `whole_pointer` of a pointer or reference."""
+    if isinstance(value.bare, ClassType):
+        return whole_object(value, environment)
+    return whole_pointer(value, environment)
+
+
+def whole_pointer(pointer: Value, environment: Environment) -> Value | None:
+    """A pointer or reference to what `whole_object` gives; ``None`` as there."""
+    type_ = pointer.bare
+    if not isinstance(type_, PointerType) or not isinstance(
+        type_.target.strip_typedefs().strip_qualifiers(), ClassType
+    ):
+        return None
+    space = type_.address_class or 0
+    try:
+        whole = whole_object(environment.at_address(type_.target, space, pointer.as_int()), environment)
+    except Error:
+        return None
+    if whole is None or whole.address is None:
+        return None
+    target = c_types.qualified_like(whole.type, type_.target)
+    real = PointerType(target, type_.kind, type_.byte_size, type_.address_class)
+    return Value.of_int(c_types.qualified_like(real, pointer.type), whole.address.value)

@@ -2,11 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
-from rocdbg.debugger.errors import ExpressionError, TypeNameError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.access import (
+from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError, TypeNameError
+from rocdbg.debugger.expr.call_expressions import call, operator_call, pointed_method, run
+from rocdbg.debugger.expr.casting import (
+    cast,
+    character_type,
+    dynamic_cast,
+    in_one_space,
+    is_reinterpreted,
+    object_cast,
+    reference_cast,
+    reinterpretable,
+    reinterpreted,
+)
+from rocdbg.debugger.expr.class_casts import cast_pointer
+from rocdbg.debugger.expr.class_members import has_method
+from rocdbg.debugger.expr.environments.environment import Environment, is_opencl
+from rocdbg.debugger.expr.literals import (
+    array_literal,
+    comma_list,
+    integer_literal,
+    size_value,
+    space_address,
+    typed_memory,
+    vector_literal,
+)
+from rocdbg.debugger.expr.names.convenience_variables import string_value
+from rocdbg.debugger.expr.names.dollar_names import dollar_value, is_convenience, registers
+from rocdbg.debugger.expr.names.meanings import name_value, need_names
+from rocdbg.debugger.expr.operators import (
+    COMPARISONS,
+    binary,
+    convert,
+    need_no_operator,
+    shift_warning,
+    stepped,
+    unary,
+    vector_not,
+)
+from rocdbg.debugger.expr.overload_resolution import overload
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.parsing.kept_trees import nesting_limited, parse_in
+from rocdbg.debugger.expr.qualified_members import member_pointer
+from rocdbg.debugger.expr.string_contents import StringReader
+from rocdbg.debugger.expr.value_access import (
     address_of,
     decay,
     element,
@@ -16,44 +59,21 @@ from rocdbg.debugger.expr.access import (
     pointee,
     repeated,
 )
-from rocdbg.debugger.expr.assignment import bit_field_warning, stored_value
-from rocdbg.debugger.expr.calling import call, operator_call, pointed_method, run
-from rocdbg.debugger.expr.cast_expressions import cast_value
-from rocdbg.debugger.expr.casting import (
-    character_type,
-    in_one_space,
-)
-from rocdbg.debugger.expr.class_members import has_method
-from rocdbg.debugger.expr.conditional import conditional
-from rocdbg.debugger.expr.convenience import string_value
-from rocdbg.debugger.expr.dollar_names import dollar_value, is_convenience, registers
-from rocdbg.debugger.expr.environment import Environment, is_opencl
-from rocdbg.debugger.expr.function_values import overload
-from rocdbg.debugger.expr.literals import (
-    array_literal,
-    integer_literal,
-    size_value,
-    space_address,
-    typed_memory,
-)
-from rocdbg.debugger.expr.meanings import name_value, need_names
-from rocdbg.debugger.expr.operators import (
-    COMPARISONS,
-    binary,
-    need_no_operator,
-    stepped,
-    unary,
-    vector_not,
-)
-from rocdbg.debugger.expr.qualified_members import member_pointer
-from rocdbg.debugger.expr.shifts import shift_warning
-from rocdbg.debugger.expr.strings import StringReader
-from rocdbg.debugger.expr.trees import nesting_limited, parse_in
-from rocdbg.debugger.expr.type_names import named_type
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import Absence, ConvenienceStorage
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ArrayType, ClassType, FunctionType, PointerKind, PointerType, Type, VectorType
+from rocdbg.debugger.values.value_storage import Absence, ConvenienceStorage
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    ClassType,
+    FunctionType,
+    Parameter,
+    PointerKind,
+    PointerType,
+    QualifiedType,
+    Qualifier,
+    Type,
+    VectorType,
+)
 from rocdbg.errors import Error
 
 
@@ -67,15 +87,15 @@ def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
     tree = parse_in(text, environment, names_first=True)
     evaluator = Evaluator(environment, only_type=True)
     with nesting_limited(text):
-        if isinstance(tree, ast.TypeExpression):
+        if isinstance(tree, syntax.TypeExpression):
             return evaluator.type(tree.type), True
         return evaluator.whole(tree).type, False
 
 
-def value_tree(text: str, environment: Environment) -> ast.Expression:
+def value_tree(text: str, environment: Environment) -> syntax.Expression:
     """The tree of a text that has a value. Raises `TypeNameError` for a type's name."""
     tree = parse_in(text, environment, names_first=True)
-    if isinstance(tree, ast.TypeExpression):
+    if isinstance(tree, syntax.TypeExpression):
         Evaluator(environment, only_type=True).type(tree.type)  # the type may be none
         raise TypeNameError
     return tree
@@ -99,7 +119,7 @@ class Evaluator(Struct):
         with nesting_limited(text):
             return self.whole(tree)
 
-    def whole(self, tree: ast.Expression) -> Value:
+    def whole(self, tree: syntax.Expression) -> Value:
         """`value` of a whole expression: that a name means nothing is an error before others."""
         try:
             return self.value(tree)
@@ -107,26 +127,26 @@ class Evaluator(Struct):
             need_names(tree, self.environment)
             raise
 
-    def value(self, node: ast.Expression) -> Value:
+    def value(self, node: syntax.Expression) -> Value:
         """The value of a tree; arrays, functions and references come as they are.
 
         What leans to the left (sums, chains of members) is followed in a loop, so that its length is not limited.
         """
-        spine: list[ast.Binary | ast.Index | ast.Member] = []
+        spine: list[syntax.Binary | syntax.Index | syntax.Member] = []
         while True:
-            if isinstance(node, ast.Binary):
+            if isinstance(node, syntax.Binary):
                 spine.append(node)
                 node = node.left
-            elif isinstance(node, ast.Index | ast.Member):
+            elif isinstance(node, syntax.Index | syntax.Member):
                 spine.append(node)
                 node = node.base
             else:
                 break
         value = self._value(node)
         for outer in reversed(spine):
-            if isinstance(outer, ast.Binary):
+            if isinstance(outer, syntax.Binary):
                 value = self._binary(outer.operator, value, outer.right)
-            elif isinstance(outer, ast.Index):
+            elif isinstance(outer, syntax.Index):
                 base, index = follow(value, self.environment), self.lvalue(outer.index)
                 value = self._operator("[]", base, index) or element(
                     base, decay(index), self.environment, self.only_type
@@ -135,101 +155,102 @@ class Evaluator(Struct):
                 value = self._member(follow(value, self.environment), outer)
         return value
 
-    def _value(self, node: ast.Expression) -> Value:
+    def _value(self, node: syntax.Expression) -> Value:
         """`value` of a tree that does not lean to the left."""
         match node:
-            case ast.Integer(number, suffix, radix):
+            case syntax.Integer(number, suffix, radix):
                 return integer_literal(number, suffix, radix)
-            case ast.Float(number, suffix):
-                type_ = {"f": ctypes.FLOAT, "h": ctypes.HALF, "f16": ctypes.HALF, "l": ctypes.LONG_DOUBLE}
-                return Value.of_float(type_.get(suffix, ctypes.DOUBLE), number)
-            case ast.Char(number, prefix):
+            case syntax.Float(number, suffix):
+                type_ = {"f": c_types.FLOAT, "h": c_types.HALF, "f16": c_types.HALF, "l": c_types.LONG_DOUBLE}
+                return Value.of_float(type_.get(suffix, c_types.DOUBLE), number)
+            case syntax.Char(number, prefix):
                 return Value.of_int(character_type(prefix, self.environment), number)
-            case ast.String(data, prefix):
+            case syntax.String(data, prefix):
                 return string_value(data, character_type(prefix, self.environment))
-            case ast.Bool(truth):
+            case syntax.Bool(truth):
                 return Value.of_int(self.environment.bool_type, truth)
-            case ast.Name():
+            case syntax.Name():
                 return name_value(node, self.environment, self.only_type)
-            case ast.ScopedName(scope, name):
+            case syntax.ScopedName(scope, name):
                 return self.environment.scoped_variable(scope, name)
-            case ast.Dollar(name):
+            case syntax.Dollar(name):
                 return dollar_value(name, self.environment)
-            case ast.RegisterRange() | ast.RegisterList() | ast.RegisterHalf():
+            case syntax.RegisterRange() | syntax.RegisterList() | syntax.RegisterHalf():
                 return registers(node, self)
-            case ast.Unary(operator, operand):
+            case syntax.Unary(operator, operand):
                 return self._unary(operator, operand)
-            case ast.Postfix(operator, operand):
+            case syntax.Postfix(operator, operand):
                 old = self.lvalue(operand)
                 found = self._operator(operator, old, integer_literal(0, "", 10))
                 if found is not None:
                     return found
-                before = old.rvalue() if not ctypes.is_void(old.type) else old
+                before = old.rvalue() if not c_types.is_void(old.type) else old
                 self._assign(operand, old, stepped(before, operator))
                 return before
-            case ast.Assign():
+            case syntax.Assign():
                 return self._assignment(node)
-            case ast.Conditional():
+            case syntax.Conditional():
                 return conditional(node, self, self.environment)
-            case ast.Cast(type_name, operand, kind):
+            case syntax.Cast(type_name, operand, kind):
                 return cast_value(self.type(type_name), operand, kind, self)
-            case ast.Sizeof():
+            case syntax.Sizeof():
                 return self._sizeof(node)
-            case ast.Call(function, arguments):
+            case syntax.Call(function, arguments):
                 return self._call(function, arguments)
-            case ast.TypedMemory(type_name, address):
+            case syntax.TypedMemory(type_name, address):
                 return typed_memory(self.type(type_name), self.operand(address), self.environment)
-            case ast.ArrayLiteral(elements):
+            case syntax.ArrayLiteral(elements):
                 return array_literal([self.operand(element) for element in elements])
-            case ast.SpaceAddress(space, address):
+            case syntax.SpaceAddress(space, address):
                 return space_address(space, self.operand(address))
             case _:  # ast.TypeExpression
-                assert isinstance(node, ast.TypeExpression)
+                assert isinstance(node, syntax.TypeExpression)
                 self.type(node.type)
                 raise ExpressionError("Attempt to use a type name as an expression")
 
-    def lvalue(self, node: ast.Expression) -> Value:
+    def lvalue(self, node: syntax.Expression) -> Value:
         """The value with references followed."""
         return follow(self.value(node), self.environment)
 
-    def operand(self, node: ast.Expression) -> Value:
+    def operand(self, node: syntax.Expression) -> Value:
         """The value as an operand: references followed, arrays and functions decayed to pointers."""
         return decay(self.lvalue(node))
 
     # -- types
 
-    def type(self, name: ast.AnyTypeName) -> Type:
+    def type(self, name: syntax.AnyTypeName) -> Type:
         """The type a type name stands for."""
         return named_type(name, self.environment, self._unevaluated)
 
-    def _unevaluated(self, node: ast.Expression) -> Type:
+    def _unevaluated(self, node: syntax.Expression) -> Type:
         """The type of the operand of ``sizeof`` or ``typeof``, which is not evaluated."""
-        if isinstance(node, ast.TypeExpression):
+        if isinstance(node, syntax.TypeExpression):
             return self.type(node.type)
         return Evaluator(self.environment, only_type=True).lvalue(node).type
 
     # -- operators
 
-    def _unary(self, operator: str, operand: ast.Expression) -> Value:
+    def _unary(self, operator: str, operand: syntax.Expression) -> Value:
         if operator == "&":
-            scope, _, last = operand.name.rpartition("::") if isinstance(operand, ast.Name) else ("", "", "")
+            scope, _, last = operand.name.rpartition("::") if isinstance(operand, syntax.Name) else ("", "", "")
             pointer = member_pointer(scope, last, self.environment) if scope else None
             if pointer is not None:
                 return pointer
-            if isinstance(operand, ast.Unary) and operand.operator == "*":
+            if isinstance(operand, syntax.Unary) and operand.operator == "*":
                 pointer = self.lvalue(operand.operand)  # as GDB, which does not follow what it goes back from
-                if ctypes.is_pointer(pointer.type) or ctypes.is_number(pointer.type):
+                if c_types.is_pointer(pointer.type) or c_types.is_number(pointer.type):
                     return pointer
             inner = self.value(operand)
             stripped = inner.bare
             if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
-                return Value.of_int(ctypes.pointer_to(stripped.target, stripped.address_class or 0), inner.as_int())
-            return address_of(self._kept(inner), self.only_type, operand.name if isinstance(operand, ast.Name) else "")
+                return Value.of_int(c_types.pointer_to(stripped.target, stripped.address_class or 0), inner.as_int())
+            name = operand.name if isinstance(operand, syntax.Name) else ""
+            return address_of(self._kept(inner), self.only_type, name)
         if operator == "*":
             given = self.value(operand)
             pointer = follow(given, self.environment)
             found = self._operator(operator, pointer)
-            of_number = ctypes.is_reference(given.type) and ctypes.is_number(pointer.type)
+            of_number = c_types.is_reference(given.type) and c_types.is_number(pointer.type)
             code = pointer.bare if isinstance(pointer.bare, FunctionType) else None
             if found is None and (of_number or (code is not None and (self.only_type or code.of_member))):
                 raise ExpressionError("Attempt to take contents of a non-pointer value.")  # as in GDB
@@ -248,24 +269,24 @@ class Evaluator(Struct):
 
     def readable(self, value: Value) -> Value:
         """The value, or one of its type where that is all that is wanted."""
-        if self.only_type and ctypes.is_scalar(value.type):
-            if ctypes.is_float(value.type):
+        if self.only_type and c_types.is_scalar(value.type):
+            if c_types.is_float(value.type):
                 return Value.of_float(value.type, 1)
             return Value.of_int(value.type, 1)
         return value
 
-    def _member(self, base: Value, node: ast.Member) -> Value:
+    def _member(self, base: Value, node: syntax.Member) -> Value:
         """A member; of an object that has an operator for ``->``, of what that gives."""
         if node.arrow and isinstance(base.bare, ClassType) and has_method(base, "operator->", self.environment):
             base = follow(self._operator("->", base) or base, self.environment)
         return member(base, node, self.environment, self.only_type)
 
-    def _binary(self, operator: str, left: Value, right: ast.Expression) -> Value:
+    def _binary(self, operator: str, left: Value, right: syntax.Expression) -> Value:
         if operator == ",":
             return self.value(right)
         if left.type.integer is None:
             left = follow(left, self.environment)
-        elif type(right) is ast.Integer and operator in COMPARISONS and not self.only_type:
+        elif type(right) is syntax.Integer and operator in COMPARISONS and not self.only_type:
             number = integer_literal(right.value, right.suffix, right.radix)
             return binary(operator, left, number, self.environment.bool_type)
         if operator in (".*", "->*"):
@@ -275,7 +296,7 @@ class Evaluator(Struct):
             pointer = self.operand(right)
             method = pointed_method(pointer, left, self.environment)
             return method if method is not None else self.environment.pointed_member(pointer, left)
-        if operator in ("&&", "||") and not ctypes.is_class(left.type) and not (
+        if operator in ("&&", "||") and not c_types.is_class(left.type) and not (
             isinstance(left.bare, VectorType) and is_opencl(self.environment)
         ):
             answer = self.readable(decay(left)).is_true()
@@ -309,7 +330,7 @@ class Evaluator(Struct):
             self.warnings.append(warning)
         return binary(operator, left, right, self.environment.bool_type)
 
-    def _assignment(self, node: ast.Assign) -> Value:
+    def _assignment(self, node: syntax.Assign) -> Value:
         target = self.lvalue(node.left)
         right = self.lvalue(node.right)
         if node.operator:
@@ -319,15 +340,15 @@ class Evaluator(Struct):
             right = self._computed(node.operator, decay(target), decay(right))
         return self._assign(node.left, target, right)
 
-    def _assign(self, node: ast.Expression, target: Value, new: Value) -> Value:
+    def _assign(self, node: syntax.Expression, target: Value, new: Value) -> Value:
         if self.only_type:
             return target if not is_convenience(node, self.environment) else new
         if is_convenience(node, self.environment):
-            assert isinstance(node, ast.Dollar)
+            assert isinstance(node, syntax.Dollar)
             kept = decay(new) if isinstance(new.bare, ArrayType | FunctionType) and new.address is not None else new
             self.environment.convenience.set(node.name[1:], kept)
             return self.environment.convenience.get(node.name[1:], self.environment.focus)
-        if isinstance(node, ast.Dollar) and self.environment.register(node.name[1:]) is None:
+        if isinstance(node, syntax.Dollar) and self.environment.register(node.name[1:]) is None:
             raise ExpressionError("Left operand of assignment is not a modifiable lvalue.")  # of the history
         if target.absence is Absence.OPTIMIZED_OUT:
             raise ExpressionError("Left operand of assignment is not an lvalue.")
@@ -344,25 +365,25 @@ class Evaluator(Struct):
 
     # -- sizeof
 
-    def _sizeof(self, node: ast.Sizeof) -> Value:
+    def _sizeof(self, node: syntax.Sizeof) -> Value:
         return size_value(self._unevaluated(node.operand), node.align, self.environment)
 
     # -- calls
 
-    def _call(self, function: ast.Expression, arguments: tuple[ast.Expression, ...]) -> Value:
-        if arguments and all(isinstance(argument, ast.TypeExpression) for argument in arguments):
-            if not isinstance(function, ast.Name) or self.environment.local(function.name) is not None:
+    def _call(self, function: syntax.Expression, arguments: tuple[syntax.Expression, ...]) -> Value:
+        if arguments and all(isinstance(argument, syntax.TypeExpression) for argument in arguments):
+            if not isinstance(function, syntax.Name) or self.environment.local(function.name) is not None:
                 return self.value(function)  # what it is, whatever its parameters
-            types = (self.type(argument.type) for argument in arguments if isinstance(argument, ast.TypeExpression))
+            types = (self.type(argument.type) for argument in arguments if isinstance(argument, syntax.TypeExpression))
             return overload(function.name, types, self.environment)
-        if isinstance(function, ast.Dollar):
+        if isinstance(function, syntax.Dollar):
             name = function.name[1:]
             handler = self.environment.convenience.functions.get(name)
             if handler is not None:
                 if self.only_type:
                     return integer_literal(0, "", 10)  # as GDB, which calls nothing then
                 # as GDB, which makes pointers of arrays that are named
-                named = [self.operand if isinstance(each, ast.Name) else self.lvalue for each in arguments]
+                named = [self.operand if isinstance(each, syntax.Name) else self.lvalue for each in arguments]
                 given = [get(argument) for get, argument in zip(named, arguments, strict=True)]
                 return handler(StringReader(self.environment), given)
             if self.environment.register(name) is None and name not in self.environment.convenience:
@@ -386,3 +407,163 @@ class Evaluator(Struct):
 def _operand(value: Value) -> Value:
     """A value as the operand of arithmetic: what an object's method is, is no pointer to it."""
     return value if isinstance(value.bare, FunctionType) and value.bare.of_member else decay(value)
+
+
+# What an assignment stores: the value as the target's type.
+_LONGEST = (1 << 64) - 1
+
+
+def stored_value(target: Value, new: Value, environment: Environment) -> Value:
+    """The new value in the target's type. Raises `ExpressionError` where it has none."""
+    bare = target.bare
+    if isinstance(bare, VectorType) and not isinstance(new.bare, ArrayType | ClassType):
+        return convert(new, target.type)
+    if isinstance(bare, ArrayType) and isinstance(new.bare, ArrayType):
+        return _array(target, new)
+    if isinstance(bare, ArrayType | ClassType | VectorType):
+        return reinterpreted(target.type, new, environment)
+    if isinstance(bare, PointerType) and c_types.is_float(new.type):
+        return reinterpreted(target.type, new, environment)
+    if isinstance(bare, PointerType):
+        new = placed(new, environment)
+    return cast(target.type, decay(new), environment, implicit=True)
+
+
+def _array(target: Value, new: Value) -> Value:
+    """An array as one of another length: behind a string nulls follow. Raises `ExpressionError` for a longer one."""
+    if new.size == target.size:
+        return new
+    if new.address is not None:
+        raise ExpressionError("Invalid cast.")
+    if new.size > target.size:
+        raise ExpressionError("Too many array elements")
+    return Value(target.type, data=new.contents().ljust(target.size, b"\0"))
+
+
+def bit_field_warning(target: Value, new: Value) -> str | None:
+    """The warning for a number that a bit-field cannot hold."""
+    bits = target.bit_size
+    if bits is None or not c_types.is_integral(new.type):
+        return None
+    number = new.as_int() & _LONGEST
+    mask = (1 << bits) - 1
+    if not ~number & _LONGEST & ~(mask >> 1):
+        return None  # what is negative in 64 bits, and fits with a sign
+    if not number & ~mask:
+        return None
+    return f"Value does not fit in {bits} bits."
+
+
+# Casts of all kinds in an expression: of arrays, references, pointers and numbers, and vectors from elements.
+
+
+def cast_value(type_: Type, operand: syntax.Expression, kind: str, operands: Evaluator) -> Value:
+    """The value of ``(type) operand``; ``kind`` is ``static`` for ``static_cast`` and so on. Raises `rocdbg.Error`."""
+    environment = operands.environment
+    stripped = type_.strip_typedefs()
+    if isinstance(operand, syntax.ArrayLiteral) and isinstance(stripped, VectorType):
+        return vector_literal(type_, operand.elements, operands.operand)
+    if isinstance(stripped, VectorType) and isinstance(operand, syntax.Binary) and operand.operator == ",":
+        return vector_literal(type_, comma_list(operand), operands.operand)
+    if isinstance(stripped, ClassType | ArrayType):
+        return object_cast(type_, operands.lvalue(operand), environment)
+    if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
+        return reference_cast(stripped, operands.lvalue(operand), environment)
+    value = operands.operand(operand)
+    if isinstance(stripped, PointerType):
+        value = decay(placed(value, environment, operands.only_type))
+    if kind != "dynamic":
+        value = operands.readable(value)
+    if is_reinterpreted(type_, value):
+        return reinterpreted(type_, value, environment)
+    if kind == "dynamic":
+        return dynamic_cast(type_, value, environment)
+    if kind == "reinterpret" and not reinterpretable(stripped, value.bare):
+        raise ExpressionError("Invalid reinterpret_cast")
+    if kind != "reinterpret" and isinstance(stripped, PointerType) and c_types.is_pointer(value.type):
+        value = value if operands.only_type else cast_pointer(value, stripped, environment)
+    return cast(type_, value, environment)
+
+
+# ``condition ? then : otherwise``, in OpenCL for each element of vectors.
+
+
+def conditional(node: syntax.Conditional, operands: Evaluator, environment: Environment) -> Value:
+    """The value of the operator; of what is not chosen only the names are looked up. Raises `ExpressionError`."""
+    condition = operands.operand(node.condition)
+    if isinstance(condition.bare, VectorType) and is_opencl(environment):
+        return _selected(condition, operands.operand(node.then), operands.operand(node.otherwise))
+    chosen, other = (node.then, node.otherwise) if condition.is_true() else (node.otherwise, node.then)
+    need_names(other, environment)
+    return operands.value(chosen)
+
+
+def _selected(condition: Value, then: Value, otherwise: Value) -> Value:
+    """For each element of a vector that of ``then`` where it is not zero; a scalar stands for all elements."""
+    if isinstance(then.bare, VectorType):
+        shape = then
+    elif isinstance(otherwise.bare, VectorType):
+        shape = otherwise
+    else:
+        raise ExpressionError("Cannot perform conditional operation on incompatible types")
+    sides = [each if isinstance(each.bare, VectorType) else convert(each, shape.bare) for each in (then, otherwise)]
+    kinds = {
+        (c_types.is_float(element), c_types.is_signed(element), c_types.size_of(element), count)
+        for element, count, _ in (side.elements() for side in sides)
+    }
+    if len(kinds) > 1:
+        raise ExpressionError("Cannot perform operation on vectors with different types")
+    if condition.elements()[1] != shape.elements()[1]:
+        raise ExpressionError("Cannot perform conditional operation on vectors with different sizes")
+    parts = [
+        sides[0 if each.is_true() else 1].element(index).contents()
+        for index, each in enumerate(condition.each_element())
+    ]
+    return Value(shape.bare, data=b"".join(parts).ljust(shape.size, b"\0"))
+
+
+# From the tree of a type name to the type it stands for.
+
+
+def named_type(
+    name: syntax.AnyTypeName, environment: Environment, type_of: Callable[[syntax.Expression], Type]
+) -> Type:
+    """The type a type name stands for; ``type_of`` gives the type of an expression (``typeof``).
+
+    Raises `NoSymbolError` for names that no type has.
+    """
+    if isinstance(name, syntax.TypeOf):
+        return _derived(type_of(name.operand), name.derivations, environment, type_of)
+    found = c_types.basic_type(name.name) if not name.tag else None
+    if found is None or name.name == "half":
+        try:
+            found = environment.types.named(name.name, name.tag)
+        except NoSymbolError:
+            if found is None:
+                raise
+    if name.is_const:
+        found = QualifiedType(Qualifier.CONST, found)
+    if name.is_volatile:
+        found = QualifiedType(Qualifier.VOLATILE, found)
+    return _derived(found, name.derivations, environment, type_of)
+
+
+def _derived(
+    base: Type, derivations: syntax.Derivations, environment: Environment, type_of: Callable[[syntax.Expression], Type]
+) -> Type:
+    """The pointers, arrays and functions that a declarator makes of a type."""
+    for derivation in derivations:
+        if isinstance(derivation, tuple):
+            variadic = derivation[-1:] == (syntax.VARIADIC,)
+            types = [named_type(name, environment, type_of) for name in derivation if name != syntax.VARIADIC]
+            if len(types) == 1 and c_types.is_void(types[0]):
+                types = []
+            parameters = tuple(Parameter(type_) for type_ in types)
+            base = FunctionType(base, parameters, variadic, prototyped=bool(derivation))
+        elif isinstance(derivation, int):
+            base = ArrayType(base, derivation if derivation >= 0 else None)
+        elif derivation in ("const", "volatile"):
+            base = QualifiedType(Qualifier(derivation), base)
+        else:
+            base = PointerType(base, PointerKind(derivation))
+    return base

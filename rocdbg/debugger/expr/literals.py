@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from rocdbg.arch.address_spaces import UnknownAddressSpaceError, address_space_by_name
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.access import place_of
-from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.operators import convert
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.value_access import place_of
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, PointerType, Type, VectorType
 
@@ -22,11 +22,11 @@ _HEXADECIMAL = re.compile("[0-9a-fA-F]{1,16}")
 @lru_cache(maxsize=1024)
 def integer_literal(number: int, suffix: str, radix: int) -> Value:
     """A number as written, of the type that its size, suffix and radix give it."""
-    return Value.of_int(ctypes.literal_type(number, suffix, radix), number)
+    return Value.of_int(c_types.literal_type(number, suffix, radix), number)
 
 
 def vector_literal(
-    type_: Type, elements: Sequence[ast.Expression], operand: Callable[[ast.Expression], Value]
+    type_: Type, elements: Sequence[syntax.Expression], operand: Callable[[syntax.Expression], Value]
 ) -> Value:
     """``(float4)(1, 2, 3, 4)``, or ``(float4)(1)`` for the same in each element; ``(float4)(pair, pair)``.
 
@@ -60,19 +60,19 @@ def array_literal(values: Sequence[Value]) -> Value:
     first = values[0]
     if any(value.size != first.size for value in values):
         raise ExpressionError("array elements must all be the same size")
-    return Value(ctypes.array_of(first.type, len(values)), data=b"".join(value.contents() for value in values))
+    return Value(c_types.array_of(first.type, len(values)), data=b"".join(value.contents() for value in values))
 
 
 def space_address(space: str, address: Value) -> Value:
     """``local#0x10``: a pointer into a named address space, with the target of ``address`` if that is one."""
-    target: Type = address.bare.target if isinstance(address.bare, PointerType) else ctypes.VOID
-    return Value.of_int(ctypes.pointer_to(target, space_number(space)), address.as_int())
+    target: Type = address.bare.target if isinstance(address.bare, PointerType) else c_types.VOID
+    return Value.of_int(c_types.pointer_to(target, space_number(space)), address.as_int())
 
 
-def comma_list(node: ast.Expression) -> list[ast.Expression]:
+def comma_list(node: syntax.Expression) -> list[syntax.Expression]:
     """The operands of a chain of commas."""
     elements = []
-    while isinstance(node, ast.Binary) and node.operator == ",":
+    while isinstance(node, syntax.Binary) and node.operator == ",":
         elements.append(node.right)
         node = node.left
     return [node, *reversed(elements)]
@@ -82,20 +82,20 @@ def hexadecimal(name: str, environment: Environment) -> Value:
     """The number that a name is which means nothing else, where numbers are hexadecimal. Raises `NoSymbolError`."""
     if environment.input_radix == 16 and _HEXADECIMAL.fullmatch(name):
         number = int(name, 16)
-        return Value.of_int(ctypes.literal_type(number, "", 16), number)
+        return Value.of_int(c_types.literal_type(number, "", 16), number)
     raise environment.types.missing(name)
 
 
 def size_value(type_: Type, align: bool, environment: Environment) -> Value:
     """``sizeof`` a type, or its alignment. The size of a reference is that of what it refers to."""
-    type_ = environment.complete_type(type_ if align else ctypes.referred(type_))
-    return Value.of_int(ctypes.INT, ctypes.alignment_of(type_) if align else ctypes.size_of(type_))  # GDB's size_t
+    type_ = environment.complete_type(type_ if align else c_types.referred(type_))
+    return Value.of_int(c_types.INT, c_types.alignment_of(type_) if align else c_types.size_of(type_))  # GDB's size_t
 
 
 def typed_memory(type_: Type, address: Value, environment: Environment) -> Value:
     """``{type} address``. Raises `ExpressionError` for a string that is shorter than the type."""
     if isinstance(address.bare, ArrayType) and address.address is None:  # a string's own bytes
-        size = ctypes.size_of(type_)
+        size = c_types.size_of(type_)
         if size > address.size:
             raise ExpressionError(f"The operand has {address.size} bytes, the type {size}.")
         return Value(type_, data=address.contents()[:size])

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from rocdbg import dwarf
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.frames.context import FrameContext
-from rocdbg.debugger.frames.places import memory_location
-from rocdbg.debugger.values.locations import LocationStorage
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.frames.frame_context import FrameContext
+from rocdbg.debugger.frames.variable_places import memory_location
+from rocdbg.debugger.values.located_values import LocationStorage
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.dwarf.info.types import ClassType, FunctionType, MemberPointerType, Type
 from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.reader import results
 
 NULL = -1
 """The value of a null pointer to a data member in the Itanium ABI."""
@@ -41,7 +40,7 @@ def as_class(object_: Value, wanted: Type) -> Value:
     for base in type_.bases:
         if base.byte_offset is None:
             continue
-        part = object_.part(base.type, base.byte_offset)
+        part = object_.base(base)
         found = part.bare
         if isinstance(found, ClassType) and found.qualified_name == name.qualified_name:
             return part
@@ -61,10 +60,8 @@ def member_location(
     """
     if type_.use_location is None or type_.offset is None:
         return None
-    unit = context.program.info.die(type_.offset).unit
-    context = context.for_unit(unit)
-    what = as_written(type_.use_location, unit)
-    return dwarf.evaluate_location(what, context, initial=(number, _location(object_, context)))
+    entry = context.program.info.die(type_.offset)
+    return results.use_location(entry, context, number, _location(object_, context.for_unit(entry.unit)))
 
 
 def _location(object_: Value, context: FrameContext) -> LocationDescription:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.complex_numbers import complex_binary, complex_unary, to_complex
-from rocdbg.debugger.expr.shifts import shift
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.vectors import vector_of
+from rocdbg.debugger.values.vector_types import vector_of
 from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
@@ -39,7 +38,7 @@ COMPARISONS = frozenset(_COMPARE)
 """The operators whose answer is a truth."""
 
 
-def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.INT) -> Value:
+def binary(operator: str, left: Value, right: Value, bool_type: Type = c_types.INT) -> Value:
     """``left operator right`` for arithmetic, comparison, shifts and pointer arithmetic.
 
     Arrays must have decayed already. ``bool_type`` is the type of comparisons: int in C, bool in C++.
@@ -49,10 +48,10 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
         # what conditions are made of; the general way below does the same
         a, b = _common(left.as_int(), integers[0], right.as_int(), integers[1])
         return Value.of_int(bool_type, _COMPARE[operator](a, b))
-    if left.type is ctypes.INT and right.type is ctypes.INT and operator not in ("<<", ">>"):
+    if left.type is c_types.INT and right.type is c_types.INT and operator not in ("<<", ">>"):
         # what scripts count with
-        return Value.of_int(ctypes.INT, _integer(operator, left.as_int(), right.as_int()))
-    if ctypes.is_complex(left.type) or ctypes.is_complex(right.type):
+        return Value.of_int(c_types.INT, _integer(operator, left.as_int(), right.as_int()))
+    if c_types.is_complex(left.type) or c_types.is_complex(right.type):
         return complex_binary(operator, left, right, bool_type)
     if isinstance(left.bare, VectorType) or isinstance(right.bare, VectorType):
         return _vector_binary(operator, left, right)
@@ -65,7 +64,7 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
         return Value.of_int(bool_type, operator == "!=")  # a literal is nowhere else
     if left_pointer or right_pointer:
         return _pointer_binary(operator, left, right, left_pointer, right_pointer, bool_type)
-    if not (ctypes.is_scalar(left.type) and ctypes.is_scalar(right.type)):
+    if not (c_types.is_scalar(left.type) and c_types.is_scalar(right.type)):
         unions = isinstance(left.bare, ClassType) and isinstance(right.bare, ClassType)
         if operator in ("==", "!=") and unions and left.size == right.size:
             return Value.of_int(bool_type, (left.contents() == right.contents()) == (operator == "=="))
@@ -77,18 +76,18 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
         raise ExpressionError(_NO_NUMBER)
     if operator in ("<<", ">>"):
         return shift(operator, left, right)
-    if ctypes.is_bool(left.type) and ctypes.is_bool(right.type) and operator not in _COMPARE:
+    if c_types.is_bool(left.type) and c_types.is_bool(right.type) and operator not in _COMPARE:
         if operator not in ("&", "|", "^"):
             raise ExpressionError("Invalid operation on booleans.")
         return Value.of_int(left.type, _integer(operator, left.as_int(), right.as_int()))
-    type_ = ctypes.arithmetic_type(left.type, right.type)
+    type_ = c_types.arithmetic_type(left.type, right.type)
     if operator in _COMPARE:
-        if ctypes.is_float(type_):
+        if c_types.is_float(type_):
             answer = _COMPARE[operator](left.as_float(), right.as_float())
         else:
             answer = _COMPARE[operator](convert(left, type_).as_int(), convert(right, type_).as_int())
         return Value.of_int(bool_type, answer)
-    if ctypes.is_float(type_):
+    if c_types.is_float(type_):
         return Value.of_float(type_, _float(operator, left.as_float(), right.as_float()))
     a, b = convert(left, type_).as_int(), convert(right, type_).as_int()
     return Value.of_int(type_, _integer(operator, a, b))
@@ -112,7 +111,7 @@ def _not_comparable(operator: str) -> str:
 
 def _numbered(value: Value) -> Value:
     """A null pointer of no type as the number that GDB takes it for."""
-    return Value.of_int(ctypes.INT, 0) if ctypes.is_null_type(value.type) else value
+    return Value.of_int(c_types.INT, 0) if c_types.is_null_type(value.type) else value
 
 
 def _is_text(value: Value) -> bool:
@@ -185,12 +184,12 @@ def _pointer_binary(
 ) -> Value:
     if operator in _COMPARE:
         sides = left.type, right.type
-        if not all(map(ctypes.is_scalar, sides)) or any(map(ctypes.is_float, sides)):
+        if not all(map(c_types.is_scalar, sides)) or any(map(c_types.is_float, sides)):
             raise ExpressionError(_not_comparable(operator))
-        return Value.of_int(bool_type, _COMPARE[operator](left.as_int(), right.as_int()))
-    if operator in ("+", "-") and left_pointer and not right_pointer and not ctypes.is_float(right.type):
+        return Value.of_int(bool_type, _COMPARE[operator](_compared(left, right), _compared(right, left)))
+    if operator in ("+", "-") and left_pointer and not right_pointer and not c_types.is_float(right.type):
         return advance(left, right.as_int() if operator == "+" else -right.as_int())
-    if operator == "+" and right_pointer and not left_pointer and not ctypes.is_float(left.type):
+    if operator == "+" and right_pointer and not left_pointer and not c_types.is_float(left.type):
         return advance(right, left.as_int())
     if operator == "-" and left_pointer and right_pointer:
         size = _target_size(left)
@@ -200,15 +199,21 @@ def _pointer_binary(
                 "an integer nor a pointer of the same type."
             )
         difference = left.as_int() - right.as_int()
-        return Value.of_int(ctypes.LONG, int(difference / size) if difference % size else difference // size)
+        return Value.of_int(c_types.LONG, int(difference / size) if difference % size else difference // size)
     raise ExpressionError(_NO_NUMBER)
+
+
+def _compared(value: Value, other: Value) -> int:
+    """The number of a value that is compared; an integer 0 beside a pointer is a null one."""
+    number = value.as_int()
+    return number if number or _is_address(value) else c_types.null_number(other.type)
 
 
 def need_no_operator(operator: str, operands: Sequence[Value]) -> None:
     """Raise `ExpressionError` for operands that need an operator of their own: objects; no unions, as in GDB."""
-    if ctypes.is_class(operands[0].type):
+    if c_types.is_class(operands[0].type):
         raise ExpressionError(f"Structure has no component named operator{operator}.")
-    if any(ctypes.is_class(operand.type) for operand in operands):
+    if any(c_types.is_class(operand.type) for operand in operands):
         raise ExpressionError("Can't do that binary op on that type")
 
 
@@ -222,13 +227,14 @@ def stepped(value: Value, operator: str) -> Value:
     one = 1 if operator == "++" else -1
     if isinstance(value.bare, ArrayType | FunctionType) and not getattr(value.bare, "of_member", False):
         raise ExpressionError("Invalid cast.")
-    if ctypes.is_bool(value.type):
+    if c_types.is_bool(value.type):
         raise ExpressionError("Invalid operation on booleans.")
-    if ctypes.is_complex(value.type) or ctypes.is_void(value.type) or isinstance(value.bare, ClassType | FunctionType):
+    type_ = value.type
+    if c_types.is_complex(type_) or c_types.is_void(type_) or isinstance(value.bare, ClassType | FunctionType):
         raise ExpressionError("Not a numeric type.")
-    if ctypes.is_pointer(value.type):
+    if c_types.is_pointer(value.type):
         return advance(value, one)
-    return convert(binary("+", value, Value.of_int(ctypes.INT, one)), value.type)
+    return convert(binary("+", value, Value.of_int(c_types.INT, one)), value.type)
 
 
 def _target_size(pointer: Value) -> int:
@@ -237,28 +243,28 @@ def _target_size(pointer: Value) -> int:
     target = stripped.target.strip_typedefs()
     if isinstance(target, VoidType):
         return 1
-    return max(1, ctypes.size_of(target))
+    return max(1, c_types.size_of(target))
 
 
-def unary(operator: str, operand: Value, bool_type: Type = ctypes.INT) -> Value:
+def unary(operator: str, operand: Value, bool_type: Type = c_types.INT) -> Value:
     """``- + ~ !``."""
     if isinstance(operand.bare, VectorType) and operator != "!":
         type_, _, _ = operand.elements()
         parts = [convert(unary(operator, e), type_).contents() for e in operand.each_element()]
         return Value(operand.bare, data=b"".join(parts).ljust(operand.size, b"\0"))
-    if ctypes.is_complex(operand.type):
+    if c_types.is_complex(operand.type):
         return complex_unary(operator, operand, bool_type)
     if operator == "!":
-        return Value.of_int(bool_type, ctypes.is_void(operand.type) or not operand.is_true())
-    if not ctypes.is_scalar(operand.type) or _is_address(operand):
+        return Value.of_int(bool_type, c_types.is_void(operand.type) or not operand.is_true())
+    if not c_types.is_scalar(operand.type) or _is_address(operand):
         what = {"-": "negate operation not a number.", "+": "positive operation not a number."}
         raise ExpressionError(f"Argument to {what.get(operator, 'complement operation not an integer, boolean.')}")
     if operator == "~":
-        if ctypes.is_float(operand.type):
+        if c_types.is_float(operand.type):
             raise ExpressionError("Argument to complement operation not an integer, boolean.")
         return Value.of_int(_unary_type(operand), ~operand.as_int())
     type_ = _unary_type(operand)
-    if ctypes.is_float(type_):
+    if c_types.is_float(type_):
         number = operand.as_float()
         return Value.of_float(type_, -number if operator == "-" else number)
     integer = operand.as_int()
@@ -267,8 +273,8 @@ def unary(operator: str, operand: Value, bool_type: Type = ctypes.INT) -> Value:
 
 def _unary_type(operand: Value) -> Type:
     """As GDB, what is not promoted keeps its qualifiers, and stays an enumeration."""
-    if ctypes.is_integral(operand.type) and operand.size < ctypes.size_of(ctypes.INT):
-        return ctypes.INT
+    if c_types.is_integral(operand.type) and operand.size < c_types.size_of(c_types.INT):
+        return c_types.INT
     return _without_typedefs(operand.type)
 
 
@@ -286,11 +292,11 @@ def _vector_binary(operator: str, left: Value, right: Value) -> Value:
     for side in (left, right):
         if isinstance(side.bare, VectorType) and not _same_elements(side, element, count):
             raise ExpressionError("Cannot perform operation on vectors with different types")
-        if not isinstance(side.bare, VectorType) and not ctypes.is_scalar(side.type):
+        if not isinstance(side.bare, VectorType) and not c_types.is_scalar(side.type):
             raise ExpressionError(_NO_NUMBER)
     logical = operator in ("&&", "||")
     compare = logical or operator in _COMPARE
-    result = numeric(ctypes.signed_of(ctypes.size_of(element))) if compare else element
+    result = numeric(c_types.signed_of(c_types.size_of(element))) if compare else element
     parts = []
     for index in range(count):
         a = left.element(index) if isinstance(left.bare, VectorType) else convert(left, element)
@@ -311,14 +317,14 @@ def _vector_binary(operator: str, left: Value, right: Value) -> Value:
 def vector_not(operand: Value) -> Value:
     """OpenCL's ``!v``: all ones where an element is zero."""
     element, count, _ = operand.elements()
-    result = numeric(ctypes.signed_of(ctypes.size_of(element)))
+    result = numeric(c_types.signed_of(c_types.size_of(element)))
     parts = [Value.of_int(result, -(not each.is_true())).contents() for each in operand.each_element()]
     return Value(vector_of(result, count), data=b"".join(parts).ljust(operand.size, b"\0"))
 
 
 def _same_elements(vector: Value, element: Type, count: int) -> bool:
     own, own_count, _ = vector.elements()
-    kinds = [(ctypes.is_float(t), ctypes.is_signed(t), ctypes.size_of(t)) for t in (own, element)]
+    kinds = [(c_types.is_float(t), c_types.is_signed(t), c_types.size_of(t)) for t in (own, element)]
     return own_count == count and kinds[0] == kinds[1]
 
 
@@ -335,11 +341,11 @@ def convert(value: Value, type_: Type) -> Value:
         raise ExpressionError("Invalid cast.")
     if isinstance(target, VectorType):
         return _to_vector(value, type_, target)
-    if ctypes.is_complex(target):
+    if c_types.is_complex(target):
         return to_complex(value, type_)
-    if isinstance(target, MemberPointerType) and ctypes.is_integral(source) and not value.as_int():
+    if isinstance(target, MemberPointerType) and c_types.is_integral(source) and not value.as_int():
         to_function = isinstance(target.target.bare, FunctionType)
-        return Value(type_, data=(b"\0" if to_function else b"\xff") * ctypes.size_of(type_))  # a null one
+        return Value(type_, data=(b"\0" if to_function else b"\xff") * c_types.size_of(type_))  # a null one
     if isinstance(target, ClassType | ArrayType):
         if isinstance(source, type(target)) and source.size == target.size:
             return value.with_type(type_)
@@ -348,19 +354,19 @@ def convert(value: Value, type_: Type) -> Value:
         if source.size == target.size:
             return Value(type_, data=value.contents())
         raise ExpressionError("Invalid cast.")
-    if ctypes.is_bool(target):
+    if c_types.is_bool(target):
         # as GDB, which makes an integer of a fraction first
-        return Value.of_int(type_, abs(value.as_float()) >= 1 if ctypes.is_float(source) else value.is_true())
-    if ctypes.is_float(target):
+        return Value.of_int(type_, abs(value.as_float()) >= 1 if c_types.is_float(source) else value.is_true())
+    if c_types.is_float(target):
         return Value.of_float(type_, value.as_float())
-    if not ctypes.is_scalar(target):
+    if not c_types.is_scalar(target):
         raise ExpressionError("Invalid cast.")
-    if ctypes.is_float(source):
+    if c_types.is_float(source):
         number = value.as_float()
         if not math.isfinite(number):
             # the saturating answer of v_cvt_*: 0 for NaN, the ends for infinities
-            bits = 8 * ctypes.size_of(target)
-            signed = ctypes.is_signed(target)
+            bits = 8 * c_types.size_of(target)
+            signed = c_types.is_signed(target)
             high = (1 << (bits - signed)) - 1
             low = -(1 << (bits - 1)) if signed else 0
             return Value.of_int(type_, 0 if math.isnan(number) else (high if number > 0 else low))
@@ -373,7 +379,36 @@ def _to_vector(value: Value, type_: Type, target: VectorType) -> Value:
         if value.size == target.size:
             return Value(type_, data=value.contents())
         raise ExpressionError("Cannot convert between vector values of different sizes")
-    if not ctypes.is_scalar(value.type):
+    if not c_types.is_scalar(value.type):
         raise ExpressionError("Invalid cast.")
     lane = convert(value, target.element).contents()
     return Value(target, data=(lane * target.count).ljust(target.byte_size, b"\0"))
+
+
+# Shifts of numbers, and the warnings about their counts.
+
+
+def shift(operator: str, left: Value, right: Value) -> Value:
+    """``<<`` or ``>>``, of the left side's type after promotion. Raises `ExpressionError` for what is no integer."""
+    if not (c_types.is_integral(left.type) and c_types.is_integral(right.type)):
+        raise ExpressionError("Integer-only operation on floating point number.")
+    type_ = c_types.promote(left.type)
+    number, count = left.as_int(), right.as_int()
+    bits = 8 * c_types.size_of(type_)
+    if count < 0 or count >= bits:
+        # the hardware's answer would be count modulo width; C leaves it open and GDB says 0 or the sign
+        number = -1 if operator == ">>" and number < 0 and count > 0 else 0
+        return Value.of_int(type_, number)
+    return Value.of_int(type_, number << count if operator == "<<" else number >> count)
+
+
+def shift_warning(operator: str, left: Value, right: Value) -> str | None:
+    """The warning for a shift by more bits than there are, or by fewer than none."""
+    if operator not in ("<<", ">>") or not (c_types.is_integral(left.type) and c_types.is_integral(right.type)):
+        return None
+    word, count = "left" if operator == "<<" else "right", right.as_int()
+    if count < 0:
+        return f"{word} shift count is negative"
+    if count >= 8 * c_types.size_of(c_types.promote(left.type)):
+        return f"{word} shift count >= width of type"
+    return None

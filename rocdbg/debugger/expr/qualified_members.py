@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.access import pointee
+from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.class_casts import base_part
 from rocdbg.debugger.expr.class_members import find_member
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.function_values import method_value
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.overload_resolution import method_value
+from rocdbg.debugger.expr.value_access import pointee
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, MemberPointerType, Method, Type
 
@@ -33,7 +33,7 @@ def member_value(scope: str, name: str, environment: Environment, only_type: boo
     if class_ is None:
         return None
     this = environment.local("this")
-    if this is not None and ctypes.is_pointer(this.type):
+    if this is not None and c_types.is_pointer(this.type):
         part = base_part(pointee(this, environment, only_type), class_, environment)
         found = find_member(part, name, environment) if part is not None else None
         if found is not None:

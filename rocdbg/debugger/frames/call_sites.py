@@ -10,17 +10,17 @@ from functools import cached_property
 
 from rocdbg import dwarf
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.dwarf.context import Expression
 from rocdbg.dwarf.info import CallSite, CallSiteParameter, Die, Exprloc, Unit
-from rocdbg.dwarf.info.expressions import as_written
+from rocdbg.dwarf.info.attribute_expressions import as_written
 from rocdbg.dwarf.location import LocationDescription
 
 _LANE_BITS = 32
 
 
 class DescribedCalls:
-    """What debug information says of calls: the `rocdbg.debugger.frames.context.CallSites` of a frame."""
+    """What debug information says of calls: the `rocdbg.debugger.frames.frame_context.CallSites` of a frame."""
 
     def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
         """A calling frame as its call site describes it; the frame itself where that says nothing."""

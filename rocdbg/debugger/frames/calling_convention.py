@@ -10,13 +10,28 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.values import ctypes
+from rocdbg.arch.dwarf_registers import sgpr_number, vgpr_number
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.conventions import Gcc
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
-from rocdbg.dwarf.info.types import Access, ArrayType, ClassKind, ClassType, Type, VectorType
+from rocdbg.dwarf.info.types import (
+    Access,
+    ArrayType,
+    BaseType,
+    ClassKind,
+    ClassType,
+    Encoding,
+    EnumType,
+    PointerType,
+    Type,
+    VectorType,
+    VoidType,
+)
 
 MAX_COUNTED = 16
 """Registers an aggregate may take by clang's own count (`counted`), else it is in memory. Arguments share them."""
@@ -57,7 +72,7 @@ def returned_parts(type_: Type, by_reference: bool) -> Parts | None:
     """The parts of a value as it is returned; ``None`` where that is in memory. Raises `UnknownPassingError`."""
     if by_reference:
         return None
-    found = parts(type_, ctypes.size_of(type_))
+    found = parts(type_, c_types.size_of(type_))
     if found is None or sum((part + 3) // 4 for _, part in found) > MAX_REGISTERS:
         return None
     return found
@@ -89,7 +104,7 @@ def counted(type_: Type) -> int:
     stripped = type_.strip_typedefs()
     if isinstance(stripped, ClassType):
         return sum(counted(member.type) for member in stripped.members)
-    return (ctypes.size_of(stripped) + 3) // 4
+    return (c_types.size_of(stripped) + 3) // 4
 
 
 def _is_flexible(type_: ClassType) -> bool:
@@ -113,11 +128,11 @@ def _flatten(type_: Type, offset: int) -> Parts:
         element, count = stripped.element, stripped.count
         if not isinstance(count, int):
             raise UnknownPassingError(type_)
-        size = ctypes.size_of(element)
+        size = c_types.size_of(element)
         if isinstance(stripped, VectorType) and size == 2:
             return [(offset + at, min(4, 2 * count - at)) for at in range(0, 2 * count, 4)]
         return [part for index in range(count) for part in _flatten(element, offset + index * size)]
-    return [(offset, ctypes.size_of(stripped))]
+    return [(offset, c_types.size_of(stripped))]
 
 
 def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
@@ -127,7 +142,7 @@ def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
     placed = sorted(_placed(type_), key=lambda entry: entry.at)
     if type_.kind is ClassKind.UNION and placed:
         # LLVM knows a union as its most aligned, then largest member, and bytes behind it
-        placed = [max(placed, key=lambda entry: (_alignment(entry.type), ctypes.size_of(entry.type)))]
+        placed = [max(placed, key=lambda entry: (_alignment(entry.type), c_types.size_of(entry.type)))]
     alignment = max((_alignment(entry.type) for entry in placed), default=1)
     data_end = _data_size(type_)
     packed = data_end % alignment != 0 and type_.kind is not ClassKind.UNION
@@ -146,7 +161,7 @@ def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
     if as_base:
         return parts + _padding(end, data_end, 1 if packed else alignment, offset)
     exact = packed or type_.kind is ClassKind.UNION
-    return parts + _padding(end, ctypes.size_of(type_), 1 if exact else alignment, offset)
+    return parts + _padding(end, c_types.size_of(type_), 1 if exact else alignment, offset)
 
 
 class _Placed(Struct, frozen=True):
@@ -173,7 +188,7 @@ def _placed(type_: ClassType) -> list[_Placed]:
     for member in type_.members:
         if member.bit_size is None and not _is_empty_class(member.type):
             at = (member.bit_offset or 0) // 8
-            found.append(_Placed(at, at + ctypes.size_of(member.type), member.type))
+            found.append(_Placed(at, at + c_types.size_of(member.type), member.type))
     return found
 
 
@@ -184,7 +199,7 @@ def _units(type_: ClassType) -> list[_Placed]:
     """
     fields = sorted((m for m in type_.members if m.bit_size), key=lambda member: member.bit_offset or 0)
     others = [(member.bit_offset or 0) // 8 for member in type_.members if member.bit_size is None]
-    alignment = max((ctypes.alignment_of(member.type) for member in type_.members), default=1)
+    alignment = max((c_types.alignment_of(member.type) for member in type_.members), default=1)
     runs: list[tuple[int, int]] = []
     for field in fields:
         begin = field.bit_offset or 0
@@ -201,12 +216,12 @@ def _units(type_: ClassType) -> list[_Placed]:
     found = []
     for begin, end in runs:
         first, last = begin // 8, -(-end // 8)
-        limit = min([at for at in (*starts, *others) if at >= last], default=ctypes.size_of(type_))
+        limit = min([at for at in (*starts, *others) if at >= last], default=c_types.size_of(type_))
         size = _integer_bytes(last - first)
         if size > 8 or first + size > limit:  # no integer has room: bytes
-            found += [_Placed(at, at + 1, ctypes.UNSIGNED_CHAR) for at in range(first, last)]
+            found += [_Placed(at, at + 1, c_types.UNSIGNED_CHAR) for at in range(first, last)]
         else:
-            found.append(_Placed(first, first + size, ctypes.unsigned_of(size)))
+            found.append(_Placed(first, first + size, c_types.unsigned_of(size)))
     return found
 
 
@@ -218,7 +233,7 @@ def _integer_bytes(size: int) -> int:
 def _data_size(type_: ClassType) -> int:
     """Bytes of a class without padding at its end, which what derives from it may use; all of them of a plain one."""
     if _is_plain(type_):
-        return ctypes.size_of(type_)
+        return c_types.size_of(type_)
     return max((entry.end for entry in _placed(type_)), default=0)
 
 
@@ -231,7 +246,7 @@ def _is_plain(type_: ClassType) -> bool:
         inner = member.type.strip_typedefs()
         while isinstance(inner, ArrayType):
             inner = inner.element.strip_typedefs()
-        if member.access is not Access.PUBLIC or ctypes.is_reference(inner):
+        if member.access is not Access.PUBLIC or c_types.is_reference(inner):
             return False
         if isinstance(inner, ClassType) and not _is_plain(inner):
             return False
@@ -256,22 +271,22 @@ def _alignment(type_: Type) -> int:
         return max((_alignment(member.type) for member in stripped.members), default=1)
     if isinstance(stripped, ArrayType):
         return _alignment(stripped.element)
-    size = ctypes.size_of(stripped)
+    size = c_types.size_of(stripped)
     return 1 << max(size - 1, 0).bit_length()
 
 
 def registers_counted(type_: Type) -> int:
     """Registers of `MAX_COUNTED` that an argument uses up."""
     stripped = type_.strip_typedefs()
-    if isinstance(stripped, ClassType) and ctypes.size_of(stripped) <= 8:
-        return (ctypes.size_of(stripped) + 3) // 4
+    if isinstance(stripped, ClassType) and c_types.size_of(stripped) <= 8:
+        return (c_types.size_of(stripped) + 3) // 4
     return counted(stripped)
 
 
 def in_memory(type_: Type, left: int) -> bool:
     """Whether an argument is passed as the private address of a copy; ``left``: registers of `MAX_COUNTED` not used."""
     stripped = type_.strip_typedefs()
-    if not isinstance(stripped, ClassType) or ctypes.size_of(stripped) <= 8 or _is_empty(stripped):
+    if not isinstance(stripped, ClassType) or c_types.size_of(stripped) <= 8 or _is_empty(stripped):
         return False
     if _is_flexible(stripped):
         return True
@@ -287,7 +302,7 @@ def _is_single(type_: ClassType) -> bool:
     inner = placed[0]
     while isinstance(inner, ArrayType) and inner.count == 1:
         inner = inner.element.strip_typedefs()
-    if ctypes.size_of(inner) != ctypes.size_of(type_) or isinstance(inner, ArrayType):
+    if c_types.size_of(inner) != c_types.size_of(type_) or isinstance(inner, ArrayType):
         return False
     return _is_single(inner) if isinstance(inner, ClassType) else True
 
@@ -299,7 +314,7 @@ def argument_words(type_: Type, data: bytes) -> list[bytes]:
     """
     stripped = type_.strip_typedefs()
     if not isinstance(stripped, ClassType | ArrayType | VectorType) and len(data) < 4:
-        signed = ctypes.is_signed(stripped) and not ctypes.is_float(stripped) and bool(data) and data[-1] >> 7
+        signed = c_types.is_signed(stripped) and not c_types.is_float(stripped) and bool(data) and data[-1] >> 7
         return [data.ljust(4, b"\xff" if signed else b"\0")]
     if isinstance(stripped, ClassType) and len(data) <= 8:
         found = [] if _is_empty(stripped) else [(at, min(4, len(data) - at)) for at in range(0, len(data), 4)]
@@ -309,3 +324,60 @@ def argument_words(type_: Type, data: bytes) -> list[bytes]:
         data[offset + at : offset + min(size, at + 4)].ljust(4, b"\0")
         for offset, size in found for at in range(0, size, 4)
     ]
+
+
+# What a function returned, by the amdgcn calling convention (`calling_convention`).
+_GCC_RESULT = (24, 25)
+
+
+def return_value(function: Function, target: Target, thread: int, lane: int | None) -> Value | None:
+    """The value a function has just returned to one lane; ``None`` when it returns none that can be told."""
+    type_ = function.return_type
+    if isinstance(type_.strip_typedefs(), VoidType) or lane is None:
+        return None
+    if is_gccs(function):
+        return _of_gccs(type_, target, thread)
+    if not is_clangs(function):
+        return None
+    try:
+        return value_in_registers(type_, returns_by_reference(function), target, thread, lane)
+    except UnknownPassingError:
+        return None
+
+
+def _of_gccs(type_: Type, target: Target, thread: int) -> Value | None:
+    """A scalar that GCC's code has returned, in s24 and s25."""
+    bare = type_.strip_typedefs()
+    if not isinstance(bare, BaseType | EnumType | PointerType) or c_types.size_of(bare) > 8 or _is_complex(bare):
+        return None
+    data = b"".join(target.read_register(thread, sgpr_number(register)) for register in _GCC_RESULT)
+    return Value(type_, data=data[: c_types.size_of(bare)])
+
+
+def _is_complex(type_: Type) -> bool:
+    return isinstance(type_, BaseType) and type_.encoding is Encoding.COMPLEX_FLOAT
+
+
+def returns_by_reference(function: Function) -> bool:
+    """Whether the class that a function returns says that it is not passed as a value."""
+    return is_by_reference(function.die.find_reference(At.TYPE))
+
+
+def value_in_registers(type_: Type, by_reference: bool, target: Target, thread: int, lane: int) -> Value | None:
+    """A value of a type that was just returned to a lane; ``None`` where it was returned in memory.
+
+    Raises `UnknownPassingError`.
+    """
+    parts = returned_parts(type_, by_reference)
+    if parts is None:
+        return None
+    data = bytearray(c_types.size_of(type_))
+    register = 0
+    wave_size = target.wave(thread).lane_count
+    for offset, part in parts:
+        for start in range(0, part, 4):
+            count = min(4, part - start)
+            whole = target.read_register(thread, vgpr_number(register, wave_size))
+            data[offset + start : offset + start + count] = whole[4 * lane : 4 * lane + count]
+            register += 1
+    return Value(type_, data=bytes(data))

@@ -13,15 +13,15 @@ from typing import cast
 from msgspec import Struct, field
 
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
-from rocdbg.arch.registers import sgpr_number
+from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.codeobject.demangle import function_name
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext, entered, share_caller
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.frame_context import FrameContext, entered, share_caller
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
-from rocdbg.debugger.frames.unwind import Unwinder
-from rocdbg.debugger.program.inlined import inlined_starting_at
-from rocdbg.debugger.program.opencl import is_kernel_body
+from rocdbg.debugger.frames.unwind_rules import Unwinder
+from rocdbg.debugger.program.functions_with_code import inlined_starting_at
+from rocdbg.debugger.program.opencl_kernels import is_kernel_body
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
@@ -132,7 +132,7 @@ class Frame(Struct, eq=False, dict=True):
                 if linkage is not None and linkage.startswith("_Z") and ("<" in name or name == "operator()"):
                     return function_name(linkage)  # as in GDB: template arguments and closures as they are mangled
                 return name
-        found = self.program.symbol_and_offset(self.pc, data=False)
+        found = self.program.symbol_and_offset(self.lookup_pc, data=False)
         return found[0] if found is not None else None
 
     @property

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import FocusError, NoRegistersError, NotRunningError
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.errors import FocusError, NoRegistersError, NotRunningError, UnusedLaneError
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import CalledFrom, Frame, FrameChain
 from rocdbg.debugger.frames.lane_pcs import Entered, LanePcs, active_lanes, top_context
 from rocdbg.debugger.frames.machine_code import MachineCode
-from rocdbg.debugger.frames.unwind import FoundRow, Rows, Unwinder
+from rocdbg.debugger.frames.unwind_rules import FoundRow, Rows, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
+from rocdbg.debugger.program.loaded_programs import Programs
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.programs import Programs
-from rocdbg.debugger.target.calling import calls_of
+from rocdbg.debugger.target.function_calling import calls_of
 from rocdbg.debugger.target.runnable import Runnable
 from rocdbg.debugger.target.state import Target, WaveInfo
 from rocdbg.dwarf.info import SourceFile
@@ -55,6 +55,7 @@ class Inferior:
         self._first_chains: dict[tuple[int, int, tuple[int, LoadedAddress | None]], FrameChain] = {}
         """Of lanes that stand at the same place of a wave, those of the lane that was asked for first."""
         self._active: dict[int, tuple[int, int]] = {}
+        self._used: dict[int, int] = {}
         self._lane_pcs: dict[int, LanePcs] = {}
 
     # -- what there is
@@ -148,6 +149,7 @@ class Inferior:
         self._chains.clear()
         self._first_chains.clear()
         self._active.clear()
+        self._used.clear()
         self._lane_pcs.clear()
 
     def wave(self, thread: int) -> WaveInfo:
@@ -179,9 +181,10 @@ class Inferior:
             program, target = self.program_of(thread), self.need_target()
             unwinder = self.unwinder(program)
             innermost = top_context(program, target, Focus(thread, 0), unwinder)
-            count = min(innermost.lanes, self.wave(thread).lane_count)
+            wave = self.wave(thread)
+            count = min(innermost.lanes, wave.lane_count)
             active = active_lanes(program, target, thread, unwinder, self.exec_map(program), self._synthesis(program))
-            found = self._active[thread] = active & (1 << count) - 1, count
+            found = self._active[thread] = active & wave.used_lanes & (1 << count) - 1, count
         return found
 
     def _lane_pcs_of(self, thread: int) -> LanePcs:
@@ -267,9 +270,11 @@ class Inferior:
         return found
 
     def need_stack(self, focus: Focus) -> Focus:
-        """``focus``, if it names a lane of a target. Raises `NoRegistersError` in GDB's words."""
+        """``focus``, if it names a lane of a target. Raises `NoRegistersError` in GDB's words, `UnusedLaneError`."""
         if self.target is None or focus.thread is None:
             raise NoRegistersError("stack")
+        if focus.lane is not None and not is_used(self, focus):
+            raise UnusedLaneError(focus.lane)
         return focus
 
     def iteration_count(self, focus: Focus) -> int:
@@ -288,3 +293,13 @@ class Inferior:
 def outwards(inferior: Inferior, frame: Frame) -> Iterator[Frame]:
     """A frame and those outside of it."""
     return (other for other in inferior.frames(frame.scope) if other.level >= frame.level)
+
+
+def is_used(inferior: Inferior, focus: Focus) -> bool:
+    """Whether a lane of a wave has a work-item: of partial waves not all have. The others have no frames."""
+    if focus.lane is None or focus.thread is None:
+        return True
+    used = inferior._used.get(focus.thread)
+    if used is None:
+        used = inferior._used[focus.thread] = inferior.wave(focus.thread).used_lanes
+    return bool(used >> focus.lane & 1)

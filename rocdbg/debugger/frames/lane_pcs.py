@@ -14,21 +14,18 @@ from msgspec import Struct, field
 from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.analysis.unknown_places import UNKNOWN
-from rocdbg.arch.registers import sgpr_number
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames import simt
-from rocdbg.debugger.frames.access import ThreadAccess
+from rocdbg.arch.dwarf_registers import sgpr_number
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.call_sites import DescribedCalls
-from rocdbg.debugger.frames.context import FrameContext, lane_entries
+from rocdbg.debugger.frames.frame_context import FrameContext, lane_entries
 from rocdbg.debugger.frames.machine_code import MachineCode
-from rocdbg.debugger.frames.unwind import PROLOGUE, Unwinder
+from rocdbg.debugger.frames.unwind_rules import PROLOGUE, Unwinder
+from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.any_lane import ANY_LANE
-from rocdbg.dwarf.info import Scope as CodeScope
-from rocdbg.dwarf.info.expressions import as_written
-from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.reader import results
 from rocdbg.errors import Error
 
 PC_BITS = 64
@@ -73,10 +70,7 @@ class LanePcs(Struct):
     _candidates: dict[tuple[int, int], tuple[LoadedAddress, ...]] = field(default_factory=dict)
 
     def vector(self, level: int = 0) -> LanePcVector | None:
-        """The lane PCs of a physical frame; ``None`` without DW_AT_LLVM_lane_pc.
-
-        Raises a `rocdbg.Error` when the attribute cannot be evaluated.
-        """
+        """The lane PCs of a physical frame; ``None`` without a DW_AT_LLVM_lane_pc that can be evaluated."""
         vectors = self._vectors_at(level)
         return vectors[0] if vectors else None
 
@@ -151,7 +145,7 @@ class LanePcs(Struct):
         return found
 
     def _known(self, vector: LanePcVector, level: int) -> LanePcVector:
-        """An attribute's vector without lanes that are nobody's, and without what `rocdbg.debugger.annotation` writes
+        """An attribute's vector without lanes that are nobody's, and without what `debugger.annotate` writes
         where it does not know."""
         used = self.target.wave(self.thread).used_lanes
         for lane, element in enumerate(vector):
@@ -216,11 +210,13 @@ def top_context(program: Program, target: Target, scope: Focus, unwinder: Unwind
 
 def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:
     for entry in lane_entries(context):
-        location = _location(context, entry, simt.LANE_PC)
-        if location is not None:
-            # without DW_AT_LLVM_lanes the vector's own size says how many there are
-            count = min(context.lanes, location.remaining // PC_BITS)
-            yield location.read_elements(PC_BITS, count)
+        try:
+            vector = results.lane_pc(entry.die, context)
+        except Error as error:
+            context.program.complaints.add(error, "the machine code is asked where lanes are")
+            continue
+        if vector is not None:
+            yield vector
 
 
 def active_lanes(
@@ -234,9 +230,13 @@ def active_lanes(
     wave = target.wave(thread)
     context = top_context(program, target, Focus(thread, 0), unwinder)
     for entry in lane_entries(context):
-        location = _location(context, entry, simt.ACTIVE_LANE)
-        if location is not None:
-            return location.read(min(context.lanes, wave.lane_count))
+        try:
+            told = results.active_lane(entry.die, context)
+        except Error as error:
+            program.complaints.add(error, "EXEC is used")
+            continue
+        if told is not None:
+            return told & (1 << wave.lane_count) - 1
     if synthesis is not None:
         pc = program.to_file(wave.pc)
         wakes = exec_map.wakes_lanes(pc, wave.lane_count)  # looked at first: positions are much work in large functions
@@ -253,18 +253,3 @@ def active_lanes(
         mask |= int.from_bytes(data, "little") << 32 * index
     return mask
 
-
-def _location(context: FrameContext, entry: CodeScope, codes: tuple[int, ...]) -> LocationDescription | None:
-    value = simt.expression_of(entry, codes)
-    if value is None:
-        return None
-    what = as_written(value, entry.unit)
-    if isinstance(what, dwarf.LocationList):
-        return dwarf.evaluate_location(what, context)
-    # not kind="location", which takes a value for an address: the 2020 proposal has masks and PCs as values
-    result = dwarf.evaluate(what, context)
-    if isinstance(result, dwarf.Value):
-        assert isinstance(result.value, int)
-        bits = context.architecture.address_bits if result.type is None else result.type.size
-        return dwarf.implicit_location(result.value, bits)
-    return result

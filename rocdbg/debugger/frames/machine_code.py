@@ -19,14 +19,13 @@ from rocdbg.analysis.unknown_places import UNKNOWN
 from rocdbg.arch import targets
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.codeobject.elf import SHF_EXECINSTR
-from rocdbg.codeobject.symbols import SymbolType
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.context import Expression, LocationListEntry
 from rocdbg.dwarf.encoding import Item
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
-from rocdbg.sim.object_cache import default_cache_directory, open_cache
+from rocdbg.sim.engine.object_cache import default_cache_directory, open_cache
 
 if TYPE_CHECKING:
     from rocdbg.analysis.lane_table import LaneTable
@@ -46,7 +45,7 @@ class MachineCode:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._find = _function_finder(program)
+        self._find = program.functions.at
         self._tables: dict[tuple[int, int], LaneTable] = {}
         self._rows: dict[int, PrologueRows] = {}
         self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
@@ -59,7 +58,7 @@ class MachineCode:
         return Bookkeeping(self._program, ExecMap(self._program), self.source_line)
 
     def rows(self, wave_size: int) -> PrologueRows:
-        """Unwind rows by file address for the functions that the symbol table names, run by waves of a size."""
+        """Unwind rows by file address for the functions of the program, run by waves of a size."""
         found = self._rows.get(wave_size)
         if found is None:
             code_object = self._program.code_object
@@ -119,7 +118,7 @@ class MachineCode:
     def reason(self, pc: FileAddress, wave_size: int) -> str:
         """Why nothing is known of the function's lanes; empty when something is."""
         table = self._table(pc, wave_size)
-        return table.reason if table is not None else "the code belongs to no function of the symbol table"
+        return table.reason if table is not None else "the code belongs to no known function"
 
     def _source_place(self, address: FileAddress) -> tuple[object, ...] | None:
         program = self._program
@@ -228,20 +227,3 @@ def _analysis_identity() -> bytes:
             info = file.stat()
             digest.update(f"{file} {info.st_size} {info.st_mtime_ns} {info.st_ctime_ns} {info.st_ino}\n".encode())
     return digest.digest()
-
-
-def _function_finder(program: Program) -> Callable[[int], FunctionCode | None]:
-    """Finds the function that the symbol table names at a file address."""
-    code_object = program.code_object
-
-    def find(address: int) -> FunctionCode | None:
-        symbol = code_object.symbols.at(address, labels=False)
-        if symbol is None or not symbol.is_defined or symbol.type not in (
-            SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL,
-        ):
-            return None
-        start = code_object.address_of(symbol)
-        is_kernel = code_object.kernels.find(symbol.name) is not None
-        return FunctionCode(start, start + symbol.size, is_kernel)
-
-    return find

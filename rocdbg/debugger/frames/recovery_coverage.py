@@ -13,10 +13,10 @@ from functools import cached_property
 from rocdbg.analysis.recomputation import DEEPEST, Number
 from rocdbg.analysis.value_flow import Part, Places
 from rocdbg.debugger.frames.kernel_arguments import passed_argument
-from rocdbg.debugger.frames.recovered import Followed, Recovery
+from rocdbg.debugger.frames.recovered_values import Followed, Recovery
+from rocdbg.debugger.program.functions_with_code import Routine
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.routines import Routine
-from rocdbg.debugger.program.source_expressions import variables_of
+from rocdbg.debugger.program.source_text.source_expressions import variables_of
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.info import AddressRange, Loclist, Variable
 
@@ -61,7 +61,7 @@ class RoutineCoverage:
             return self._everywhere if location is not None else 0
         found = self._told.get(variable.offset)
         if found is None:
-            what = self._program.expressions.location(location, variable.unit, self._wave_size)
+            what = self._program.expressions.location(location, variable.unit, self._wave_size, variable.type.size)
             entries = list(what) if isinstance(what, LocationList) else []
             found = self._between((low, high) for low, high, _ in entries if low is not None and high is not None)
             if any(low is None for low, _, _ in entries):

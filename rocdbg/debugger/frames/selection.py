@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.errors import FocusError, NotRunningError
-from rocdbg.debugger.focus import STATIC, Focus
+from rocdbg.debugger.base.errors import FocusError, NotRunningError
+from rocdbg.debugger.base.focus import STATIC, Focus
+from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.target.process import ProcessTarget
+from rocdbg.debugger.frames.inferior import Inferior, is_used
+from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.state import WaveInfo
-from rocdbg.debugger.warnings import Warnings
 from rocdbg.errors import Error
 
 DIVERGENT = "lane is divergent, skipping inactive frames"
@@ -59,7 +59,7 @@ class Selection:
         wave = inferior.wave(thread)
         if lane is None:
             active = inferior.active_lanes(thread) & wave.used_lanes
-            keep = self.current.lane if self.current.thread == thread else None
+            keep = self.current.lane if self.current.thread == thread and is_used(inferior, self.current) else None
             lane = keep if keep is not None else (active & -active).bit_length() - 1 if active else 0
         self._check_lane(wave, lane)
         return self._innermost(thread, lane)
@@ -86,6 +86,8 @@ class Selection:
         """Focus a lane, in the innermost frame that it is in."""
         focus = Focus(thread, lane)
         follow(self._inferior, thread)
+        if not is_used(self._inferior, focus):
+            return self.move(focus)
         self.move(focus.with_frame(self._inferior.chain(focus).innermost))
         if self.current.frame:
             self._warnings.add(DIVERGENT)
@@ -95,7 +97,10 @@ class Selection:
         inferior = self._inferior
         if not 0 <= lane < inferior.lane_count(wave.number):
             raise FocusError(f"Lane {lane} does not exist on this thread.")
-        is_active = inferior.active_lanes(wave.number) & wave.used_lanes & 1 << lane
+        if not wave.used_lanes >> lane & 1:
+            self._warnings.add("Current lane is unused.")
+            return
+        is_active = inferior.active_lanes(wave.number) & 1 << lane
         if is_active:
             return
         entered = inferior.entered(wave.number, lane)

@@ -59,13 +59,13 @@ class ExecMap(Struct):
 
     def function_at(self, address: int, wave_size: int) -> FunctionExec | None:
         """The map of the function at a file address; ``None`` outside of known code."""
-        symbol = self.program.code_object.symbols.at(address)
-        if symbol is None or not symbol.size or not symbol.is_defined:
+        function = self.program.functions.at(address)
+        if function is None:
             return None
-        low = self.program.code_object.address_of(symbol)
+        low = FileAddress(function.start)
         found = self.functions.get((low, wave_size))
         if found is None:
-            found = self._scan(low, low + symbol.size, wave_size)
+            found = self._scan(low, FileAddress(function.end), wave_size)
             self.functions[low, wave_size] = found
         return found
 

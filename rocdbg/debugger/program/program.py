@@ -7,27 +7,36 @@ loaded. `Program.base` is the difference (0 until the code object is loaded).
 from __future__ import annotations
 
 import re
+import time
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
 from rocdbg.codeobject.demangle import demangle, function_name
+from rocdbg.codeobject.elf import SHF_ALLOC, SHF_EXECINSTR
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
 from rocdbg.codeobject.gnat_names import gnat_name
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
-from rocdbg.codeobject.symbols import Symbol, SymbolType
-from rocdbg.debugger.errors import MemoryAccessError
-from rocdbg.debugger.program.name_list import NameList
-from rocdbg.debugger.program.source import modified
+from rocdbg.debugger.base.errors import MemoryAccessError
+from rocdbg.debugger.program.complaints import Complaints
+from rocdbg.debugger.program.extents import FunctionExtents
+from rocdbg.debugger.program.labels import Labels
+from rocdbg.debugger.program.source_files import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
-from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
+from rocdbg.dwarf.info import DebugInfo, Function, LineRow, SourceFile, Type
 from rocdbg.dwarf.info.all_names import DeclaredName, NameKind
-from rocdbg.dwarf.info.expressions import ExpressionReader
+from rocdbg.dwarf.info.attribute_expressions import ExpressionReader
 from rocdbg.launch.debug_files import DebugContents, DebugFiles
 from rocdbg.launch.debug_sections import has_debug_info
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.program.location_lookup import Location
 
 MAX_ADDRESS = (1 << 64) - 1
 _POINTER = 8
@@ -56,6 +65,7 @@ class Program:
     def __init__(self, code_object: CodeObject, path: Path, debug_files: DebugFiles | None = None) -> None:
         self.code_object = code_object
         self.debug_files = debug_files or DebugFiles()
+        self.complaints = Complaints(self.debug_files.warn)
         self.path = path
         self.base = 0
         self.loaded = False
@@ -63,8 +73,14 @@ class Program:
         self.names: NameList = NameList(self._names)
         self.lds_places: dict[int | None, dict[int, int]] = {}
         """What `lds` has found, by the kernel's entry; of variables that are no kernel's own under None."""
+        self.functions: FunctionExtents = FunctionExtents(code_object)
+        self.labels: Labels = Labels(self)
+        self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
+        """Gives the text of a line of source, ``None`` where it is not found."""
         self.passed_arguments: dict[tuple[int, int], KernelArg | None] = {}
         """What `kernel_arguments` has found, by the entries of routine and parameter: asked for each lane."""
+        self.known_places: dict[object, tuple[Location, ...]] = {}
+        """What `LocationResolver` has found, by specification or file address: scripts set many breakpoints."""
 
     @classmethod
     def open_all(
@@ -80,27 +96,31 @@ class Program:
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return self.debug_files.info(self.debug, self.code_object)
+        return self.debug_files.info(
+            self.debug, self.code_object, lambda damage: self.complaints.add(damage, "it is not used")
+        )
 
     def _names(self) -> Iterator[DeclaredName | None]:
         """What completion offers of it, one by one."""
         yield from self.info.declared_names()
-        shown = (SymbolType.OBJECT, SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
+        shown = (SymbolType.NOTYPE, SymbolType.OBJECT, SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
         for symbol in self.code_object.symbols:
-            if symbol.type in shown and symbol.is_defined:
-                data = symbol.type == SymbolType.OBJECT
+            if symbol.type in shown and symbol.is_defined and symbol.name and not symbol.name.startswith(".L"):
+                data = symbol.type == SymbolType.OBJECT or symbol.is_absolute or not self.code_object.is_code(symbol)
                 yield DeclaredName(symbol.name, NameKind.DATA_SYMBOL if data else NameKind.SYMBOL, 0)
             yield None
+        for name in self.labels.names():
+            yield DeclaredName(name, NameKind.SYMBOL, 0)
 
     @cached_property
     def debug(self) -> DebugContents:
         """The file with the debug information, the code object itself or the separate one of a stripped one."""
         return self.debug_files.contents(self.code_object)
 
-    @cached_property
+    @property
     def expressions(self) -> ExpressionReader:
         """Reads the expressions of its debug information."""
-        return ExpressionReader(self.code_object.target.name)
+        return self.info.entries.expressions
 
     @property
     def has_debug_info(self) -> bool:
@@ -133,9 +153,9 @@ class Program:
         return symbol if symbol is not None and symbol.is_defined and not symbol.is_lds else None
 
     def symbol_address(self, name: str) -> LoadedAddress | None:
-        """The loaded address of a symbol, ``None`` when there is none; LDS symbols are not addresses here."""
+        """The loaded address of a symbol, ``None`` when there is none, and of symbols of LDS and absolute ones."""
         symbol = self.code_object.symbols.get(name)
-        if symbol is None or not symbol.is_defined or symbol.is_lds:
+        if symbol is None or not symbol.is_defined or symbol.is_lds or symbol.is_absolute:
             return None
         return self.to_loaded(self.code_object.address_of(symbol))
 
@@ -168,14 +188,37 @@ class Program:
         address = LoadedAddress(address)
         symbol = self.symbol_at(address)
         if symbol is not None:
-            if symbol.type not in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL) and not data:
+            if not data and not self.code_object.is_code(symbol):
                 return None
             place = self.code_object.address_of(symbol)
             return self._name(symbol.name, place, mangled), self.to_file(address) - place
         function = self.function_at(address)
         if function is not None and function.low_pc is not None:
             return self.function_title(function), self.to_file(address) - function.low_pc
-        return None
+        return self._unnamed_kernel(self.to_file(address))
+
+    def _unnamed_kernel(self, address: FileAddress) -> tuple[str, int] | None:
+        """The kernel whose code is at a file address if just its descriptor has a symbol."""
+        if not any(low <= address < high for low, high in self._code_ranges):
+            return None
+        function = self.functions.at(address)
+        name = self._kernel_names.get(function.start) if function is not None and function.is_kernel else None
+        return (name, address - function.start) if name is not None and function is not None else None
+
+    @cached_property
+    def _kernel_names(self) -> dict[int, str]:
+        """Kernels by the address of their code."""
+        found = {}
+        for kernel in self.code_object.kernels.values():
+            with suppress(CodeObjectError):
+                found[int(kernel.entry_address)] = kernel.name
+        return found
+
+    @cached_property
+    def _code_ranges(self) -> list[tuple[int, int]]:
+        """The file addresses of sections with code."""
+        placed = ((s, self.code_object.section_address(s)) for s in self.code_object.container.section_list)
+        return [(at, at + s.size) for s, at in placed if at is not None and s.flags & SHF_EXECINSTR]
 
     @staticmethod
     def function_title(function: Function) -> str:
@@ -300,7 +343,7 @@ class Program:
     def _zeros(self) -> list[tuple[int, int]]:
         """The file addresses of sections that the file has no bytes of (``.bss``)."""
         sections = self.code_object.sections.values()
-        return [(s.address, s.address + s.size) for s in sections if s.address and not s.has_bytes]
+        return [(s.address, s.address + s.size) for s in sections if s.flags & SHF_ALLOC and not s.has_bytes]
 
     def text_range(self) -> tuple[int, int]:
         """The loaded addresses of ``.text``; (0, 0) without one."""
@@ -316,9 +359,95 @@ def code_name(
 ) -> tuple[str, int] | None:
     """As `Program.symbol_and_offset`; in C++ a function without a linkage name goes by its parameters, too."""
     found = program.symbol_and_offset(address, data, mangled)
+    symbol = program.symbol_at(LoadedAddress(address)) if found is not None and data else None
+    if symbol is not None and not symbol.size and not program.code_object.is_code(symbol):
+        return None  # as in GDB, which does not say how far it is from data of no size
     if found is None or not program.has_debug_info or "(" in found[0] or found[0].startswith("_Z"):
         return found
     function = program.function_at(LoadedAddress(address - found[1]))
     if function is not None and function.unit.is_cxx and function.linkage_name is None:
         return Program.function_title(function), found[1]
     return found
+
+
+# The names of a program for completion, gathered bit by bit.
+MOST = 200
+"""Names that are given at once."""
+CHUNK = 4096
+"""Names that are sorted at once."""
+
+
+class NameList:
+    """The names that ``source`` gives, with ``None`` now and then, after so much work as may be done between two looks
+    at the clock.
+
+    `advance` gathers for a while, `finish` all of them; until then `starting` knows those that were gathered.
+    """
+
+    def __init__(self, source: Callable[[], Iterator[DeclaredName | None]]) -> None:
+        self._source: Iterator[DeclaredName | None] | None = _started(source)
+        self._sorted: dict[NameKind, list[list[str]]] = {kind: [] for kind in NameKind}
+        """Names in chunks, each of which is sorted: no key waits until all of them are."""
+        self._latest: dict[NameKind, list[str]] = {kind: [] for kind in NameKind}
+        """Those that are in no chunk yet."""
+        self._offsets: dict[str, int] = {}
+
+    @property
+    def complete(self) -> bool:
+        """Whether all names are known."""
+        return self._source is None
+
+    def advance(self, seconds: float) -> bool:
+        """Gather for about that long; whether all names are known."""
+        end = time.monotonic() + seconds
+        while self._source is not None and time.monotonic() < end:
+            self._gather()
+        return self.complete
+
+    def finish(self) -> None:
+        """Gather the rest."""
+        while self._source is not None:
+            self._gather()
+
+    def _gather(self) -> None:
+        """What the source gives up to its next pause."""
+        source = self._source
+        assert source is not None
+        for item in source:
+            if item is None:
+                return
+            latest = self._latest[item.kind]
+            latest.append(item.name)
+            if len(latest) == CHUNK:
+                self._sort(item.kind)
+            if item.kind is NameKind.FUNCTION:
+                self._offsets.setdefault(item.name, item.offset)
+        self._source = None
+        for kind in NameKind:
+            self._sort(kind)
+
+    def _sort(self, kind: NameKind) -> None:
+        latest = self._latest[kind]
+        if latest:
+            self._sorted[kind].append(sorted(set(latest)))
+            self._latest[kind] = []
+
+    def starting(self, prefix: str, kinds: Iterable[NameKind]) -> list[str]:
+        """The first names of some kinds that start so, at most `MOST` of each kind, sorted; of those gathered."""
+        found: list[str] = []
+        for kind in kinds:
+            fit = {name for name in self._latest[kind] if name.startswith(prefix)}
+            for names in self._sorted[kind]:
+                first = bisect_left(names, prefix)
+                fit.update(name for name in names[first : first + MOST] if name.startswith(prefix))
+            found += sorted(fit)[:MOST]
+        return found
+
+    def function_at(self, name: str) -> int | None:
+        """The offset of the entry of a function, by its qualified name."""
+        return self._offsets.get(name)
+
+
+def _started(source: Callable[[], Iterator[DeclaredName | None]]) -> Iterator[DeclaredName | None]:
+    """What a source gives, which is asked when the first name is wanted."""
+    yield from source()

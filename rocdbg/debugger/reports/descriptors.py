@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import Kernel
-from rocdbg.codeobject.descriptor import DESCRIPTOR_SIZE, V2_DESCRIPTOR_SIZE
-from rocdbg.codeobject.descriptor_text import descriptor_directives
-from rocdbg.debugger.errors import DebuggerError
+from rocdbg.codeobject.kernel_descriptor import DESCRIPTOR_SIZE, V2_DESCRIPTOR_SIZE
+from rocdbg.codeobject.kernel_descriptor_text import descriptor_directives
+from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values.value_storage import Memory
 from rocdbg.launch.kernel_names import KernelMap
 
 SUFFIX = ".kd"

@@ -8,10 +8,10 @@ from contextlib import suppress
 from msgspec import Struct
 
 from rocdbg import isa
-from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import DebuggerError
+from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.program.program import Program, code_name
-from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values.value_storage import Memory
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 
@@ -23,8 +23,8 @@ class DisassemblyLine(Struct, frozen=True):
     """One instruction.
 
     ``function`` and ``offset`` are the symbol it is in; ``file`` and ``line`` its source line, where
-    known; ``current`` marks the PC. ``text`` is as llvm-objdump writes it, with a symbol behind branch
-    targets.
+    known; ``current`` marks the PC. ``text`` is as llvm-objdump writes it, with branch targets by the name of
+    their label, and behind it where in the function that is. ``labels`` are those that begin here.
     """
 
     address: int
@@ -36,6 +36,7 @@ class DisassemblyLine(Struct, frozen=True):
     file: SourceFile | None
     line: int | None
     current: bool
+    labels: tuple[str, ...] = ()
 
 
 def disassemble(
@@ -108,9 +109,7 @@ def _line(
     row = program.line_at(LoadedAddress(instruction.address))
     text = instruction.text
     if instruction.branch_target is not None:
-        name = program.symbolize(instruction.branch_target, data=False, mangled=mangled)
-        if name is not None and "<" not in text:
-            text = f"{text} <{name}>"
+        text = _with_target(program, instruction, LoadedAddress(instruction.branch_target), mangled)
     known = row is not None and row.line != 0
     return DisassemblyLine(
         instruction.address, instruction.size, data, text,
@@ -118,19 +117,53 @@ def _line(
         row.file if row is not None and known else None,
         row.line if row is not None and known else None,
         instruction.address == pc,
+        _labels(program, LoadedAddress(instruction.address), found),
     )
+
+
+def _labels(program: Program, address: LoadedAddress, function: tuple[str, int] | None) -> tuple[str, ...]:
+    """The labels at an address that say more than what the function around it is called."""
+    own = function[0] if function is not None and function[1] == 0 else ""
+    return tuple(name for name in program.labels.heads(address) if name != own)
+
+
+def _with_target(program: Program, instruction: isa.Instruction, target: LoadedAddress, mangled: bool) -> str:
+    """A branch with its target by name: ``s_branch L_loop <k+20>``, or, where no label is, ``s_branch 65532 <k+20>``.
+
+    In brackets is the place in the function, even if the label has it by itself a symbol that all is named by.
+    """
+    text = instruction.text
+    name = program.symbolize(target, data=False, mangled=mangled)
+    label = program.labels.target(target, LoadedAddress(instruction.address))
+    head, blank, operand = text.rpartition(" ")
+    if "<" in text:
+        return text
+    # in code of compilers it is the function's own beginning, and the brackets say it better
+    if label is not None and program.function_at(target) is None and operand.isdecimal() and blank:
+        text = f"{head} {label}"
+        if name == label:
+            code = program.functions.at(program.to_file(target))
+            start = program.to_loaded(FileAddress(code.start)) if code is not None else target
+            around = program.symbol_and_offset(start, data=False, mangled=mangled) if start != target else None
+            name = f"{around[0]}+{target - start}" if around is not None and around[1] == 0 else None
+    return f"{text} <{name}>" if name is not None else text
 
 
 def function_bounds(program: Program, address: int) -> tuple[str, int, int]:
     """Name, start and end (loaded) of the function around an address. Raises `DebuggerError`."""
     loaded = LoadedAddress(address)
     function, symbol = program.function_at(loaded), program.symbol_at(loaded)
-    if symbol is not None and symbol.size:
-        start = program.code_object.address_of(symbol)
-        low = program.to_loaded(program.code_start(start))
+    if symbol is not None and (symbol.size or function is None):
+        extent = program.code_object.symbols.extent_at(program.to_file(loaded))
+        assert extent is not None
+        _, start, end = extent
+        low = program.to_loaded(program.code_start(FileAddress(start)))
         name = program.symbol_and_offset(address, data=False)
-        return (name[0] if name else symbol.name), low, program.to_loaded(start) + symbol.size
+        return (name[0] if name else symbol.name), low, program.to_loaded(FileAddress(end))
     if function is not None and function.low_pc is not None and function.high_pc is not None:
         name_text = program.function_title(function)
         return name_text, program.to_loaded(function.low_pc), program.to_loaded(function.high_pc)
+    name, code = program.symbol_and_offset(address, data=False), program.functions.at(program.to_file(loaded))
+    if name is not None and code is not None:  # a kernel that just a descriptor names
+        return name[0], program.to_loaded(FileAddress(code.start)), program.to_loaded(FileAddress(code.end))
     raise DebuggerError("No function contains specified address.")

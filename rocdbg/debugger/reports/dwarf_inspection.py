@@ -7,23 +7,20 @@ from typing import Literal
 
 from rocdbg import dwarf
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import DebuggerError, NoSymbolError
-from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.base.errors import DebuggerError, NoSymbolError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.places import variable_expression
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.reports.location_words import IN_FRAME, static_words
-from rocdbg.debugger.reports.symbols import Symbols
+from rocdbg.debugger.frames.variable_places import variable_expression
+from rocdbg.debugger.reports.location_descriptions import IN_FRAME, place_words, static_words, words_by_lane
+from rocdbg.debugger.reports.symbol_queries import Symbols
 from rocdbg.debugger.reports.variable_coverage import CoverageRow, coverage_rows
-from rocdbg.debugger.reports.whereabouts import place_words, words_by_lane
-from rocdbg.debugger.values.locations import has_fixed_address
+from rocdbg.debugger.values.located_values import has_fixed_address
 from rocdbg.dwarf.architecture import Architecture
-from rocdbg.dwarf.format import format_operation
-from rocdbg.dwarf.info import Variable
-from rocdbg.dwarf.rows import Row
-from rocdbg.dwarf.rules import (
+from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import (
     CfaExpression,
     ExpressionRule,
     OffsetRule,
@@ -33,6 +30,8 @@ from rocdbg.dwarf.rules import (
     UndefinedRule,
     ValOffsetRule,
 )
+from rocdbg.dwarf.expression_text import format_operation
+from rocdbg.dwarf.info import Variable
 from rocdbg.errors import Error
 
 DIALECTS = tuple(dwarf.DIALECTS)

@@ -8,22 +8,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import DebuggerError, ExpressionError, MemoryAccessError
-from rocdbg.debugger.expr.access import decay, follow, place_of
-from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.expr.data import Data
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, MemoryAccessError
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import decay, follow, place_of
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.descriptors import described_address, described_kernel, descriptor_at
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, instructions_at, instructions_before
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.format import SIZE_LETTERS, Format
-from rocdbg.debugger.values.formatting import Formatter
-from rocdbg.debugger.values.numbers import format_binary, format_integer, format_string
-from rocdbg.debugger.values.scalars import format_letter
-from rocdbg.debugger.values.storage import Memory, MemoryStorage
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.format_letters import SIZE_LETTERS, Format
+from rocdbg.debugger.values.number_text import format_binary, format_integer, format_string
+from rocdbg.debugger.values.scalar_text import format_letter
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Memory, MemoryStorage
+from rocdbg.debugger.values.value_text import Formatter
 from rocdbg.dwarf.info.types import BaseType, Encoding, Type
 from rocdbg.errors import Error
 
@@ -74,7 +74,7 @@ def item_type(fmt: Format) -> Type:
     """The type of an item of a format."""
     size = SIZE_LETTERS[fmt.size or "w"]
     if fmt.letter == "f":
-        return {2: ctypes.HALF, 4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(size, sized(size))
+        return {2: c_types.HALF, 4: c_types.FLOAT, 8: c_types.DOUBLE}.get(size, sized(size))
     return sized(size)
 
 
@@ -151,7 +151,7 @@ def _cell(value: Value, data: bytes, fmt: Format, formatter: Formatter) -> str:
 def _strings(memory: Memory, formatter: Formatter, space: int, address: int, fmt: Format) -> Examination:
     width = SIZE_LETTERS[fmt.size or "b"]
     names = {2: "char16_t", 4: "char32_t"}
-    element: Type = BaseType(names[width], Encoding.UTF, width) if width in names else ctypes.CHAR
+    element: Type = BaseType(names[width], Encoding.UTF, width) if width in names else c_types.CHAR
     limit = formatter.settings.elements or 1 << 16
     lines = []
     start = address
@@ -202,7 +202,7 @@ def _instructions(
             name = f" <{line.function}{offset}>" if line.function else ""
             last = line.address
             end = line.address + line.size
-            after = _pointer(ctypes.INT, 0, end)
+            after = _pointer(c_types.INT, 0, end)
             lines.append(ExamineLine(f"{line.address:#x}{name}", (line.text,), after, line.current))
     except MemoryAccessError as error:
         return Examination(tuple(lines), end, sized(1), None, last, f"   {end:#x}:\t", error)
@@ -210,7 +210,7 @@ def _instructions(
 
 
 def _pointer(target: Type, space: int, address: int) -> Value:
-    return Value.of_int(ctypes.pointer_to(target, space), address)
+    return Value.of_int(c_types.pointer_to(target, space), address)
 
 
 class LastFormat(Struct):
@@ -251,8 +251,8 @@ class Examiner:
         if shown.error is not None:
             return shown
         space = place_of(address, self._data.environment()).space
-        self._convenience.set("_", Value.of_int(ctypes.pointer_to(shown.type, space), shown.last_address))
-        self._convenience.set("__", shown.last if shown.last is not None else Value(ctypes.VOID))
+        self._convenience.set("_", Value.of_int(c_types.pointer_to(shown.type, space), shown.last_address))
+        self._convenience.set("__", shown.last if shown.last is not None else Value(c_types.VOID))
         fmt = effective(fmt, self._last.format)
         self._last.format = replace(fmt, count=1, size="b" if fmt.letter == "s" else fmt.size)
         return shown
@@ -289,10 +289,10 @@ class Examiner:
 
     def go_to(self, address: int) -> Value:
         """Let ``$_`` and an ``x`` without an argument begin at an address; the pointer there."""
-        self._convenience.set("_", _pointer(ctypes.VOID, 0, address))
-        return _pointer(ctypes.INT, 0, address)
+        self._convenience.set("_", _pointer(c_types.VOID, 0, address))
+        return _pointer(c_types.INT, 0, address)
 
     def following(self, shown: Examination, address: Value) -> Value:
         """Where an ``x`` without an argument goes on after this."""
-        space = ctypes.pointer_space(decay(follow(address, self._data.environment())).type)
-        return _pointer(ctypes.INT, space, shown.next_address)
+        space = c_types.pointer_space(decay(follow(address, self._data.environment())).type)
+        return _pointer(c_types.INT, space, shown.next_address)

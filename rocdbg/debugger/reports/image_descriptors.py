@@ -6,13 +6,12 @@ import re
 
 import numpy as np
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.data import Data
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.values.descriptor_text import buffer_lines, image_lines, kind_of, sampler_lines, words_at
+from rocdbg.debugger.values.image_object_text import buffer_lines, image_lines, kind_of, sampler_lines, words_at
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, PointerType
-from rocdbg.sim.images.chips import has_images
 from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS
 
 _REGISTERS = re.compile(r"\s*\$?(s|ttmp)\[\s*(\d{1,3})\s*:\s*(\d{1,3})\s*\]\s*")
@@ -39,7 +38,7 @@ def _words(data: Data, inferior: Inferior, text: str, count: int) -> tuple[list[
     """The dwords of a descriptor: registers as an instruction names them, a value that is long enough, or what lies at
     an address. An image of four dwords has zeros behind them. And what it is (`kind_of`) where a type says so."""
     target = inferior.need_program().code_object.target
-    if not has_images(target):
+    if not target.has_images:
         raise DebuggerError(f"{target.name} has no images.")
     match = _REGISTERS.fullmatch(text)
     if match is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.patterns import compile_pattern
-from rocdbg.sim.coverage import instruction_coverage, summary
+from rocdbg.sim.instruction_coverage import instruction_coverage, summary
 
 
 def coverage_rows(

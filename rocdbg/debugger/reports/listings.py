@@ -12,10 +12,10 @@ from rocdbg.arch.occupancy import occupancy
 from rocdbg.codeobject import Kernel, Shader
 from rocdbg.codeobject.metadata import KernelKind
 from rocdbg.codeobject.shaders import mapping_text
-from rocdbg.debugger.patterns import compile_pattern
+from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.symbol_lists import declaration
-from rocdbg.debugger.running.launch import LaunchControl
+from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 from rocdbg.launch.kernel_names import kernel_kind

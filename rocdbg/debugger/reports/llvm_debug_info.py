@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from rocdbg import llvmdi
-from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.dwarf.operations import DIALECTS
 
 __all__ = ["ACTIONS", "DIALECTS", "Report", "report"]
@@ -33,7 +33,7 @@ def report(
     module = llvmdi.read(path)
     if action == "check":
         return _check(module)
-    from rocdbg.llvmdi.listing import lowered_lines, object_lines
+    from rocdbg.llvmdi.module_listing import lowered_lines, object_lines
 
     info = llvmdi.DebugInfo(module)
     if action in ("print", "canonical"):

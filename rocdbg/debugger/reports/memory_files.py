@@ -11,12 +11,12 @@ from tokenize import TokenError
 import numpy as np
 from msgspec import Struct
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.access import place_of
-from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.target.record_files import MAX_FILE, Chunk, read_records, to_ihex, to_srec, to_verilog
-from rocdbg.debugger.values.storage import Address
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import place_of
+from rocdbg.debugger.reports.hex_record_files import MAX_FILE, Chunk, read_records, to_ihex, to_srec, to_verilog
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Address
 from rocdbg.dwarf.info.types import ArrayType, BaseType, Encoding, PointerType, Type, VectorType
 from rocdbg.errors import Error
 
@@ -167,12 +167,15 @@ def _npy_bytes(contents: bytes, name: str) -> bytes:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(file)
-    except (ValueError, SyntaxError, TokenError, RecursionError, MemoryError):
+    except (ValueError, TypeError, IndexError, KeyError, SyntaxError, TokenError, RecursionError, MemoryError):
+        # NumPy's own reader evaluates the header, and looks into what it finds as if it were one.
         raise DebuggerError(f"'{name}' is not a NumPy array file that can be read.") from None
     if dtype.hasobject:
         raise DebuggerError(f"'{name}' holds Python objects: these are no bytes of memory.")
     if any(extent < 0 for extent in shape):
         raise DebuggerError(f"'{name}' has an array of negative extent.")
+    if not dtype.itemsize:
+        raise DebuggerError(f"'{name}' has elements of no bytes.")
     size = dtype.itemsize * math.prod(shape)
     body = contents[file.tell() :]
     if len(body) < size:

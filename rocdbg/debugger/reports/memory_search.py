@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from rocdbg.debugger.values.storage import Address, Memory
+from rocdbg.debugger.values.value_storage import Address, Memory
 from rocdbg.errors import Error
 
 CHUNK = 16000

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress, LoadedAddress
-from rocdbg.debugger.expr.program_names import ProgramNames
+from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.program.linespec import FunctionSpec
-from rocdbg.debugger.program.locspec import Location, LocationResolver
+from rocdbg.debugger.program.location_lookup import Location, LocationResolver
+from rocdbg.debugger.program.location_syntax import FunctionSpec
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.values.locations import has_fixed_address
+from rocdbg.debugger.values.located_values import has_fixed_address
 from rocdbg.dwarf.info import Exprloc, Function, SourceFile, Variable
 from rocdbg.dwarf.info.types import ClassType, EnumType
 
@@ -71,8 +72,12 @@ def fixed_address(program: Program, variable: Variable) -> LoadedAddress | None:
 def begins(program: Program, resolver: LocationResolver, spec: FunctionSpec) -> Iterator[Location]:
     """Where the code of functions begins: of one that was only inlined each copy's, else where it is declared."""
     functions = resolver.functions(spec)
-    if not functions and spec.file is None:  # by a name that only the linker knows
-        functions = [place.code for place in resolver.resolve(spec) if place.code is not None]
+    if not functions:  # by a name that only the linker knows, or a label
+        for place in resolver.resolve(spec):
+            if place.code is None or program.labels.named(spec.name):
+                yield replace(place, code=None)
+            else:
+                functions.append(place.code)
     for function in functions:
         low = function.low_pc
         row = program.info.line_at(low) if low is not None else None

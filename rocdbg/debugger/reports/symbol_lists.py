@@ -10,7 +10,7 @@ from dataclasses import replace
 from msgspec import Struct
 
 from rocdbg.codeobject.demangle import demangle
-from rocdbg.debugger.patterns import Pattern
+from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, SourceFile, Type, Variable
 from rocdbg.dwarf.info.constants import At

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import NoSymbolError
+from rocdbg.debugger.base.errors import NoSymbolError
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.recovered import Recovery
+from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.recovery_coverage import RoutineCoverage
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.program import lds
-from rocdbg.debugger.program.opencl import is_kernel_body, is_kernel_wrapper
+from rocdbg.debugger.program import lds_layout
+from rocdbg.debugger.program.functions_with_code import Routine
+from rocdbg.debugger.program.opencl_kernels import is_kernel_body, is_kernel_wrapper
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.routines import Routine
 from rocdbg.dwarf.info import Function, InlinedSubroutine, Variable
 from rocdbg.dwarf.info.scopes import LexicalBlock, Scope
 
@@ -59,7 +59,7 @@ def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name
         if analysis is None:
             continue
         addresses = sorted(i.address for block in analysis.blocks.values() for i in block.instructions)
-        in_lds = lds.place_variables(program, function)
+        in_lds = lds_layout.place_variables(program, function)
         for label, routine in _routines(program, function):
             counter = RoutineCoverage(recovery, program, routine, addresses)
             for scope, variables in _variables(routine.scope, 0):

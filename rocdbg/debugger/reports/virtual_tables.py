@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.access import follow
-from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.runtime_types import is_polymorphic
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.formatting import Formatter
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.expr.dynamic_types import is_polymorphic
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import follow
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_text import Formatter
 from rocdbg.dwarf.info.types import ClassType, Type
 
 NO_TABLE = "This object does not have a virtual function table"
@@ -23,9 +23,9 @@ def table_lines(text: str, data: Data) -> list[str]:
     """
     environment = data.environment()
     value = follow(data.evaluate(text), environment)
-    if ctypes.is_pointer(value.type):
-        type_ = ctypes.target_of(value.type)
-        value = environment.at_address(type_, ctypes.pointer_space(value.type), value.as_int())
+    if c_types.is_pointer(value.type):
+        type_ = c_types.target_of(value.type)
+        value = environment.at_address(type_, c_types.pointer_space(value.type), value.as_int())
     if not isinstance(value.bare, ClassType) or not is_polymorphic(value.type, environment):
         raise DebuggerError(NO_TABLE)
     lines: list[str] = []
@@ -56,7 +56,7 @@ def _parts(value: Value, environment: Environment) -> list[Value]:
     if isinstance(class_, ClassType):
         for base in class_.bases:
             if base.byte_offset is not None and is_polymorphic(base.type, environment):
-                found += _parts(value.part(base.type, base.byte_offset), environment)
+                found += _parts(value.base(base), environment)
     return found
 
 

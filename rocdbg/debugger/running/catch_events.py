@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rocdbg.debugger.running.breakpoints import Arrival, Hit
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Hit
+from rocdbg.debugger.running.stop_events import CatchpointHit, StopEvent, hits_of
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def loaded(runner: Runner) -> StopEvent | None:
 def code_change(runner: Runner, come: Sequence[str], gone: Sequence[str]) -> StopEvent | None:
     """An event where a catchpoint is about code objects that have come or gone, by URI, while the program ran."""
     problems: list[str] = []
-    thread = runner.focus.current.thread
+    thread = runner.parts.focus.current.thread
     alive = thread is not None and any(wave.number == thread for wave in runner.target.waves())
     if thread is not None and alive:
         stop = TargetStop(TargetStopKind.CHANGED, thread, runner.target.wave(thread).pc)
@@ -49,15 +49,5 @@ def code_change(runner: Runner, come: Sequence[str], gone: Sequence[str]) -> Sto
 def _event(runner: Runner, stop: TargetStop, hits: list[Hit], words: str, problems: list[str]) -> StopEvent | None:
     if not hits:
         return None
-    runner.breakpoints.retire(hits)
-    return runner.stopped_at(StopReason.CATCHPOINT, stop, caught=words, **hit_fields(hits, problems))
-
-
-def hit_fields(hits: Sequence[Hit], problems: Sequence[str]) -> dict[str, Any]:
-    """What an event says of the breakpoints that were hit."""
-    return {
-        "breakpoints": tuple(hit.breakpoint.number for hit in hits),
-        "commands": tuple(tuple(hit.breakpoint.commands) for hit in hits),
-        "problems": tuple(problems),
-        "temporary": hits[0].breakpoint.temporary,
-    }
+    runner.parts.breakpoints.retire(hits)
+    return runner.stopped_at(stop, lambda device: CatchpointHit(hits_of(hits), words, device), problems)

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.debugger.running.launch import LaunchControl
+from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.launch.elements import ELEMENT_TYPES, decode
@@ -72,7 +72,7 @@ class DifferingRuns(Struct):
     def _run(self) -> _Result:
         """Run once; what the buffers hold then."""
         runner, target = self.runner, self.launch.start()
-        runner.inferior.attach(target)
+        runner.parts.inferior.attach(target)
         try:
             with runner.drive():
                 stop = self._to_the_end()
@@ -87,12 +87,12 @@ class DifferingRuns(Struct):
                 for each in bound.buffers
             ])
         finally:
-            runner.inferior.leave()
+            runner.parts.inferior.leave()
 
     def _to_the_end(self) -> TargetStop:
-        runnable = self.runner.inferior.need_runnable()
+        runnable = self.runner.parts.inferior.need_runnable()
         while True:
-            stop = runnable.resume(Resume(ResumeMode.RUN, budget=self.runner.state.budget))
+            stop = runnable.resume(Resume(ResumeMode.RUN, budget=self.runner.parts.state.budget))
             if stop.kind is TargetStopKind.INTERRUPTED:
                 raise KeyboardInterrupt
             if stop.kind is TargetStopKind.DONE or (stop.signal and stop.signal != "SIGTRAP"):

@@ -3,45 +3,31 @@ stop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.run_state import RunState
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import ProcessEnd
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values.history import ValueHistory
 
 T = TypeVar("T")
 
 
 class Driving:
-    """Runs the program under a `Runner`. ``observers`` are told of it."""
+    """Runs the program by a `Runner`, and notifies observers."""
 
-    def __init__(
-        self, runner: Runner, inferior: Inferior, focus: Selection, history: ValueHistory, convenience: Convenience,
-        state: RunState, observers: Sequence[Observer],
-    ) -> None:
+    def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._inferior = inferior
-        self._focus = focus
-        self._history = history
-        self._convenience = convenience
-        self._state = state
-        self._observers = observers
+        self._parts = runner.parts
 
     def _need_lane(self) -> Focus:
-        focus = self._focus.need_running()
-        self._inferior.need_runnable()
-        return focus
+        focus = self._parts.focus.need_running()
+        self._parts.inferior.need_runnable()
+        return self._parts.inferior.need_stack(focus)
 
     def perform(self, action: Callable[[], StopEvent | None]) -> StopEvent:
         """Do something that moves the program in time, so that `interrupt` stops it, and tell of the stop."""
@@ -53,7 +39,7 @@ class Driving:
         event = None
         new_thread = new_lane = False
         if count <= 0:  # where it stands, as after a stop
-            return self._done(self._runner.step_event(StopReason.STEP, True))
+            return self._done(self._runner.step_done(True))
         with self._runner.drive():
             for _ in range(count):
                 event = step(self._need_lane().with_frame(0))
@@ -72,47 +58,48 @@ class Driving:
     def _done(self, event: StopEvent | None) -> StopEvent:
         """Record what a stop leaves behind and tell who wants to know."""
         assert event is not None, "an internal stop is not for the session"
-        if event.returned is not None:
-            event = replace(event, returned_number=self._history.record(event.returned))
-        focus = self._focus.current
-        if focus.iteration and not focus.iteration < self._inferior.iteration_count(focus):
-            event = replace(event, scope=self._focus.move(replace(focus, iteration=0)))  # the loop is left
-        self._state.last_stop = event
+        if event.returned is not None and event.returned.value is not None:
+            number = self._parts.history.record(event.returned.value)
+            event = replace(event, returned=replace(event.returned, number=number))
+        focus = self._parts.focus.current
+        if focus.iteration and not focus.iteration < self._parts.inferior.iteration_count(focus):
+            event = replace(event, scope=self._parts.focus.move(replace(focus, iteration=0)))  # the loop is left
+        self._parts.state.last_stop = event
         if event.breakpoints:
-            self._convenience.set_int("_hit_bpnum", event.breakpoints[0])
-        if event.reason is StopReason.EXITED:
-            self._note_exit(event.exit.process if event.exit is not None else None)
-        for observer in tuple(self._observers):
+            self._parts.convenience.set_int("_hit_bpnum", event.breakpoints[0])
+        if event.exit is not None:
+            self._note_exit(event.exit.process)
+        for observer in tuple(self._parts.observers):
             observer.stopped(event)
         return event
 
     def _note_exit(self, end: ProcessEnd | None) -> None:
         """``$_exitcode``, or ``$_exitsignal`` for a process that a signal has ended."""
         for name in ("_exitcode", "_exitsignal"):
-            self._convenience.forget(name)
+            self._parts.convenience.forget(name)
         if end is not None and end.signal:
-            self._convenience.set_int("_exitsignal", end.signal)
+            self._parts.convenience.set_int("_exitsignal", end.signal)
         else:
-            self._convenience.set_int("_exitcode", end.code if end is not None else 0)
+            self._parts.convenience.set_int("_exitcode", end.code if end is not None else 0)
 
     def return_to(self, target: Target) -> None:
         """The program whose end was told is there again."""
-        self._inferior.attach(target)
-        self._state.attached = True
+        self._parts.inferior.attach(target)
+        self._parts.state.attached = True
 
     @property
     def last_stop(self) -> StopEvent | None:
         """The last stop that was told."""
-        return self._state.last_stop
+        return self._parts.state.last_stop
 
     def error_of_queue(self, number: int) -> str:
         """The exception of the last stop if the program cannot go on after it, and it was a wave of this queue's."""
-        stop = self._state.last_stop
-        if stop is None or not self._state.pending_signal or stop.scope.thread is None:
+        stop = self._parts.state.last_stop
+        if stop is None or not self._parts.state.pending_signal or stop.scope.thread is None:
             return ""
-        waves = self._inferior.need_target().waves()
+        waves = self._parts.inferior.need_target().waves()
         here = any(wave.number == stop.scope.thread and wave.id.queue == number for wave in waves)
-        return stop.exceptions[0] if here and stop.exceptions else ""
+        return stop.device.exceptions[0] if here and stop.device is not None and stop.device.exceptions else ""
 
     @property
     def runner(self) -> Runner:

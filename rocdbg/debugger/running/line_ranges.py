@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocdbg.addresses import FileAddress
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.dwarf.info import LineRow
 
@@ -27,11 +28,11 @@ def line_range(frame: Frame) -> tuple[int, int]:
     row = frame.row
     program = frame.program
     if row is None:
-        symbol = program.symbol_at(frame.pc)
-        if symbol is None:
+        extent = program.code_object.symbols.extent_at(program.to_file(frame.pc))
+        if extent is None:
             return frame.pc, frame.pc + 4
-        start = program.to_loaded(program.code_object.address_of(symbol))
-        return start, start + max(symbol.size, 4)
+        _, start, end = extent
+        return program.to_loaded(FileAddress(start)), program.to_loaded(FileAddress(max(end, start + 4)))
     low, high = row.address, row.end_address
     while True:
         after = program.info.line_at(high)

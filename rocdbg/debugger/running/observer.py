@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.state import Target
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.codeobject.host_program import find_program
-from rocdbg.debugger.errors import LaunchError
-from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.target.process import ProcessTarget
+from rocdbg.debugger.base.errors import LaunchError
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.state import Target
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.target.hosted import HostedProcess
+    from rocdbg.debugger.target.runtime_process import HostedProcess
     from rocdbg.sim.device.dispatch import Dispatch
 
 
@@ -65,7 +65,7 @@ class ProgramLaunch:
 
     def start(self) -> Target:
         """Start it; nothing that it launches has run. Raises a `rocdbg.Error`."""
-        from rocdbg.debugger.target.hosted import HostedProcess  # late: most sessions have no such program
+        from rocdbg.debugger.target.runtime_process import HostedProcess  # late: most sessions have no such program
         from rocdbg.host.agents import parse_agents
         from rocdbg.host.program_code import default_gpu
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.running.dynamic_printf import Print
-from rocdbg.debugger.running.stops import StopEvent
-from rocdbg.debugger.running.suspended import SuspendedPlace
+from rocdbg.debugger.breakpoints.dynamic_printf import Print
+from rocdbg.debugger.running.calling.suspended_waves import SuspendedPlace
+from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.runnable import TargetStop
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.running.tracing import Tracing
+    from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
 
 
 class Internal(Struct):

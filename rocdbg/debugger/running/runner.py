@@ -9,30 +9,47 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.focus import Focus
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Breakpoint, Hit
+from rocdbg.debugger.breakpoints.catcher import Catcher
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
+from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
+from rocdbg.debugger.breakpoints.dynamic_printf import print_hits
+from rocdbg.debugger.breakpoints.watcher import Watcher
+from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.selection import Selection, follow
-from rocdbg.debugger.program.inlined import inlined_starting_at
-from rocdbg.debugger.program.locspec import Location
+from rocdbg.debugger.frames.selection import follow
+from rocdbg.debugger.program.functions_with_code import inlined_starting_at
+from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import same_function
 from rocdbg.debugger.running import watch_events
-from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, BreakpointTable, Hit
-from rocdbg.debugger.running.catch_events import caught, hit_fields
-from rocdbg.debugger.running.catching import Catcher
-from rocdbg.debugger.running.catchpoints import Catchpoint
-from rocdbg.debugger.running.changes import resumed, take_code
-from rocdbg.debugger.running.dynamic_printf import print_hits
-from rocdbg.debugger.running.native_conditions import NativeConditions
-from rocdbg.debugger.running.run_state import Internal, RunState
-from rocdbg.debugger.running.skips import SkipList
-from rocdbg.debugger.running.stops import SIGNALS, Signal, StopEvent, StopReason
-from rocdbg.debugger.running.suspended import end_call
-from rocdbg.debugger.running.watching import Watcher
-from rocdbg.debugger.running.watchpoints import Watchpoint
-from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.target.process import ProcessTarget
+from rocdbg.debugger.running.calling.suspended_waves import end_call
+from rocdbg.debugger.running.catch_events import caught
+from rocdbg.debugger.running.run_parts import RunParts
+from rocdbg.debugger.running.run_state import Internal
+from rocdbg.debugger.running.stop_events import (
+    SIGNALS,
+    BreakpointHit,
+    BudgetSpent,
+    CallEnded,
+    CatchpointHit,
+    Cause,
+    DeviceReport,
+    Exited,
+    HistoryEnded,
+    Interrupted,
+    Returned,
+    Signal,
+    SignalReceived,
+    StepDone,
+    StopEvent,
+    Terminated,
+    WatchScopeEnded,
+    hits_of,
+)
+from rocdbg.debugger.running.target_changes import resumed, take_code
+from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
 
@@ -47,12 +64,7 @@ class Runner(Struct):
     told when the target is gone, and whether that was before its end.
     """
 
-    inferior: Inferior
-    focus: Selection
-    breakpoints: BreakpointTable
-    settings: Settings
-    state: RunState
-    skips: SkipList
+    parts: RunParts
     holds: Callable[[str, int, int, int], int]
     native: NativeConditions
     watcher: Watcher
@@ -62,20 +74,20 @@ class Runner(Struct):
     @property
     def target(self) -> Target:
         """The running target."""
-        return self.inferior.need_target()
+        return self.parts.inferior.need_target()
 
     def resume(self, request: Resume) -> TargetStop:
         """One resume of the target."""
-        self.inferior.state_changed()
-        self.inferior.inline_entered.clear()
-        if self.state.interrupting:  # between two steps: the target stops before it goes on
+        self.parts.inferior.state_changed()
+        self.parts.inferior.inline_entered.clear()
+        if self.parts.state.interrupting:  # between two steps: the target stops before it goes on
             request = replace(request, mode=ResumeMode.RUN)
-            self.inferior.need_runnable().interrupt()
+            self.parts.inferior.need_runnable().interrupt()
         if self.catcher.prepare(request.thread if request.mode is not ResumeMode.RUN else None):
             assert request.thread is not None
             wave = self.target.wave(request.thread)  # a step would go over the stop address where it begins
             return TargetStop(TargetStopKind.BREAKPOINT, wave.number, wave.pc, wave.exec_mask & wave.used_lanes)
-        users = self.breakpoints.addresses()
+        users = self.parts.breakpoints.addresses()
         always = request.stop_addresses - users | request.always
         checks = dict(self.native.checks(always, self.catcher.again_at))
         watches, ends = self.watcher.prepare(), self.watcher.ends()
@@ -84,65 +96,65 @@ class Runner(Struct):
         self.watcher.add_checks(checks, request.stop_addresses)
         stops = request.stop_addresses | checks.keys()
         request = replace(request, stop_addresses=stops, checks=checks, watches=watches)
-        if self.state.started is not None:
-            self.state.started()
+        if self.parts.state.started is not None:
+            self.parts.state.started()
         try:
             stop = resumed(self, request)
             self.watcher.stopped = stop.thread
             if stop.kind is TargetStopKind.INTERRUPTED:
-                self.state.interrupting = False
+                self.parts.state.interrupting = False
             take_code(self)
             if stop.kind in (TargetStopKind.STEP, TargetStopKind.RANGE, TargetStopKind.BREAKPOINT):
-                self.inferior.state_changed()
+                self.parts.inferior.state_changed()
                 if self.watcher.noticed(stop):
                     stop = replace(stop, kind=TargetStopKind.WATCH)
             return stop
         finally:
             passed = self.native.collect()
-            if self.state.ended is not None:
-                self.state.ended()
-            self.inferior.state_changed()
-            if (show := self.state.printf) is not None:
+            if self.parts.state.ended is not None:
+                self.parts.state.ended()
+            self.parts.inferior.state_changed()
+            if (show := self.parts.state.printf) is not None:
                 for each in passed:
                     show(each.made, each.thread, each.lanes, each.columns)
 
     @contextmanager
     def drive(self) -> Iterator[None]:
         """While this is open, `interrupt` stops the program. Raises `DebuggerError` on trace frames."""
-        if self.state.tracing is not None:
-            self.state.tracing.need_none()
-        self.state.driving, self.state.interrupting = True, False
+        if self.parts.state.tracing is not None:
+            self.parts.state.tracing.need_none()
+        self.parts.state.driving, self.parts.state.interrupting = True, False
         self.catcher.looked_at = None
-        self.state.budget = self.settings.instruction_budget or None
+        self.parts.state.budget = self.parts.settings.instruction_budget or None
         try:
             yield
         finally:
-            if self.state.interrupting and self.inferior.target is not None:
-                self.inferior.need_runnable().forget_interrupt()  # it stopped for another reason
-            self.state.driving = self.state.interrupting = False
+            if self.parts.state.interrupting and self.parts.inferior.target is not None:
+                self.parts.inferior.need_runnable().forget_interrupt()  # it stopped for another reason
+            self.parts.state.driving = self.parts.state.interrupting = False
 
     def interrupt(self) -> None:
         """Have the program stop soon; callable from a signal handler or another thread."""
-        if self.state.driving:
-            self.state.interrupting = True
-        target = self.inferior.target
+        if self.parts.state.driving:
+            self.parts.state.interrupting = True
+        target = self.parts.inferior.target
         if target is not None and target.runnable is not None:
             target.runnable.interrupt()
 
     def stop_addresses(self, internal: Internal | None = None) -> frozenset[int]:
         """Loaded addresses of all enabled breakpoints and of an internal stop."""
-        users = self.breakpoints.addresses()
+        users = self.parts.breakpoints.addresses()
         return users | internal.addresses if internal is not None else users
 
     @property
     def locked(self) -> bool:
         """Whether other waves stand still while one steps."""
-        return self.state.alone or self.settings.scheduler_locking != "off"
+        return self.parts.state.alone or self.parts.settings.scheduler_locking != "off"
 
     def run(self, internal: Internal | None = None, thread: int | None = None) -> StopEvent | None:
         """Run all waves (or one, with ``thread``) to the next event; ``None`` when the internal stop was it."""
-        focus = thread if thread is not None else self.focus.current.thread
-        only = thread is not None or (self.settings.scheduler_locking == "on" and self.alive(focus))
+        focus = thread if thread is not None else self.parts.focus.current.thread
+        only = thread is not None or (self.parts.settings.scheduler_locking == "on" and self.alive(focus))
         ended = self.check_pending_signal()
         if ended is not None:
             return ended
@@ -157,7 +169,8 @@ class Runner(Struct):
                     always=internal.addresses if internal is not None else frozenset(),
                 )
             )
-            if stop.kind is TargetStopKind.WAVE_DONE and any(call.thread == stop.thread for call in self.state.calls):
+            calls = self.parts.state.calls
+            if stop.kind is TargetStopKind.WAVE_DONE and any(call.thread == stop.thread for call in calls):
                 return self._call_over(stop.thread)  # a called function has ended its copy of the wave
             if stop.kind is TargetStopKind.WAVE_DONE:
                 only = False
@@ -179,11 +192,11 @@ class Runner(Struct):
 
     def check_pending_signal(self) -> StopEvent | None:
         """After a fatal signal the program cannot go on: it ends."""
-        if not self.state.pending_signal:
+        if not self.parts.state.pending_signal:
             return None
-        signal = self.state.pending_signal
+        signal = self.parts.state.pending_signal
         if isinstance(self.target, ProcessTarget):  # what becomes of the process is its own affair
-            self.state.pending_signal = ""
+            self.parts.state.pending_signal = ""
             self.target.deliver()
             return self.run()
         return self.end_with(SIGNALS[signal])
@@ -191,21 +204,21 @@ class Runner(Struct):
     def end_with(self, signal: Signal) -> StopEvent:
         """The program ends by a signal; where its past is known, that can still be gone to."""
         self.terminate(memory_too=self.target.recording is None)
-        return StopEvent(StopReason.TERMINATED, Focus(), signal=signal)
+        return StopEvent(Terminated(signal), Focus())
 
     def _finish(self) -> ExitInfo:
         """The program is over: its results; its memory stays readable until the next run."""
-        info = self.inferior.need_runnable().exit_info()
-        self.inferior.leave()
+        info = self.parts.inferior.need_runnable().exit_info()
+        self.parts.inferior.leave()
         self.left(False)
         return info
 
     def terminate(self, memory_too: bool = True) -> None:
         """End the program now; ``memory_too``: nothing of it remains."""
         self.watcher.forget()
-        self.inferior.leave()
-        self.state.pending_signal = ""
-        self.state.calls.clear()
+        self.parts.inferior.leave()
+        self.parts.state.pending_signal = ""
+        self.parts.state.calls.clear()
         self.left(memory_too)
 
     # -- events
@@ -214,9 +227,9 @@ class Runner(Struct):
         """The event of a target's stop; ``None`` for one that is nobody's business."""
         if stop.kind is TargetStopKind.DONE:
             gone = self.watcher.forget()
-            return StopEvent(StopReason.EXITED, Focus(), exit=self._finish(), watchpoints_gone=gone)
+            return StopEvent(Exited(self._finish(), gone), Focus())
         if stop.kind is TargetStopKind.CHANGED:
-            event, self.state.change = self.state.change, None
+            event, self.parts.state.change = self.parts.state.change, None
             return event
         if stop.kind is TargetStopKind.WATCH:
             return watch_events.changed(self, stop)
@@ -225,25 +238,26 @@ class Runner(Struct):
         if stop.kind is TargetStopKind.BREAKPOINT:
             return self._scope_end(stop) or self._breakpoint(stop)
         if stop.kind is TargetStopKind.INTERRUPTED:
-            return self.stopped_at(StopReason.INTERRUPTED, stop, signal="SIGINT")
+            return self.stopped_at(stop, Interrupted)
         if stop.kind is TargetStopKind.BUDGET:
-            return self.stopped_at(StopReason.BUDGET, stop)
+            return self.stopped_at(stop, BudgetSpent)
         if stop.kind is TargetStopKind.HISTORY:
-            return self.stopped_at(StopReason.HISTORY, stop)
+            return self.stopped_at(stop, HistoryEnded)
         if stop.signal:
             if stop.trap_pc is not None and stop.thread is not None:
-                self.inferior.behind_traps[stop.thread] = stop.trap_pc, stop.pc
-                self.inferior.state_changed()
+                self.parts.inferior.behind_traps[stop.thread] = stop.trap_pc, stop.pc
+                self.parts.inferior.state_changed()
             if stop.signal in FATAL:
-                self.state.pending_signal = stop.signal
-            return caught(self, stop) or self.stopped_at(StopReason.SIGNAL, stop, signal=stop.signal)
+                self.parts.state.pending_signal = stop.signal
+            signal = SIGNALS[stop.signal]
+            return caught(self, stop) or self.stopped_at(stop, lambda device: SignalReceived(signal, device))
         return None
 
     def _call_over(self, thread: int | None) -> StopEvent:
         """A called function is over, long after its expression was given up: the wave is where it was before."""
         assert thread is not None
         scope = end_call(self, thread)
-        return StopEvent(StopReason.CALL_DONE, scope, 1 << scope.lane if scope.lane is not None else 0)
+        return StopEvent(CallEnded(), scope, 1 << scope.lane if scope.lane is not None else 0)
 
     def _scope_end(self, stop: TargetStop) -> StopEvent | None:
         """An event where frames have ended that watchpoints belong to, which go with them."""
@@ -253,10 +267,9 @@ class Runner(Struct):
     def scope_event(self, stop: TargetStop, ended: Sequence[Watchpoint]) -> StopEvent:
         """An event where frames are left that watchpoints belong to, which go with them."""
         for watchpoint in ended:
-            self.breakpoints.delete(watchpoint.number)
-        return self.stopped_at(
-            StopReason.WATCHPOINT_SCOPE, stop, breakpoints=tuple(watchpoint.number for watchpoint in ended)
-        )
+            self.parts.breakpoints.delete(watchpoint.number)
+        numbers = tuple(watchpoint.number for watchpoint in ended)
+        return self.stopped_at(stop, lambda device: WatchScopeEnded(numbers, device))
 
     def _breakpoint(self, stop: TargetStop) -> StopEvent | None:
         assert stop.thread is not None
@@ -267,7 +280,7 @@ class Runner(Struct):
         """The breakpoints that stop a wave where it is, when those that only print or collect have done so."""
         hits, problems = self.hits(thread, pc)
         self.catcher.note(thread)
-        hits = print_hits(hits, thread, self.state.printf, problems.append)
+        hits = print_hits(hits, thread, self.parts.state.printf, problems.append)
         return self.native.take_hits(hits, thread, pc), problems
 
     def hit_event(self, hits: Sequence[Hit], thread: int, pc: int, problems: Sequence[str]) -> StopEvent:
@@ -278,11 +291,9 @@ class Runner(Struct):
         first, words = hits[0].breakpoint, ""
         if isinstance(first, Catchpoint):
             words = first.happening(first, thread)
-        self.breakpoints.retire(hits)
-        return self._focused(
-            StopReason.CATCHPOINT if words else StopReason.BREAKPOINT, thread, lanes, caught=words,
-            location=hits[0].location_at(pc), **hit_fields(hits, problems),
-        )
+        self.parts.breakpoints.retire(hits)
+        there = hits_of(hits, hits[0].location_at(pc))
+        return self._focused(CatchpointHit(there, words) if words else BreakpointHit(there), thread, lanes, problems)
 
     def enter_inlined(self, thread: int, pc: int, made: Iterable[Breakpoint]) -> None:
         """A breakpoint in an inlined function is inside of it, not at its call: its condition is asked there."""
@@ -291,82 +302,88 @@ class Runner(Struct):
     def enter_place(self, thread: int, pc: int, places: Sequence[Location]) -> None:
         """A place in an inlined function is inside of it."""
         wanted = [place.code for place in places if place.address == pc and place.code is not None]
-        starting = inlined_starting_at(self.inferior.programs.at(LoadedAddress(pc)), LoadedAddress(pc))
+        starting = inlined_starting_at(self.parts.inferior.programs.at(LoadedAddress(pc)), LoadedAddress(pc))
         for index, instance in enumerate(starting):
             if any(same_function(instance.function, function) for function in wanted):
-                if self.inferior.inline_entered.get(thread) != index:
-                    self.inferior.inline_entered[thread] = index
-                    self.inferior.state_changed()
+                if self.parts.inferior.inline_entered.get(thread) != index:
+                    self.parts.inferior.inline_entered[thread] = index
+                    self.parts.inferior.state_changed()
                 return
 
     def hits(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
         """The user's breakpoints that stop a wave here, and what went wrong with conditions."""
-        self.enter_inlined(thread, pc, self.breakpoints.at(pc))
-        self.native.arrived(self.breakpoints.at(pc), thread, pc)
+        self.enter_inlined(thread, pc, self.parts.breakpoints.at(pc))
+        self.native.arrived(self.parts.breakpoints.at(pc), thread, pc)
         again = self.catcher.look(thread)
-        return self.breakpoints.hits(replace(self.arrival(thread, pc), again=again))
+        return self.parts.breakpoints.hits(replace(self.arrival(thread, pc), again=again))
 
     def arrival(self, thread: int, pc: int) -> Arrival:
         """A wave at an address, for those who ask what stops it there."""
-        active = self.inferior.active_lanes(thread)
-        used = self.inferior.wave(thread).used_lanes
+        active = self.parts.inferior.active_lanes(thread)
+        used = self.parts.inferior.wave(thread).used_lanes
         return Arrival(thread, pc, active, lambda text, lanes: self.holds(text, thread, lanes, 0), used)
 
-    def stopped_at(self, reason: StopReason, stop: TargetStop, signal: str = "", **fields: object) -> StopEvent:
-        """An event at a wave that is not about a breakpoint, or at none where there is none."""
+    def stopped_at(
+        self, stop: TargetStop, make: Callable[[DeviceReport], Cause], problems: Sequence[str] = ()
+    ) -> StopEvent:
+        """An event at the wave that the target stopped, or at none where there is none; ``make`` gives its cause."""
         thread = stop.thread
         if thread is None and not self.target.waves():
-            self.focus.move(Focus())
-            known = SIGNALS[signal] if signal else None
-            return StopEvent(reason, Focus(), signal=known, detail=stop.detail, **fields)  # type: ignore[arg-type]
+            self.parts.focus.move(Focus())
+            return StopEvent(make(DeviceReport(stop.detail)), Focus(), problems=tuple(problems))
+        cause = make(
+            DeviceReport(
+                stop.detail, stop.report, (*stop.exceptions, stop.violation), stop.addresses, stop.space,
+                stop.trap_pc or stop.pc,
+            )
+        )
         if thread is None:
             numbers = [wave.number for wave in self.target.waves()]
-            thread = self.focus.current.thread
-            if numbers and (reason is not StopReason.HISTORY or thread not in numbers):
+            thread = self.parts.focus.current.thread
+            if numbers and (not isinstance(cause, HistoryEnded) or thread not in numbers):
                 thread = numbers[0]
         assert thread is not None
-        lanes = stop.lanes or self.inferior.active_lanes(thread)
-        focus = self.focus.current
-        nobodys = reason in (StopReason.INTERRUPTED, StopReason.BUDGET, StopReason.HISTORY)
-        if nobodys and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
+        lanes = stop.lanes or self.parts.inferior.active_lanes(thread)
+        focus = self.parts.focus.current
+        of_no_lane = isinstance(cause, Interrupted | BudgetSpent | HistoryEnded)
+        if of_no_lane and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
             lanes = 1 << focus.lane  # nothing that a lane did: the focus stays
-        return self._focused(
-            reason, thread, lanes, signal=SIGNALS[signal] if signal else None, detail=stop.detail,
-            report=stop.report, exceptions=(*stop.exceptions, stop.violation), addresses=stop.addresses,
-            space=stop.space, pc=stop.trap_pc or stop.pc, **fields,
-        )
+        return self._focused(cause, thread, lanes, problems)
 
-    def _focused(self, reason: StopReason, thread: int, lanes: int, **fields: object) -> StopEvent:
+    def _focused(self, cause: Cause, thread: int, lanes: int, problems: Sequence[str]) -> StopEvent:
         """Move the focus to the first lane concerned and say whether it moved."""
-        before = self.focus.current
-        follow(self.inferior, thread)
+        before = self.parts.focus.current
+        follow(self.parts.inferior, thread)
         first = lane_list(lanes)[0] if lanes else 0
         return StopEvent(
-            reason,
-            self.focus.move(Focus(thread, first)),
+            cause,
+            self.parts.focus.move(Focus(thread, first)),
             lanes=lanes,
             new_thread=before.thread != thread,
             new_lane=before.thread == thread and before.lane != first,
-            **fields,  # type: ignore[arg-type]
+            problems=tuple(problems),
         )
 
-    def step_event(self, reason: StopReason, new_frame: bool, **fields: object) -> StopEvent:
-        """An event of the focused lane having arrived."""
-        scope = self.focus.move(self.focus.current.with_frame(0))
-        lanes = 1 << scope.lane if scope.lane is not None else 0
-        return StopEvent(reason, scope, lanes=lanes, new_frame=new_frame, **fields)  # type: ignore[arg-type]
+    def arrived(self, cause: Cause, returned: Returned | None = None) -> StopEvent:
+        """An event of the focused lane having arrived where its command leads."""
+        scope = self.parts.focus.move(self.parts.focus.current.with_frame(0))
+        return StopEvent(cause, scope, 1 << scope.lane if scope.lane is not None else 0, returned=returned)
+
+    def step_done(self, new_frame: bool) -> StopEvent:
+        """An event of the focused lane having ended a step, in another frame or in the same."""
+        return self.arrived(StepDone(new_frame))
 
     # -- the focused lane
 
     def logical_pc(self, scope: Focus) -> int | None:
         """Where an inactive lane waits, ``None`` where nothing says."""
         assert scope.thread is not None
-        entered = self.inferior.entered(scope.thread, scope.lane or 0)
+        entered = self.parts.inferior.entered(scope.thread, scope.lane or 0)
         return entered.pc if entered is not None else None
 
     def top_frame(self, scope: Focus) -> Frame:
         """The innermost frame of a lane: not the first where it waits in a caller."""
-        chain = self.inferior.chain(scope)
+        chain = self.parts.inferior.chain(scope)
         frame = chain.get(chain.innermost)
         assert frame is not None
         return frame

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.stepping import Stepper
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 _SETTLED = frozenset((StopReason.WATCHPOINT, StopReason.WATCHPOINT_SCOPE))
 
@@ -24,16 +24,16 @@ def settle(runner: Runner, scope: Focus) -> StopEvent | None:
     """
     thread = thread_of(scope)
     wave = runner.target.wave(thread)
-    program = runner.inferior.programs.at(wave.pc)
-    if not program.has_debug_info or not runner.inferior.is_active(scope):
+    program = runner.parts.inferior.programs.at(wave.pc)
+    if not program.has_debug_info or not runner.parts.inferior.is_active(scope):
         return None
-    if not runner.inferior.machine_code(program).bookkeeping.remains(program.to_file(wave.pc), wave.lane_count):
+    if not runner.parts.inferior.machine_code(program).bookkeeping.remains(program.to_file(wave.pc), wave.lane_count):
         return None
-    runner.state.alone = True
+    runner.parts.state.alone = True
     try:
         event = Stepper(runner).step_line(scope.with_frame(0), into=False)
     finally:
-        runner.state.alone = False
+        runner.parts.state.alone = False
     return None if event.reason is StopReason.STEP else event
 
 
@@ -41,13 +41,13 @@ def settled(runner: Runner, event: StopEvent | None) -> StopEvent | None:
     """The same for a stop at a watchpoint, which stays the event that it is."""
     if event is None or event.reason not in _SETTLED or event.scope.thread is None:
         return event
-    scope = runner.focus.current
+    scope = runner.parts.focus.current
     wave = runner.target.wave(thread_of(scope))
-    program = runner.inferior.programs.at(wave.pc)
+    program = runner.parts.inferior.programs.at(wave.pc)
     address = program.to_file(wave.pc)
     if not program.has_debug_info:
         return event
-    following = runner.inferior.machine_code(program).bookkeeping.following(address, wave.lane_count)
+    following = runner.parts.inferior.machine_code(program).bookkeeping.following(address, wave.lane_count)
     stops = runner.stop_addresses()
     if wave.pc in stops or any(program.to_loaded(row.address) in stops for row in following):
         return event  # a breakpoint that would be passed

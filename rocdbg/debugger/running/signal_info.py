@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rocdbg.arch.address_spaces import AddressSpace, address_space
-from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
 from rocdbg.debugger.running.run_state import RunState
-from rocdbg.debugger.running.stops import StopEvent, StopReason
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassBody, ClassKind, ClassType, Member, Type
 
@@ -41,10 +41,10 @@ def define_signal_info(convenience: Convenience, state: RunState) -> None:
     def value(focus: Focus) -> Value:
         stop = state.last_stop
         if stop is None or focus.thread is None or focus.thread != stop.scope.thread:
-            return Value(ctypes.VOID)
+            return Value(c_types.VOID)
         name = stop.signal.name if stop.signal is not None else "SIGTRAP"
         if name not in _NUMBERS:
-            return Value(ctypes.VOID)
+            return Value(c_types.VOID)
         address, space = _address(stop, focus.lane)
         fields = (_NUMBERS[name], 0, _code(stop, name), 0)
         data = b"".join((field & 0xFFFFFFFF).to_bytes(4, "little") for field in fields)
@@ -58,24 +58,27 @@ def _code(stop: StopEvent, name: str) -> int:
         return _FROM_KERNEL
     if name == "SIGTRAP":
         return _OF_REASON.get(stop.reason, _BREAKPOINT)
-    return next((_CODES[word] for word in reversed(stop.exceptions) if word in _CODES), _FROM_KERNEL)
+    words = stop.device.exceptions if stop.device is not None else ()
+    return next((_CODES[word] for word in reversed(words) if word in _CODES), _FROM_KERNEL)
 
 
 def _address(stop: StopEvent, lane: int | None) -> tuple[int, int]:
     """Where the access of a lane went, and in which address space; of other stops where the code is."""
-    if not stop.addresses:
-        return stop.pc, AddressSpace.GLOBAL
-    by_lane = dict(stop.addresses)
-    return by_lane.get(lane if lane in by_lane else None, stop.addresses[0][1]), stop.space
+    if stop.device is None:
+        return 0, AddressSpace.GLOBAL
+    if not stop.device.addresses:
+        return stop.device.pc, AddressSpace.GLOBAL
+    by_lane = dict(stop.device.addresses)
+    return by_lane.get(lane if lane in by_lane else None, stop.device.addresses[0][1]), stop.device.space
 
 
 @lru_cache(maxsize=len(AddressSpace))
 def _siginfo(space: int) -> Type:
     """The type, with pointers to an address space."""
     width = address_space(space).address_size if space != AddressSpace.GLOBAL else 8
-    fault = _class(ClassKind.STRUCT, None, 8, (("si_addr", ctypes.pointer_to(ctypes.VOID, space, width), 0),))
+    fault = _class(ClassKind.STRUCT, None, 8, (("si_addr", c_types.pointer_to(c_types.VOID, space, width), 0),))
     fields = _class(ClassKind.UNION, None, 8, (("_sigfault", fault, 0),))
-    numbers = tuple((name, ctypes.INT, _WORD * at) for at, name in enumerate(("si_signo", "si_errno", "si_code")))
+    numbers = tuple((name, c_types.INT, _WORD * at) for at, name in enumerate(("si_signo", "si_errno", "si_code")))
     return _class(ClassKind.STRUCT, "siginfo", 24, (*numbers, ("_sifields", fields, 4 * _WORD)))
 
 

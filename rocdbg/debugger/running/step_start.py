@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg.debugger.frames.frames import Frame, FrameChain, physical_place
+from rocdbg.debugger.program.extents import function_start
 from rocdbg.debugger.running.line_ranges import line_of
 
 
@@ -14,6 +15,11 @@ class StepStart(Struct, frozen=True):
     place: tuple[int | None, int | None] | None
     """Of the physical frame."""
     function_low: int | None
+    """Of the debug information."""
+    function_start: int | None
+    """That, else where the symbol begins: a frame's function as messages name it."""
+    code: int | None
+    """Where the function's machine code begins, whatever symbols are in it."""
     caller_place: tuple[int | None, int | None] | None
     has_caller: bool
     inline: tuple[int, ...]
@@ -28,9 +34,12 @@ def step_start(chain: FrameChain) -> StepStart:
     caller = next((f for f in chain if f.context is not top.context), None)
     inline = tuple(f.inline.offset for f in chain if f.context is top.context and f.inline is not None)
     physical = top.context.function
+    code = top.program.functions.at(top.program.to_file(top.lookup_pc))
     return StepStart(
         physical_place(top.context),
         physical.low_pc if physical is not None else None,
+        function_start(top.program, top.lookup_pc),
+        code.start if code is not None else None,
         physical_place(caller.context) if caller is not None else None,
         caller is not None,
         inline,
@@ -54,9 +63,8 @@ def stands_at_another_line(frame: Frame, start: StepStart) -> bool:
 
 def frame_changed(frame: Frame, start: StepStart) -> bool:
     """Whether a frame is of another function or inlined call than the one the step began in."""
-    physical = frame.context.function
-    low = physical.low_pc if physical is not None else None
-    return low != start.function_low or inline_offsets(frame) != start.inline
+    began = function_start(frame.program, frame.lookup_pc)
+    return began != start.function_start or inline_offsets(frame) != start.inline
 
 
 def is_inlined_deeper(frame: Frame, start: StepStart) -> bool:

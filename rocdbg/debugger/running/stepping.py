@@ -9,13 +9,13 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
-from rocdbg.arch.registers import FRAME_REGISTERS
-from rocdbg.debugger.focus import Focus
+from rocdbg.arch.dwarf_registers import FRAME_REGISTERS
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, physical_place
-from rocdbg.debugger.program.inlined import inlined_starting_at
-from rocdbg.debugger.running.calls import over_or_into_call
+from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
 from rocdbg.debugger.running.runner import Runner, thread_of
+from rocdbg.debugger.running.step_calls import over_or_into_call
 from rocdbg.debugger.running.step_start import (
     StepStart,
     frame_changed,
@@ -23,7 +23,7 @@ from rocdbg.debugger.running.step_start import (
     stands_at_another_line,
     step_start,
 )
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.dwarf.info import LineRow
 
@@ -44,23 +44,23 @@ class Stepper(Struct):
         if into and here.hidden and not self._skips_hidden(here):
             return self._enter_inlined(scope, here)
         start = first = self._start(scope)
-        if self.runner.inferior.behind_traps.pop(thread_of(scope), None) is not None:
+        if self.runner.parts.inferior.behind_traps.pop(thread_of(scope), None) is not None:
             # the trap itself is over: the step may have no more to do than to show where the wave is
-            self.runner.inferior.state_changed()
+            self.runner.parts.inferior.state_changed()
             frame = self.runner.top_frame(scope)
             hides_other = frame.hidden and line_of(frame) != start.line
             if hides_other or (not frame.hidden and stands_at_another_line(frame, start)):
-                return self.runner.step_event(StopReason.STEP, frame_changed(frame, start))
+                return self.runner.step_done(frame_changed(frame, start))
         low, high = line_range(self.runner.top_frame(scope))
         line = start.line
-        waits_at = None if self.runner.inferior.is_active(scope) else self.runner.logical_pc(scope)
+        waits_at = None if self.runner.parts.inferior.is_active(scope) else self.runner.logical_pc(scope)
         if waits_at is not None:
             event = self._until_active(scope)
             if event is not None:
                 return event
             frame = self.runner.top_frame(scope)
             if stands_at_another_line(frame, start):
-                return self.runner.step_event(StopReason.STEP, frame_changed(frame, start))
+                return self.runner.step_done(frame_changed(frame, start))
             low, high = line_range(frame)
         while True:
             stop = self._resume_range(scope, low, high)
@@ -71,14 +71,14 @@ class Stepper(Struct):
             if low <= pc < high and stop.kind is not TargetStopKind.RANGE:
                 continue
             # what other lanes call is not entered, whatever this one did when the step began
-            enter = into and self.runner.inferior.is_active(scope)
+            enter = into and self.runner.parts.inferior.is_active(scope)
             returned_or_event = over_or_into_call(self.runner, scope, start, pc, enter)
             if isinstance(returned_or_event, StopEvent):
                 return returned_or_event
             if returned_or_event and low <= self.runner.target.wave(thread_of(scope)).pc < high:
                 continue  # a call was stepped over; go on in the old range
             resumed_midway = False
-            if not self.runner.inferior.is_active(scope):
+            if not self.runner.parts.inferior.is_active(scope):
                 told = self.runner.logical_pc(scope) is not None
                 event = self._until_active(scope)
                 if event is not None:
@@ -99,21 +99,21 @@ class Stepper(Struct):
                 continue
             if frame.hidden:
                 if line_of(frame) != line:
-                    return self.runner.step_event(StopReason.STEP, frame_changed(frame, first))
+                    return self.runner.step_done(frame_changed(frame, first))
                 if into and not self._skips_hidden(frame):
                     return self._enter_inlined(scope, frame)
                 low, high = row_range(frame)
                 continue
             row = frame.row
             if row is None:
-                return self.runner.step_event(StopReason.STEP, True)
+                return self.runner.step_done(True)
             place_here = (row.file.path, row.line)
             at_start = frame.program.to_loaded(row.address) == frame.pc
             new_line = row.line != 0 and place_here != line
             passed = at_start and self._is_passed(frame, row)
             if new_line and ((at_start and row.is_stmt) or resumed_midway) and not passed:
                 new_frame = frame_changed(frame, first)
-                return self.runner.step_event(StopReason.STEP, new_frame)
+                return self.runner.step_done(new_frame)
             low, high = line_range(frame)
             passing = waits_at is not None and place == start.place and not at_start
             if passed:
@@ -124,23 +124,23 @@ class Stepper(Struct):
     def _is_passed(self, frame: Frame, row: LineRow) -> bool:
         """Whether a row is no statement to a reader: nothing but the compiler's own code."""
         wave_size = self.runner.target.wave(thread_of(frame.scope)).lane_count
-        return self.runner.inferior.machine_code(frame.program).bookkeeping.is_passed(row, wave_size)
+        return self.runner.parts.inferior.machine_code(frame.program).bookkeeping.is_passed(row, wave_size)
 
     def _enters(self, frame: Frame) -> bool:
         """Whether `step` stops in the inlined call that a frame is of."""
         row = frame.row
-        return frame.function is None or not self.runner.skips.covers(frame.function, row.file if row else None)
+        return frame.function is None or not self.runner.parts.skips.covers(frame.function, row.file if row else None)
 
     def _skips_hidden(self, frame: Frame) -> bool:
         """Whether `step` passes the inlined call that begins right behind a frame."""
         function = inlined_starting_at(frame.program, frame.pc)[frame.hidden - 1].function
-        return self.runner.skips.covers(function, function.decl_file)
+        return self.runner.parts.skips.covers(function, function.decl_file)
 
     def _enter_inlined(self, scope: Focus, frame: Frame) -> StopEvent:
         """Into an inlined call that begins right here: nothing runs, one more frame is shown."""
-        self.runner.inferior.inline_entered[thread_of(scope)] = frame.hidden - 1
-        self.runner.inferior.state_changed()
-        return self.runner.step_event(StopReason.STEP, True)
+        self.runner.parts.inferior.inline_entered[thread_of(scope)] = frame.hidden - 1
+        self.runner.parts.inferior.state_changed()
+        return self.runner.step_done(True)
 
     def step_instruction(self, scope: Focus, over: bool) -> StopEvent:
         """``stepi`` and ``nexti``: one instruction of the wave."""
@@ -164,8 +164,8 @@ class Stepper(Struct):
             if isinstance(result, StopEvent):
                 return result
         after = self.runner.top_frame(scope)
-        changed = after.function != frame.function
-        return self.runner.step_event(StopReason.STEP, changed)
+        changed = after.function != frame.function or (after.function is None and frame_changed(after, start))
+        return self.runner.step_done(changed)
 
     def until_next(self, scope: Focus) -> StopEvent:
         """``until`` without a place: as ``next``, but never backwards in the function: loops are left.
@@ -188,7 +188,7 @@ class Stepper(Struct):
     # -- parts
 
     def _start(self, scope: Focus) -> StepStart:
-        return step_start(self.runner.inferior.chain(scope.with_frame(0)))
+        return step_start(self.runner.parts.inferior.chain(scope.with_frame(0)))
 
     def _resume(self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0) -> TargetStop:
         thread = thread_of(scope)
@@ -226,7 +226,7 @@ class Stepper(Struct):
 
         Straight code in which EXEC does not change is run in one go.
         """
-        inferior, target, thread = self.runner.inferior, self.runner.target, thread_of(scope)
+        inferior, target, thread = self.runner.parts.inferior, self.runner.target, thread_of(scope)
         start, was_in = None, None
         while True:
             wave = target.wave(thread)
@@ -249,11 +249,11 @@ class Stepper(Struct):
                 event = self._common(stop, scope)
             if event is not None:
                 return event
-            if self.runner.inferior.is_active(scope):
+            if self.runner.parts.inferior.is_active(scope):
                 return None
             pc = target.wave(thread).pc
             result = over_or_into_call(self.runner, scope, start, pc, False)
             if isinstance(result, StopEvent):
                 return result
-            if result and self.runner.inferior.is_active(scope):
+            if result and self.runner.parts.inferior.is_active(scope):
                 return None

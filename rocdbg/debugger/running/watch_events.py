@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, Hit
-from rocdbg.debugger.running.catchpoints import Catchpoint
-from rocdbg.debugger.running.stops import StopEvent, StopReason
-from rocdbg.debugger.running.watchpoints import Trigger, Watchpoint
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Breakpoint, Hit
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
+from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
+from rocdbg.debugger.running.stop_events import BreakpointHit, Hits, StopEvent, WatchTriggered
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.debugger.values.value import Value
 
@@ -27,14 +27,14 @@ def changed(runner: Runner, stop: TargetStop) -> StopEvent | None:
     problems: list[str] = []
     triggers = _triggers(runner, stop, runner.watcher.changed(stop), problems.append)
     told_later = stop.pc in runner.watcher.ends() or any(
-        isinstance(one, Catchpoint) for one in runner.breakpoints.at(stop.pc)
+        isinstance(one, Catchpoint) for one in runner.parts.breakpoints.at(stop.pc)
     )
     hits: list[Hit] = []
     if not told_later:
         if stop.pc in runner.stop_addresses():
             hits, more = runner.hits_here(stop.thread, stop.pc)
             problems += more
-        runner.inferior.need_runnable().pass_over(stop.thread)
+        runner.parts.inferior.need_runnable().pass_over(stop.thread)
     if not triggers:
         return runner.hit_event(hits, stop.thread, stop.pc, problems) if hits else None
     return _event(runner, stop, triggers, hits, problems)
@@ -62,7 +62,7 @@ def _triggers(
         watchpoint, own = each[0].watchpoint, sum(1 << one.lane for one in each if one.lane is not None)
         mine = bool(own) and (watchpoint.scoped or watchpoint.wave == stop.thread)
         arrival = _arrival(runner, stop, watchpoint, own)
-        held = runner.breakpoints.counts(watchpoint, arrival, own if mine else stop.lanes, problem)
+        held = runner.parts.breakpoints.counts(watchpoint, arrival, own if mine else stop.lanes, problem)
         if held is not None:
             first = next((one for one in each if one.lane is not None and held >> one.lane & 1), each[0])
             found.append(replace(first, lanes=held))
@@ -86,20 +86,21 @@ def _event(
     by_number: dict[int, Breakpoint] = {one.watchpoint.number: one.watchpoint for one in triggers}
     by_number |= {hit.breakpoint.number: hit.breakpoint for hit in hits}
     numbers = sorted(by_number)
-    runner.breakpoints.retire([*hits, *(Hit(one.watchpoint, 0) for one in triggers)])
+    runner.parts.breakpoints.retire([*hits, *(Hit(one.watchpoint, 0) for one in triggers)])
     is_first = numbers[0] == triggers[0].watchpoint.number
     lanes = 0
     for hit in hits:
         lanes |= hit.lanes
     own = triggers[0].lanes if triggers[0].watchpoint.scoped and triggers[0].watchpoint.wave == stop.thread else 0
     concerned = own & (stop.lanes or own) or stop.lanes
-    return runner.stopped_at(
-        StopReason.WATCHPOINT if is_first else StopReason.BREAKPOINT,
-        replace(stop, lanes=concerned if is_first else lanes), triggers=tuple(triggers), hit_lanes=lanes,
-        breakpoints=tuple(numbers), commands=tuple(tuple(by_number[number].commands) for number in numbers),
-        problems=tuple(problems), temporary=bool(hits) and hits[0].breakpoint.temporary,
-        location=hits[0].location_at(stop.pc) if hits else None,
+    there = Hits(
+        tuple(numbers), tuple(tuple(by_number[number].commands) for number in numbers),
+        temporary=bool(hits) and hits[0].breakpoint.temporary,
+        location=hits[0].location_at(stop.pc) if hits else None, triggers=tuple(triggers), lanes=lanes,
     )
+    kind = WatchTriggered if is_first else BreakpointHit
+    stop = replace(stop, lanes=concerned if is_first else lanes)
+    return runner.stopped_at(stop, lambda device: kind(there, device), problems)
 
 
 __all__ = ["changed", "undone"]

@@ -11,26 +11,25 @@ import numpy as np
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.arch.address_spaces import AddressSpace, address_space
-from rocdbg.arch.lanes import all_lanes
-from rocdbg.arch.registers import RegisterClass, UnknownRegisterError, dwarf_register
+from rocdbg.arch.address_spaces import AddressSpace, address_space, null_address
+from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
+from rocdbg.arch.lane_sets import all_lanes
 from rocdbg.arch.targets import Generation
-from rocdbg.debugger.errors import FocusError, MemoryAccessError, RegisterAccessError
-from rocdbg.debugger.target.ids import WaveId
-from rocdbg.debugger.target.own_memory import OwnMemory
+from rocdbg.debugger.base.errors import DebuggerError, FocusError, MemoryAccessError, RegisterAccessError
+from rocdbg.debugger.target.rocgdb_ids import WaveId
 from rocdbg.debugger.target.runnable import Resume, TargetStop, WatchedMemory
 from rocdbg.debugger.target.simulated_calls import Caller, CallStacks
 from rocdbg.debugger.target.simulated_stops import on_host, run_options, target_stop
 from rocdbg.debugger.target.state import Target, WaveInfo
 from rocdbg.isa.operands import SPECIAL_CODES, special_code
-from rocdbg.sim import layout
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.memory import Allocation, AllocationError, AllocationKind, GlobalMemory
+from rocdbg.sim.core.memory import MemoryAccessError as SimMemoryAccessError
+from rocdbg.sim.core.run_options import RunOptions, RunRequestError
+from rocdbg.sim.core.stops import Stop
+from rocdbg.sim.core.watches import WatchedBytes
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
-from rocdbg.sim.options import RunOptions, RunRequestError
-from rocdbg.sim.stops import Stop
-from rocdbg.sim.watches import WatchedBytes
-from rocdbg.sim.wave import Wave
 
 _APERTURE_MASK = ~0xFFFF_FFFF
 _APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE}
@@ -251,6 +250,8 @@ class DeviceState(ABC):
     def generic_address(self, space: int, address: int) -> int | None:
         if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
             return address
+        if address == null_address(space):
+            return 0
         aperture = _APERTURES.get(AddressSpace(space))
         return None if aperture is None else aperture | address & ~_APERTURE_MASK
 
@@ -289,6 +290,11 @@ class DeviceState(ABC):
             return self.memory.view(wave.scratch_base + address, size)
         if space == AddressSpace.PRIVATE_LANE:
             return self._lane_bytes(wave, address, size, lane)
+        if space == AddressSpace.REGION:
+            gds = self._dispatch_of(thread).global_data_share
+            if address + size > gds.size:
+                raise MemoryAccessError("region", address, size)
+            return gds[address : address + size]
         raise MemoryAccessError(address_space(space).name, address, size, "the space does not exist here")
 
     def _lane_bytes(
@@ -341,6 +347,8 @@ class DeviceState(ABC):
                 ]
             view = self._wave_bytes(space, local, watched.size, watched.thread, lane)
             first = last = wave.number
+            if space == AddressSpace.REGION:  # of all waves
+                return [WatchedBytes(int(view.ctypes.data), watched.size, accesses=watched.accesses)]
             if space == AddressSpace.LOCAL:  # of all waves of the group
                 first -= wave.index
                 last = first + self._dispatch_of(wave.number).plan.waves_per_group - 1
@@ -354,3 +362,34 @@ _PAIRS = ("xnack_mask", "tba", "tma")
 
 def _fields(wave: Wave) -> dict[str, str]:
     return _FIELDS if wave.target.generation < Generation.GFX12 else {**_FIELDS, **_GFX12_FIELDS}
+
+
+# Memory of a device that is the debugger's own: for strings that expressions have put there.
+BLOCK = 1 << 16
+"""Bytes that are taken at once, at least."""
+ALIGN = 16
+"""Of what is kept, as that of a `malloc`."""
+
+
+class OwnMemory:
+    """What the debugger keeps in global memory: blocks that are filled one after the other, and never freed."""
+
+    def __init__(self, memory: GlobalMemory) -> None:
+        self._memory = memory
+        self._block: Allocation | None = None
+        self._used = 0
+
+    def keep(self, data: bytes) -> int:
+        """Put bytes there; their address. Raises `DebuggerError` where the device has no room for them."""
+        if self._block is None or self._used + len(data) > self._block.size:
+            size = max(BLOCK, len(data))
+            try:
+                self._block = self._memory.allocate(size, name="the debugger's own", kind=AllocationKind.RUNTIME)
+            except AllocationError as error:
+                raise DebuggerError(f"no room for {len(data)} bytes in the device's memory: {error}") from None
+            self._used = 0
+        start = self._used
+        # not as a write of the program's: nobody watches it, and going back in time does not undo it
+        self._block.data[start : start + len(data)] = np.frombuffer(data, np.uint8)
+        self._used += -(-max(1, len(data)) // ALIGN) * ALIGN
+        return self._block.address + start

@@ -15,10 +15,10 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
+from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.source import Source
-from rocdbg.codeobject.symbols import SymbolTable
+from rocdbg.codeobject.elf_symbols import SymbolTable
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.errors import Error
 from rocdbg.launch.debug_sections import DebugSections
@@ -99,7 +99,10 @@ class _Module:
         self._info = DebugInfo(DebugSections(self._elf))
         sections = self._elf.section_list
         self._tables = [
-            SymbolTable(source, section.name, section.data, sections[section.link].data)
+            SymbolTable(
+                source, section.name, section.data, sections[section.link].data,
+                lambda: {each.index: (each.address, each.address + each.size) for each in sections if each.flags & 2},
+            )
             for section in sorted(sections, key=lambda section: section.type)
             if section.type in _TABLES and 0 < section.link < len(sections)
         ]

@@ -11,7 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
-from rocdbg.sim.checks import Check
+from rocdbg.sim.core.checks import Check
 
 
 class Write(Struct, frozen=True):

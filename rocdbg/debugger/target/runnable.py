@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from rocdbg.sim.checks import Check
+from rocdbg.sim.core.checks import Check
 
 
 class Progress(Struct, frozen=True):
@@ -35,7 +35,7 @@ class TargetStopKind(Enum):
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
     RETURNED = "returned"
-    """A function that the debugger called has returned (`rocdbg.debugger.target.calling`)."""
+    """A function that the debugger called has returned (`rocdbg.debugger.target.function_calling`)."""
     WAVE_DONE = "wave done"
     HISTORY = "end of history"
     CHANGED = "changed"

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 from weakref import ref
 
-from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.target.calling import CallPlace
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.target.function_calling import CallPlace
 from rocdbg.debugger.target.state import Target
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import Stop
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.excursion import RETURN_ADDRESS, Excursion
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import Stop
-from rocdbg.sim.wave import Wave
 
 T = TypeVar("T")
 
@@ -26,12 +26,16 @@ class Caller(Protocol):
     def excursion(self, wave: Wave, room: int) -> Excursion:
         """See `Dispatch.excursion`."""
 
+    @property
+    def asked(self) -> bool:
+        """See `Dispatch.asked`."""
+
     def take_interrupt(self) -> bool:
         """See `Dispatch.take_interrupt`."""
 
 
 class CallStacks:
-    """The calls under way on waves, outermost first (`rocdbg.debugger.target.calling.Calls`).
+    """The calls under way on waves, outermost first (`rocdbg.debugger.target.function_calling.Calls`).
 
     ``dispatch`` runs them, ``current`` gives a wave as it is now by number, ``seen_with`` the target as it is with
     other calls under way.
@@ -133,4 +137,4 @@ class CallStacks:
                     f"Thread {thread} is in a function called from the debugger, which has to return first."
                 )
             calls = self._calls[thread]
-        return calls[-1].run(options, self._dispatch.take_interrupt)
+        return calls[-1].run(options, self._dispatch.take_interrupt, lambda: self._dispatch.asked)

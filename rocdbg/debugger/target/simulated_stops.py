@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.lanes import format_lanes, lane_mask
+from rocdbg.arch.lane_sets import format_lanes, lane_mask
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind, WatchedMemory
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import ABORT_TRAP, Fault, Space, Stop, StopKind
-from rocdbg.sim.watches import WatchedBytes
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import ABORT_TRAP, Fault, Space, Stop, StopKind
+from rocdbg.sim.core.watches import WatchedBytes
 
 _KINDS = {
     StopKind.BREAKPOINT: TargetStopKind.BREAKPOINT,

@@ -14,8 +14,8 @@ from msgspec import Struct
 from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.codeobject import CodeObject
-from rocdbg.debugger.target.ids import WaveId, lane_target_id, wave_target_id
 from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.rocgdb_ids import WaveId, lane_target_id, wave_target_id
 from rocdbg.debugger.target.runnable import Runnable
 
 Triple = tuple[int, int, int]

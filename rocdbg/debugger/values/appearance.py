@@ -8,10 +8,10 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from rocdbg.arch.address_spaces import address_space
-from rocdbg.debugger.settings import PrintSettings
-from rocdbg.debugger.values.pretty import PrettyPrinter
-from rocdbg.debugger.values.storage import Memory, MemoryStorage
+from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.debugger.values.pretty_printed import PrettyPrinter
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Memory, MemoryStorage
 from rocdbg.dwarf.info.types import ClassType, Type
 
 

@@ -7,9 +7,9 @@ from abc import abstractmethod
 from msgspec.structs import replace
 
 from rocdbg.debugger.values.appearance import Appearance
-from rocdbg.debugger.values.format import Format
-from rocdbg.debugger.values.storage import AbsentError, Address
+from rocdbg.debugger.values.format_letters import Format
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import AbsentError, Address
 from rocdbg.dwarf.info.types import BaseClass, ClassKind, ClassType, Member, StaticMember
 
 
@@ -72,7 +72,7 @@ class ClassText:
                 if str(base.type) in self.virtual_bases:
                     continue
                 self.virtual_bases.add(str(base.type))
-            part = value.part(base.type, base.byte_offset)
+            part = value.base(base)
             complete = self.formatter.complete(part.bare)
             is_empty = isinstance(complete, ClassType) and not (
                 complete.members or complete.bases or complete.static_members

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.value import PlacedBase, PlacedMember
 from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType
 
 _MAX_DEPTH = 20
@@ -18,13 +19,13 @@ def dtype_of(type_: Type, depth: int = 0) -> np.dtype[Any]:
     Pointers and enumerations are integers, arrays and vectors subarrays, structures nested fields. Bit-fields, virtual
     bases and bfloat16 have no counterpart: they are bytes, the last an unsigned integer.
     """
-    size, bare = ctypes.size_of(type_), type_.bare
-    if ctypes.is_bool(bare) and size == 1:
+    size, bare = c_types.size_of(type_), type_.bare
+    if c_types.is_bool(bare) and size == 1:
         return np.dtype(np.bool_)
-    if ctypes.is_float(bare) and not ctypes.is_complex(bare) and not ctypes.is_bfloat(bare) and size in (2, 4, 8):
+    if c_types.is_float(bare) and not c_types.is_complex(bare) and not c_types.is_bfloat(bare) and size in (2, 4, 8):
         return np.dtype(f"f{size}")
-    if ctypes.is_scalar(bare) and size in (1, 2, 4, 8):
-        return np.dtype(f"{'i' if ctypes.is_integral(bare) and ctypes.is_signed(bare) else 'u'}{size}")
+    if c_types.is_scalar(bare) and size in (1, 2, 4, 8):
+        return np.dtype(f"{'i' if c_types.is_integral(bare) and c_types.is_signed(bare) else 'u'}{size}")
     raw = np.dtype(("V", size)) if size else np.dtype("V1")
     if depth > _MAX_DEPTH:
         return raw
@@ -39,9 +40,13 @@ def dtype_of(type_: Type, depth: int = 0) -> np.dtype[Any]:
 def _of_class(bare: ClassType, size: int, depth: int) -> np.dtype[Any] | None:
     body = bare.read_body()
     names, formats, offsets = list[str](), list[Any](), list[int]()
-    parts = [(str(base.type), base.type, base.byte_offset, base.virtual) for base in body.bases]
+    parts = [
+        (str(base.type), base.type, base.byte_offset, base.virtual or isinstance(base, PlacedBase))
+        for base in body.bases
+    ]
     for member in body.members:
         whole = member.bit_offset is not None and not member.bit_offset % 8 and member.bit_size is None
+        whole = whole and not isinstance(member, PlacedMember)
         offset = (member.bit_offset or 0) // 8 if whole else None
         parts.append((member.name or "", member.type, offset, False))
     for name, type_, offset, virtual in parts:

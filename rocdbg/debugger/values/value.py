@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rocdbg.debugger.errors import DebuggerError, ExpressionError
-from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import (
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.value_storage import (
     Absence,
     AbsentError,
     Address,
@@ -21,6 +21,7 @@ from rocdbg.debugger.values.storage import (
 )
 from rocdbg.dwarf.info.types import (
     ArrayType,
+    BaseClass,
     BaseType,
     ClassType,
     EnumType,
@@ -40,6 +41,12 @@ MAX_SNAPSHOT_SIZE = 1 << 16
 
 class PlacedMember(Member, frozen=True, kw_only=True):
     """A member of one object, whose data is not in the object itself, or not there; ``make`` gives its value."""
+
+    make: Callable[[], Value]
+
+
+class PlacedBase(BaseClass, frozen=True, kw_only=True):
+    """A base class of one object, whose data is not in the object itself, or not there; ``make`` gives its value."""
 
     make: Callable[[], Value]
 
@@ -71,10 +78,10 @@ class Value(Struct, frozen=True):
     def of_int(cls, type_: Type, number: int) -> Value:
         """An integer, pointer, enum or bool value, wrapped to the type's width."""
         plain = type_.integer
-        size = plain.size if plain is not None else ctypes.size_of(type_)
+        size = plain.size if plain is not None else c_types.size_of(type_)
         if size > MAX_VALUE_SIZE:
             raise DebuggerError(f"value requires {size} bytes, which is more than max-value-size")
-        if plain.boolean if plain is not None else ctypes.is_bool(type_):
+        if plain.boolean if plain is not None else c_types.is_bool(type_):
             number = int(bool(number))
         return cls(type_, data=(number & ((1 << 8 * size) - 1)).to_bytes(size, "little"))
 
@@ -93,7 +100,7 @@ class Value(Struct, frozen=True):
     @property
     def size(self) -> int:
         """Bytes of the value as its type says."""
-        return ctypes.size_of(self.type)
+        return c_types.size_of(self.type)
 
     @property
     def bare(self) -> Type:
@@ -139,7 +146,7 @@ class Value(Struct, frozen=True):
     def _widen(self, bits: int) -> bytes:
         assert self.bit_size is not None
         bits &= (1 << self.bit_size) - 1
-        if self.bit_size and ctypes.is_signed(self.type) and bits >> (self.bit_size - 1):
+        if self.bit_size and c_types.is_signed(self.type) and bits >> (self.bit_size - 1):
             bits -= 1 << self.bit_size
         return (bits & ((1 << 8 * self.size) - 1)).to_bytes(self.size, "little")
 
@@ -177,7 +184,7 @@ class Value(Struct, frozen=True):
     def with_type(self, type_: Type) -> Value:
         """The same bytes seen as another type of the same size or smaller."""
         if self.data is not None and self.storage is None:
-            size = ctypes.size_of(type_)
+            size = c_types.size_of(type_)
             return Value(type_, data=self.data[:size].ljust(size, b"\0"))
         return replace(self, type=type_, data=None)
 
@@ -188,7 +195,7 @@ class Value(Struct, frozen=True):
         if plain is not None and len(data) == plain.size:
             return int.from_bytes(data, "little", signed=plain.signed)
         stripped = self.bare
-        if ctypes.is_float(stripped):
+        if c_types.is_float(stripped):
             number = decode_float(stripped, data)
             if not math.isfinite(number):
                 raise ExpressionError("Cannot convert value to integer.")
@@ -199,7 +206,7 @@ class Value(Struct, frozen=True):
             if isinstance(stripped, BaseType) and stripped.bit_size and stripped.bit_size < bits:
                 number_bits = (number_bits >> stripped.bit_offset) & ((1 << stripped.bit_size) - 1)
                 bits = stripped.bit_size
-            if ctypes.is_signed(stripped) and bits and number_bits >> (bits - 1):
+            if c_types.is_signed(stripped) and bits and number_bits >> (bits - 1):
                 number_bits -= 1 << bits
             return number_bits
         if isinstance(stripped, PointerType | MemberPointerType | UnspecifiedType):
@@ -209,24 +216,24 @@ class Value(Struct, frozen=True):
     def as_float(self) -> float:
         """The number as a Python float."""
         stripped = self.bare
-        if ctypes.is_float(stripped):
+        if c_types.is_float(stripped):
             return decode_float(stripped, self.contents())
         return float(self.as_int())
 
     def is_true(self) -> bool:
-        """Its truth in a condition."""
+        """Its truth in a condition: of a pointer, whether it is not its address space's null pointer."""
         if self.type.integer is not None:
             return any(self.contents())
         stripped = self.bare
-        if ctypes.is_float(stripped):
+        if c_types.is_float(stripped):
             return self.as_float() != 0
-        if ctypes.is_scalar(stripped):
-            return self.as_int() != 0
+        if c_types.is_scalar(stripped):
+            return self.as_int() != c_types.null_number(stripped)
         if isinstance(stripped, ArrayType):
             return True
         if isinstance(stripped, VectorType | ClassType):
             return any(self.contents())
-        if ctypes.is_void(stripped):
+        if c_types.is_void(stripped):
             return False
         raise ExpressionError("Attempt to take contents of a non-pointer value.")
 
@@ -252,7 +259,7 @@ class Value(Struct, frozen=True):
             return member.make()
         if member.bit_size is None:
             return self.part(member.type, member.bit_offset // 8)
-        size = ctypes.size_of(member.type)
+        size = c_types.size_of(member.type)
         value = Value(
             member.type, self.storage, self.offset, None, member.bit_offset, member.bit_size
         )
@@ -261,15 +268,22 @@ class Value(Struct, frozen=True):
             value = replace(value, data=value._widen(bits)[:size])
         return value
 
+    def base(self, base: BaseClass) -> Value:
+        """A base class of this class value. Its ``byte_offset`` must be known."""
+        if self.absence is None and isinstance(base, PlacedBase):
+            return base.make()
+        assert base.byte_offset is not None
+        return self.part(base.type, base.byte_offset)
+
     def elements(self) -> tuple[Type, int, int]:
         """Element type, number of elements and stride in bytes of an array or vector value."""
         stripped = self.bare
         if isinstance(stripped, VectorType):
-            return stripped.element, stripped.count, ctypes.size_of(stripped.element)
+            return stripped.element, stripped.count, c_types.size_of(stripped.element)
         if isinstance(stripped, ArrayType):
             count = stripped.count if isinstance(stripped.count, int) else 0
             stride = stripped.byte_stride if isinstance(stripped.byte_stride, int) else None
-            return stripped.element, count, stride if stride is not None else ctypes.size_of(stripped.element)
+            return stripped.element, count, stride if stride is not None else c_types.size_of(stripped.element)
         raise ExpressionError("not an array")
 
     def element(self, index: int) -> Value:
@@ -301,7 +315,7 @@ class Value(Struct, frozen=True):
                     return found
         for base in stripped.bases:
             if base.byte_offset is not None:
-                found = self.part(base.type, base.byte_offset).find_member(name)
+                found = self.base(base).find_member(name)
                 if found is not None:
                     return found
         return None
@@ -331,7 +345,7 @@ def decode_float(type_: Type, data: bytes) -> float:
     """The number in the bytes of a 2-, 4- or 8-byte float of this type."""
     size = len(data)
     if size == 2:
-        if ctypes.is_bfloat(type_):
+        if c_types.is_bfloat(type_):
             return float(struct.unpack("<f", b"\0\0" + data)[0])
         return float(struct.unpack("<e", data)[0])
     if size == 4:
@@ -343,8 +357,8 @@ def decode_float(type_: Type, data: bytes) -> float:
 
 def encode_float(type_: Type, number: float) -> bytes:
     """The nearest float of this type, ties to even, overflow to infinity."""
-    size = ctypes.size_of(type_)
-    if size == 2 and ctypes.is_bfloat(type_):
+    size = c_types.size_of(type_)
+    if size == 2 and c_types.is_bfloat(type_):
         bits = int.from_bytes(_pack("<f", number), "little")
         if math.isnan(number):
             return ((bits >> 16) | 0x40).to_bytes(2, "little")

@@ -16,7 +16,7 @@ Expressions are handed out as bytes (``Exprloc``); ``rocdbg.dwarf`` evaluates th
 
 from __future__ import annotations
 
-from rocdbg.dwarf.info.attributes import (
+from rocdbg.dwarf.info.attribute_values import (
     Address,
     AttributeValue,
     Block,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
-from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.errors import DebugInfoError, reraise
 from rocdbg.dwarf.info.forms import (
     FORMS,
     IMPLICIT_CONST,
@@ -37,22 +39,34 @@ class Abbreviation(Struct, frozen=True):
 
 
 def read_abbreviations(
-    section: bytes, offset: int, version: int, address_size: int, offset_size: int
+    section: bytes, offset: int, version: int, address_size: int, offset_size: int,
+    pass_over: Callable[[DebugInfoError], None] = reraise,
 ) -> dict[int, Abbreviation]:
     """The table at ``offset`` of ``.debug_abbrev``, by code, for units of the given parameters.
 
-    Raises DebugInfoError for a truncated table, an unknown form or a code defined twice.
+    A truncated table, an unknown form or a code defined twice is a DebugInfoError, which is raised; where
+    ``pass_over`` does not do so, the table ends there.
     """
+    table: dict[int, Abbreviation] = {}
+    try:
+        _read(table, section, offset, version, address_size, offset_size)
+    except DebugInfoError as error:
+        pass_over(error)
+    return table
+
+
+def _read(
+    table: dict[int, Abbreviation], section: bytes, offset: int, version: int, address_size: int, offset_size: int
+) -> None:
     if offset >= len(section):
         raise DebugInfoError(".debug_abbrev", offset, f"table is beyond the section's {len(section)} bytes")
-    table: dict[int, Abbreviation] = {}
     pos = offset
     try:
         while True:
             start = pos
             code, pos = uleb(section, pos)
             if code == 0:
-                return table
+                return
             tag, pos = uleb(section, pos)
             has_children = section[pos] != 0
             pos += 1

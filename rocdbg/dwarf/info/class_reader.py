@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.dwarf.info.attributes import Constant, Exprloc, Loclist
+from rocdbg.dwarf.info.attribute_values import Constant, Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entry_values import constant_value
@@ -39,7 +39,9 @@ def read_class_body(types: TypeReader, die: Die) -> ClassBody:
             offset, location = _member_location(child)
             virtual = bool(child.number(At.VIRTUALITY))
             checked(child, offset, LARGEST, "a base class's offset")
-            bases.append(BaseClass(types.type_of(child), offset, _access(child, default), virtual, location))
+            bases.append(BaseClass(
+                types.type_of(child), offset, _access(child, default), virtual, location, child.offset
+            ))
         elif tag == Tag.SUBPROGRAM:
             methods.append(_method(types, child, default))
         elif tag in NAMED_TYPE_TAGS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.addresses import FileAddress
-from rocdbg.dwarf.info.line_program import IS_STMT
 from rocdbg.dwarf.info.model import CodeLocation, LineRow, SourceFile
 from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine, Scope
 
@@ -44,22 +43,12 @@ def function_locations(info: DebugInfo, function: Function) -> list[CodeLocation
 
 def line_locations(info: DebugInfo, files: set[SourceFile], line: int) -> list[CodeLocation]:
     """Where to stop for a line of the files: see ``DebugInfo.addresses_of``."""
-    rows: list[FileAddress] = []
-    best: int | None = None
-    for table in info.line_tables:
-        numbers = table.numbers_of(files)
-        if not numbers:
-            continue
-        for sequence, _, row in table.rows():
-            if row.line < line or row.file not in numbers or not row.flags & IS_STMT:
-                continue
-            if row.address >= sequence.end:
-                continue
-            if best is None or row.line < best:
-                best = row.line
-                rows.clear()
-            if row.line == best:
-                rows.append(FileAddress(row.address))
+    concerned = [(table, numbers) for table in info.line_tables if (numbers := table.numbers_of(files))]
+    firsts = [table.first_statement_line(numbers, line) for table, numbers in concerned]
+    best = min((first for first in firsts if first is not None), default=None)
+    if best is None:
+        return []
+    rows = [FileAddress(address) for table, numbers in concerned for address in table.statements(numbers, best)]
     found: dict[Scope | None, FileAddress] = {}
     for address in sorted(rows):
         scope = _code_of(info, address)

@@ -119,6 +119,7 @@ class At:
     VTABLE_ELEM_LOCATION: Final = 0x4D
     ENTRY_PC: Final = 0x52
     BYTE_STRIDE: Final = 0x51
+    DATA_LOCATION: Final = 0x50
     RANGES: Final = 0x55
     CALL_COLUMN: Final = 0x57
     CALL_FILE: Final = 0x58
@@ -142,6 +143,8 @@ class At:
     CALL_PARAMETER: Final = 0x80
     CALL_PC: Final = 0x81
     CALL_TAIL_CALL: Final = 0x82
+    CALL_TARGET: Final = 0x83
+    CALL_TARGET_CLOBBERED: Final = 0x84
     CALL_DATA_LOCATION: Final = 0x85
     CALL_DATA_VALUE: Final = 0x86
     ALIGNMENT: Final = 0x88
@@ -150,6 +153,7 @@ class At:
     MIPS_LINKAGE_NAME: Final = 0x2007
     GNU_CALL_SITE_VALUE: Final = 0x2111
     GNU_CALL_SITE_DATA_VALUE: Final = 0x2112
+    GNU_CALL_SITE_TARGET: Final = 0x2113
     GNU_TAIL_CALL: Final = 0x2115
     GNU_VECTOR: Final = 0x2107
     GNU_DWO_NAME: Final = 0x2130

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 
 from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.all_names import DeclaredName, all_names
@@ -16,11 +17,11 @@ from rocdbg.dwarf.info.model import AddressRange, CodeLocation, LineRow, SourceF
 from rocdbg.dwarf.info.namespaces import Namespaces
 from rocdbg.dwarf.info.scopes import Entity, Function, InlinedSubroutine, Scope, Variable
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.dwarf.info.split import SplitFiles
+from rocdbg.dwarf.info.split_units import SplitFiles
 from rocdbg.dwarf.info.symbol_index import TypeIndex, VariableIndex
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.info.unit import Unit
-from rocdbg.errors import remembered
+from rocdbg.errors import Error, remembered
 
 _MOST_PLACES = 1024
 
@@ -40,7 +41,9 @@ class DebugInfo:
     ``split_files`` finds the objects and packages that skeleton units stand for (DWARF 5 section 7.3.2),
     ``supplement`` gives the sections of the supplementary file (section 7.3.6).
 
-    All methods raise ``DebugInfoError`` for debug information that is damaged where they have to read it.
+    All methods raise ``DebugInfoError`` for debug information that is damaged where they have to read it. With
+    ``report`` that is given what is damaged instead, and the rest is used: an attribute that cannot be read counts as
+    absent, a list or table ends where the damage begins.
 
     Names are matched as in GDB. A name may be plain (``add``), partly or wholly qualified (``S<float,
     3>::get``, ``ns::add``; ``::add`` only at global scope), a linkage name, and may leave out template
@@ -48,17 +51,21 @@ class DebugInfo:
     White space does not matter.
 
     ``starts`` gives where execution begins of a function that is entered at an address, if what comes first is for
-    other machines: breakpoints go behind it.
+    other machines: breakpoints go behind it. ``target`` names the processor of the code ("gfx90a"), which says what
+    producers mean by some of their expressions.
     """
 
     def __init__(
         self, sections: Mapping[str, bytes], *, address_sizes: Mapping[int, int] | None = None,
         architecture: str = "amdgcn", code: Iterable[AddressRange] | None = None,
         split_files: SplitFiles | None = None, supplement: Callable[[], Mapping[str, bytes] | None] | None = None,
-        starts: Callable[[FileAddress], FileAddress] = lambda entry: entry,
+        starts: Callable[[FileAddress], FileAddress] = lambda entry: entry, target: str = "",
+        report: Callable[[Error], None] | None = None,
     ) -> None:
         live = None if code is None else tuple(code)
-        self._entries = Entries(Sections(sections, supplement), address_sizes, architecture, live, split_files)
+        self._entries = Entries(
+            Sections(sections, supplement), address_sizes, architecture, live, split_files, target, report
+        )
         self._functions = FunctionIndex(self._entries)
         self._variables = VariableIndex(self._entries)
         self._types = TypeIndex(self._entries)
@@ -206,7 +213,19 @@ class DebugInfo:
 
     def files_named(self, name: str) -> list[SourceFile]:
         """The files ``name`` stands for (see ``SourceFile.matches``)."""
-        return [file for file in self.source_files if file.matches(name)]
+        last = PurePosixPath(name).name
+        found = {*self._files_by_word.get(last, ()), *self._files_by_word.get(name, ())}
+        files = self.source_files
+        return [files[index] for index in sorted(found) if files[index].matches(name)]
+
+    @remembered
+    def _files_by_word(self) -> dict[str, list[int]]:
+        """Which of the source files have a path that ends so, or are called so."""
+        found: dict[str, list[int]] = {}
+        for index, file in enumerate(self.source_files):
+            for word in {file.basename, file.name}:
+                found.setdefault(word, []).append(index)
+        return found
 
     def _files(self, file: str | SourceFile) -> set[SourceFile]:
         if isinstance(file, str):

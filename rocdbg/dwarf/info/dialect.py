@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.dwarf.info.attributes import Exprloc
+from rocdbg.dwarf.info.attribute_values import Exprloc
 from rocdbg.dwarf.info.constants import At
 from rocdbg.errors import Error
 

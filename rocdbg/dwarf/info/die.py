@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.info.abbrev import Abbreviation
-from rocdbg.dwarf.info.attributes import (
+from rocdbg.dwarf.info.attribute_values import (
     AttributeValue,
     Constant,
     Flag,
@@ -16,14 +16,16 @@ from rocdbg.dwarf.info.attributes import (
     TypeSignature,
 )
 from rocdbg.dwarf.info.constants import At
-from rocdbg.dwarf.info.convert import convert
+from rocdbg.dwarf.info.entry_skipping import subtree_end
+from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.form_conversion import convert
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, Raw, raw_reader, read_indirect, uleb
 from rocdbg.dwarf.info.names import spelled
-from rocdbg.dwarf.info.walk import subtree_end
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
+_NOTHING = Abbreviation(0, False, (), ())
 _LONGEST_CHAIN = 16
 """Steps of specification and abstract origin; real ones have at most three."""
 
@@ -38,6 +40,7 @@ class Die:
     def __init__(self, unit: Unit, offset: int) -> None:
         self.unit = unit
         self.offset = offset
+        self._repeated: list[tuple[int, int, Raw]] = []
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Die) and self.offset == other.offset and self.unit is other.unit
@@ -50,7 +53,14 @@ class Die:
 
     @cached_property
     def _start(self) -> tuple[Abbreviation, int]:
-        """Abbreviation, position of the first attribute."""
+        """Abbreviation, position of the first attribute; of damage that is passed over an entry without anything."""
+        try:
+            return self._read_start()
+        except DebugInfoError as error:
+            self.unit.entries.pass_over(error)
+            return _NOTHING, self.unit.end
+
+    def _read_start(self) -> tuple[Abbreviation, int]:
         unit = self.unit
         try:
             code, pos = uleb(unit.entries.data, self.offset)
@@ -79,6 +89,7 @@ class Die:
         unit = self.unit
         data = unit.entries.data
         values: dict[int, tuple[int, Raw]] = {}
+        self._repeated.clear()
         try:
             for spec in abbreviation.attributes:
                 form, value = spec.form, spec.implicit
@@ -90,11 +101,15 @@ class Die:
                     form, pos = read_indirect(data, pos)
                     reader = raw_reader(form, unit.version, unit.address_size, unit.offset_size)
                     raw, pos = reader(data, pos)
-                values.setdefault(spec.code, (form, raw))
+                if spec.code in values:
+                    self._repeated.append((spec.code, form, raw))
+                else:
+                    values[spec.code] = form, raw
         except IndexError:
             pos = unit.end + 1
         if pos > unit.end:
-            raise unit.entries.error(self.offset, "entry goes beyond the end of its unit")
+            unit.entries.pass_over(unit.entries.error(self.offset, "entry goes beyond the end of its unit"))
+            pos = unit.end
         return values, pos
 
     def raw_attribute(self, code: int) -> Raw | None:
@@ -109,15 +124,27 @@ class Die:
     def attribute(self, code: int) -> AttributeValue | None:
         """The attribute with that code, of this very entry; None when absent."""
         entry = self._parsed[0].get(code)
-        return None if entry is None else convert(self.unit, code, FORMS[entry[0]][2], entry[0], entry[1])
+        return None if entry is None else self._converted(code, *entry)
+
+    def _converted(self, code: int, form: int, raw: Raw) -> AttributeValue | None:
+        """The value of an attribute; None for a damaged one that is passed over."""
+        try:
+            return convert(self.unit, code, FORMS[form][2], form, raw)
+        except DebugInfoError as error:
+            self.unit.entries.pass_over(error, self, code)
+            return None
+
+    def attribute_values(self, code: int) -> list[AttributeValue]:
+        """All values under that code, in order: the extensions have two attributes with one (A.7.5.4)."""
+        first = self.attribute(code)
+        more = [self._converted(code, form, raw) for at, form, raw in self._repeated if at == code]
+        return [value for value in (first, *more) if value is not None]
 
     @property
     def attributes(self) -> dict[int, AttributeValue]:
-        """All attributes by code."""
-        return {
-            code: convert(self.unit, code, FORMS[form][2], form, raw)
-            for code, (form, raw) in self._parsed[0].items()
-        }
+        """All attributes by code; of a code that is there more than once, the first."""
+        found = ((code, self._converted(code, form, raw)) for code, (form, raw) in self._parsed[0].items())
+        return {code: value for code, value in found if value is not None}
 
     def number(self, code: int) -> int | None:
         """A constant attribute of this very entry; None when absent or of another class."""
@@ -144,11 +171,19 @@ class Die:
         """The entry an attribute refers to; None when absent, or when it is in another file."""
         value = self.attribute(code)
         entries = self.unit.entries
-        if isinstance(value, Reference):
-            return entries.die(value.offset)
         if isinstance(value, TypeSignature):
             return entries.type_of_signature(value.signature)
-        return None
+        if not isinstance(value, Reference):
+            return None
+        if entries.passes_over:
+            try:
+                target = entries.die(value.offset)
+                target._read_start()
+                return target
+            except DebugInfoError as error:
+                entries.pass_over(error, self, code)
+                return None
+        return entries.die(value.offset)
 
     def origins(self) -> Iterator[Die]:
         """This entry, then those its specification and abstract origin lead to.
@@ -189,8 +224,19 @@ class Die:
         pos = self._parsed[1]
         while pos < end and data[pos] != 0:
             child = Die(unit, pos)
+            if unit.entries.passes_over and not child.is_readable:
+                return
             yield child
             pos = child.end
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the entry and all below it can be read; damage is passed over, if that is what is done with it."""
+        try:
+            return self.end > self.offset
+        except DebugInfoError as error:
+            self.unit.entries.pass_over(error)
+            return False
 
     @cached_property
     def end(self) -> int:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from rocdbg.dwarf.architecture import architecture_by_name, architecture_names
+from rocdbg.dwarf.attribute_names import attribute_name
+from rocdbg.dwarf.errors import IllFormed
 from rocdbg.dwarf.info.abbrev import Abbreviation, read_abbreviations
+from rocdbg.dwarf.info.attribute_expressions import ExpressionReader
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange
 from rocdbg.dwarf.info.name_index import names_of_entries
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.dwarf.info.split import SplitFiles
+from rocdbg.dwarf.info.split_units import SplitFiles
 from rocdbg.dwarf.info.type_reader import TypeReader
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.info.unit_parts import UnitParts
-from rocdbg.errors import remembered
+from rocdbg.dwarf.info.whereabouts import whose
+from rocdbg.errors import Error, remembered
 
 _LONGEST_NAMES = 256 << 20
 """Characters of all qualified names that are made of one object's entries."""
@@ -32,13 +36,17 @@ class Entries:
     ``address_sizes`` gives the pointer size of DWARF
     address spaces whose pointers are not as wide as the unit's addresses; ``code``, if given, is where
     code can be: what is elsewhere was dropped by the linker.
+    ``target`` is the processor that its expressions are for. With ``report`` damage is given to it and passed over;
+    otherwise it is raised.
     """
 
     def __init__(
         self, sections: Sections, address_sizes: Mapping[int, int] | None, architecture: str,
-        code: tuple[AddressRange, ...] | None, split_files: SplitFiles | None = None,
+        code: tuple[AddressRange, ...] | None, split_files: SplitFiles | None = None, target: str = "",
+        report: Callable[[Error], None] | None = None,
     ) -> None:
         self.sections = sections
+        self.target = target
         self._split_files = split_files
         self._given_sizes = address_sizes
         self._architecture = architecture
@@ -48,6 +56,30 @@ class Entries:
         self.scope_names: dict[int, tuple[str, ...]] = {}
         """By entry: the names of the namespaces and classes around what is in it."""
         self._qualified_size = 0
+        self._report = report
+        self._is_naming = False
+
+    @property
+    def passes_over(self) -> bool:
+        """Whether damage is reported and passed over; otherwise it is raised."""
+        return self._report is not None
+
+    def pass_over(self, error: DebugInfoError, die: Die | None = None, code: int | None = None) -> None:
+        """Report what is damaged, and the attribute of an entry that it makes unusable; raise it if nobody listens."""
+        if self._report is None:
+            raise error
+        if die is None or code is None:
+            self._report(error)
+        elif not self._is_naming:
+            self._is_naming = True  # the name of the entry may be what is damaged
+            try:
+                known = (attribute_name(code, dialect=dialect) for dialect in ("amd", "llvm22"))
+                name = next((name for name in known if name), f"attribute {code:#x}")
+                fault = IllFormed(error.reason)
+                fault.concern(name, whose(die))
+            finally:
+                self._is_naming = False
+            self._report(fault)
 
     def qualified(self, names: tuple[str, ...]) -> str:
         """Names as one, ``ns::S::f``. All together are bounded: each may have a long one in it."""
@@ -68,6 +100,11 @@ class Entries:
         return {number: space.address_bits // 8 for number, space in spaces.items()}
 
     @cached_property
+    def expressions(self) -> ExpressionReader:
+        """Reads the expressions of attributes in the form of the text."""
+        return ExpressionReader(self.target)
+
+    @cached_property
     def types(self) -> TypeReader:
         """Types, one object per entry."""
         return TypeReader(self)
@@ -75,7 +112,11 @@ class Entries:
     @remembered
     def listed_names(self) -> dict[int, list[str]]:
         """The names of entries by offset, as far as an index of the compiler's tells them (``.debug_names``)."""
-        return names_of_entries(self.sections, {unit.offset for unit in self.units})
+        try:
+            return names_of_entries(self.sections, {unit.offset for unit in self.units})
+        except DebugInfoError as error:
+            self.pass_over(error)
+            return {}
 
     def is_live(self, address: int) -> bool:
         """True when there can be code at ``address``."""
@@ -102,7 +143,7 @@ class Entries:
 
     def alone(self, sections: Sections) -> Entries:
         """The entries of some sections without those of any other object."""
-        return Entries(sections, self._given_sizes, self._architecture, self.code)
+        return Entries(sections, self._given_sizes, self._architecture, self.code, target=self.target)
 
     def where(self, offset: int) -> tuple[str, int]:
         """Section and offset in it of an offset in ``data``."""
@@ -143,7 +184,9 @@ class Entries:
         key = unit.sections, *layout
         table = self._abbreviations.get(key)
         if table is None:
-            table = self._abbreviations[key] = read_abbreviations(unit.sections[".debug_abbrev"], *layout)
+            table = self._abbreviations[key] = read_abbreviations(
+                unit.sections[".debug_abbrev"], *layout, pass_over=self.pass_over
+            )
         return table
 
     def line_table(self, offset: int, unit: Unit) -> LineTable:
@@ -152,6 +195,7 @@ class Entries:
         table = self._line_tables.get(key)
         if table is None:
             table = self._line_tables[key] = LineTable(
-                unit.sections, offset, address_size=unit.address_size, comp_dir=unit.comp_dir, code=self.code
+                unit.sections, offset, address_size=unit.address_size, comp_dir=unit.comp_dir, code=self.code,
+                pass_over=self.pass_over,
             )
         return table

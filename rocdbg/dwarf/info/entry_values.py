@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.dwarf.info.attributes import Block, Constant, Exprloc, Location, Loclist, String
+from rocdbg.dwarf.info.attribute_values import Block, Constant, Exprloc, Location, Loclist, String
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.die import Die
 

@@ -18,3 +18,8 @@ class DebugInfoError(Error):
         self.reason = reason
         where = section if offset is None else f"{section} at offset {offset:#x}"
         super().__init__(f"bad debug information in {where}: {reason}")
+
+
+def reraise(error: DebugInfoError) -> None:
+    """What is done with damage where nothing else is said."""
+    raise error

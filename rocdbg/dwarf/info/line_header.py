@@ -52,6 +52,10 @@ class LineHeader(Struct, frozen=True):
     end: int
 
 
+NO_LINES: Final = LineHeader(5, 8, 1, 1, True, 0, 1, 1, (), (), 0, 0, 0)
+"""Of a table without files and rows."""
+
+
 class _Cursor:
     """Reads the header, never beyond ``end``."""
 

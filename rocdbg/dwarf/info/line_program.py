@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.errors import DebugInfoError, reraise
 from rocdbg.dwarf.info.forms import sleb, uleb
 from rocdbg.dwarf.info.line_header import SECTION, LineHeader
 
@@ -48,17 +48,30 @@ class Sequence(Struct):
         return self.rows[0].address if self.rows else self.end
 
 
-def run(data: bytes, pos: int, header: LineHeader, *, one: bool = False) -> list[Sequence]:
+def run(
+    data: bytes, pos: int, header: LineHeader, *, one: bool = False,
+    pass_over: Callable[[DebugInfoError], None] = reraise,
+) -> list[Sequence]:
     """The sequences of a program from ``pos`` (the start of a sequence) on; only the first when ``one``.
 
-    A sequence the program's end cuts off is left out. Raises DebugInfoError for an operation that cannot
-    be read.
+    A sequence the program's end cuts off is left out. An operation that cannot be read is a DebugInfoError, which is
+    raised; where ``pass_over`` does not do so, the rows before it are kept.
     """
+    sequences: list[Sequence] = []
+    current: list[Sequence] = []
     try:
-        with _without_collection():
-            return _run(data, pos, header, one)
-    except IndexError:
-        raise DebugInfoError(SECTION, header.program, "line number program is truncated") from None
+        try:
+            with _without_collection():
+                _run(data, pos, header, one, sequences, current)
+        except IndexError:
+            raise DebugInfoError(SECTION, header.program, "line number program is truncated") from None
+    except DebugInfoError as error:
+        pass_over(error)
+        if current and len(current[-1].rows) > 1:  # the last row's end is not known
+            last = current[-1]
+            last.end = last.rows.pop().address
+            sequences.append(last)
+    return sequences
 
 
 @contextmanager
@@ -74,8 +87,10 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _run(data: bytes, pos: int, header: LineHeader, one: bool) -> list[Sequence]:
-    sequences: list[Sequence] = []
+def _run(
+    data: bytes, pos: int, header: LineHeader, one: bool, sequences: list[Sequence], current: list[Sequence]
+) -> None:
+    """Run to ``sequences``; the last of ``current`` is the one that is not finished."""
     end = header.end
     opcode_base, line_base, line_range = header.opcode_base, header.line_base, header.line_range
     min_instruction, max_operations = header.min_instruction, header.max_operations
@@ -87,6 +102,7 @@ def _run(data: bytes, pos: int, header: LineHeader, one: bool) -> list[Sequence]
     const_add = advances[255 - opcode_base] if opcode_base <= 255 else 0
 
     sequence = Sequence()
+    current.append(sequence)
     rows = sequence.rows
     new = tuple.__new__
     address = op_index = column = isa = discriminator = 0
@@ -151,8 +167,9 @@ def _run(data: bytes, pos: int, header: LineHeader, one: bool) -> list[Sequence]
                 if rows:
                     sequences.append(sequence)
                 if one:
-                    return sequences
+                    return
                 sequence = Sequence()
+                current[-1] = sequence
                 rows = sequence.rows
                 address = op_index = column = isa = discriminator = 0
                 file = line = 1
@@ -179,4 +196,3 @@ def _run(data: bytes, pos: int, header: LineHeader, one: bool) -> list[Sequence]
         else:
             for _ in range(header.operand_counts[opcode - 1]):
                 pos = uleb(data, pos)[1]
-    return sequences

@@ -9,15 +9,15 @@ whenever the check fails, the whole program is run as the standard has it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Final
 
 from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info import line_program
-from rocdbg.dwarf.info.errors import DebugInfoError
-from rocdbg.dwarf.info.line_header import SECTION, LineHeader, read_line_header
+from rocdbg.dwarf.info.errors import DebugInfoError, reraise
+from rocdbg.dwarf.info.line_header import NO_LINES, SECTION, LineHeader, read_line_header
 from rocdbg.dwarf.info.line_program import RawRow, Sequence
 from rocdbg.dwarf.info.model import AddressRange, LineRow, SourceFile
 from rocdbg.dwarf.info.sections import Sections
@@ -28,12 +28,13 @@ _END_SEQUENCE: Final = b"\x00\x01\x01"
 
 class LineTable:
     """The line table at ``offset`` of ``.debug_line``. ``code`` limits it to ranges known to hold code, if
-    given."""
+    given. Damage goes to ``pass_over``; where that does not raise it, the table has what comes before."""
 
     def __init__(
         self, sections: Sections, offset: int, *, address_size: int, comp_dir: str,
-        code: tuple[AddressRange, ...] | None = None,
+        code: tuple[AddressRange, ...] | None = None, pass_over: Callable[[DebugInfoError], None] = reraise,
     ) -> None:
+        self._pass_over = pass_over
         self._sections = sections
         self.offset = offset
         self._address_size = address_size
@@ -44,7 +45,11 @@ class LineTable:
     @remembered
     def header(self) -> LineHeader:
         """The header."""
-        return read_line_header(self._sections, self.offset, self._address_size, self._comp_dir)
+        try:
+            return read_line_header(self._sections, self.offset, self._address_size, self._comp_dir)
+        except DebugInfoError as error:
+            self._pass_over(error)
+            return NO_LINES
 
     @property
     def files(self) -> tuple[SourceFile, ...]:
@@ -60,10 +65,8 @@ class LineTable:
     def sequences(self) -> list[Sequence]:
         """All sequences of live code, by address."""
         header = self.header
-        sequences = [
-            sequence for sequence in line_program.run(self._sections[SECTION], header.program, header)
-            if self._is_live(sequence)
-        ]
+        found = line_program.run(self._sections[SECTION], header.program, header, pass_over=self._pass_over)
+        sequences = [sequence for sequence in found if self._is_live(sequence)]
         sequences.sort(key=lambda sequence: sequence.low)
         return sequences
 
@@ -154,6 +157,32 @@ class LineTable:
         for sequence in self.sequences:
             for index, row in enumerate(sequence.rows):
                 yield sequence, index, row
+
+    @remembered
+    def _statements(self) -> dict[int, dict[int, list[int]]]:
+        """Addresses where statements begin, by file number and line."""
+        found: dict[int, dict[int, list[int]]] = {}
+        for sequence, _, row in self.rows():
+            if row.flags & line_program.IS_STMT and row.address < sequence.end:
+                found.setdefault(row.file, {}).setdefault(row.line, []).append(row.address)
+        return found
+
+    @remembered
+    def _statement_lines(self) -> dict[int, list[int]]:
+        return {file: sorted(lines) for file, lines in self._statements.items()}
+
+    def first_statement_line(self, files: set[int], line: int) -> int | None:
+        """The first line from one on of the files with these numbers where a statement begins."""
+        found = []
+        for file in files:
+            lines = self._statement_lines.get(file, [])
+            index = bisect_left(lines, line)
+            found += lines[index : index + 1]
+        return min(found, default=None)
+
+    def statements(self, files: set[int], line: int) -> list[int]:
+        """Addresses where statements of a line of the files with these numbers begin."""
+        return [address for file in files for address in self._statements.get(file, {}).get(line, ())]
 
     def rows_of_line(self, files: set[int], line: int) -> list[LineRow]:
         """The rows of exactly a line of the files with these numbers."""

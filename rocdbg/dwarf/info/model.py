@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,8 +50,13 @@ class SourceFile:
     def matches(self, wanted: str) -> bool:
         """True when ``wanted`` names this file as GDB sees it: its path, or whole trailing components of
         it."""
-        mine, asked = PurePosixPath(self.path).parts, PurePosixPath(wanted).parts
+        mine, asked = _parts(self.path), _parts(wanted)
         return bool(asked) and (mine[-len(asked):] == asked or self.name == wanted)
+
+
+@lru_cache(maxsize=1024)
+def _parts(path: str) -> tuple[str, ...]:
+    return PurePosixPath(path).parts
 
 
 class LineRow(Struct, frozen=True):

@@ -8,7 +8,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
-from rocdbg.dwarf.info.attributes import (
+from rocdbg.dwarf.info.attribute_values import (
     Address,
     AttributeValue,
     Block,
@@ -19,12 +19,12 @@ from rocdbg.dwarf.info.attributes import (
     Loclist,
     String,
 )
+from rocdbg.dwarf.info.code_ranges import ranges_of
 from rocdbg.dwarf.info.constants import At, Convention, Inline, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.memory_spaces import in_memory_space
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
 from rocdbg.dwarf.info.names import spelled
-from rocdbg.dwarf.info.ranges import ranges_of
 from rocdbg.dwarf.info.types import FunctionType, TemplateArgument, Type
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.info.unit_index import NAMED_TYPE_TAGS
@@ -210,11 +210,12 @@ class Variable(Entity):
 
 
 class Label(Struct, frozen=True):
-    """A ``goto`` label that has code; ``line`` is that of its name."""
+    """A ``goto`` label that has code, or a label of assembly; ``file`` and ``line`` are those of its name."""
 
     name: str
     address: FileAddress
     line: int | None
+    file: SourceFile | None = None
 
 
 class Scope(Entity):
@@ -296,7 +297,9 @@ class Scope(Entity):
         for die in self.die.children:
             value = die.attribute(At.LOW_PC) if die.tag == Tag.LABEL else None
             if isinstance(value, Address) and die.name is not None:
-                yield Label(die.name, FileAddress(value.value), die.number(At.DECL_LINE))
+                number = die.number(At.DECL_FILE)
+                file = self.unit.file(number) if number is not None else None
+                yield Label(die.name, FileAddress(value.value), die.number(At.DECL_LINE), file)
 
     @cached_property
     def types(self) -> tuple[Type, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocdbg.dwarf.info.attributes import (
+from rocdbg.dwarf.info.attribute_values import (
     AttributeValue,
     Block,
     Constant,
@@ -22,6 +22,7 @@ from rocdbg.dwarf.info.class_reader import read_class_body
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entry_values import constant_value, vendor_number
+from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.memory_spaces import in_memory_space
 from rocdbg.dwarf.info.type_limits import (
     LARGEST_SCALAR,
@@ -107,14 +108,26 @@ class TypeReader:
     def type_of(self, die: Die) -> Type:
         """The type DW_AT_type of an entry (or of its origins) refers to; VOID when there is none."""
         target = die.find_reference(At.TYPE)
-        return VOID if target is None else self.read(target)
+        if target is not None:
+            return self.read(target)
+        is_damaged = self._entries.passes_over and any(
+            origin.has(At.TYPE) and origin.attribute(At.TYPE) is None for origin in die.origins()
+        )
+        return UnspecifiedType("<damaged type>", None) if is_damaged else VOID
 
     def read(self, die: Die) -> Type:
-        """The type an entry describes."""
+        """The type an entry describes; a damaged one that is passed over is a type without a name and a size."""
         known = self._types.get(die.offset)
         if known is not None:
             self._growth.use(die.offset)
             return known
+        try:
+            return self._read_new(die)
+        except DebugInfoError as error:
+            self._entries.pass_over(error)
+            return UnspecifiedType("<damaged type>", None, offset=die.offset)
+
+    def _read_new(self, die: Die) -> Type:
         if die.offset in self._reading:
             raise self._entries.error(die.offset, "a type is defined in terms of itself")
         if len(self._reading) >= MOST_LEVELS:
@@ -137,10 +150,14 @@ class TypeReader:
 
     def class_body(self, die: Die) -> ClassBody:
         """What is between the braces of the class at ``die``."""
-        problem = self._contents.problem(die.offset)
-        if problem is not None:
-            raise self._entries.error(die.offset, problem)
-        return self._unchecked_body(die.offset)
+        try:
+            problem = self._contents.problem(die.offset)
+            if problem is not None:
+                raise self._entries.error(die.offset, problem)
+            return self._unchecked_body(die.offset)
+        except DebugInfoError as error:
+            self._entries.pass_over(error)
+            return ClassBody((), (), (), (), (), ())
 
     def _unchecked_body(self, offset: int) -> ClassBody:
         body = self._bodies.get(offset)
@@ -211,8 +228,18 @@ class TypeReader:
         vector_size = vendor_number(die, (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE)) or 0
         checked(die, vector_size, _MOST_ELEMENTS, "a vector")
         if vector_size <= 0:
+            if die.has(At.LLVM_VECTOR_SIZE) or die.has(At.LLVM22_VECTOR_SIZE):
+                self._not_a_vector(die, vector_size)
             return base
         return VectorType(numeric(base), vector_size, vector_size * byte_size, offset=die.offset)
+
+    def _not_a_vector(self, die: Die, size: int) -> None:
+        """Report a vector size that is not positive; those who want damage raised get a scalar."""
+        if self._entries.passes_over:
+            code = At.LLVM_VECTOR_SIZE if die.has(At.LLVM_VECTOR_SIZE) else At.LLVM22_VECTOR_SIZE
+            self._entries.pass_over(
+                self._entries.error(die.offset, f"its value is {size}, not greater than 0"), die, code
+            )
 
     def _pointer(self, die: Die, kind: PointerKind) -> PointerType:
         space = die.number(At.ADDRESS_CLASS)

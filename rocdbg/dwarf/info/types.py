@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from rocdbg.dwarf.info.attributes import Exprloc, Location, Loclist, Reference
+from rocdbg.dwarf.info.attribute_values import Exprloc, Location, Loclist, Reference
 from rocdbg.dwarf.info.names import with_characters
 
 
@@ -500,13 +500,15 @@ class Member(Struct, frozen=True):
 
 
 class BaseClass(Struct, frozen=True):
-    """A base class. ``byte_offset`` is None when ``location`` has to be evaluated (virtual bases)."""
+    """A base class. ``byte_offset`` is None when ``location`` has to be evaluated (virtual bases); ``offset`` is its
+    entry's."""
 
     type: Type
     byte_offset: int | None
     access: Access = Access.PUBLIC
     virtual: bool = False
     location: Exprloc | Loclist | None = None
+    offset: int | None = None
 
 
 class StaticMember(Struct, frozen=True):

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from rocdbg.dwarf.conventions import Conventions, conventions_of
 from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.info.abbrev import Abbreviation
-from rocdbg.dwarf.info.attributes import Address, Constant, SectionOffset, String
+from rocdbg.dwarf.info.attribute_values import Address, Constant, SectionOffset, String
+from rocdbg.dwarf.info.code_ranges import ranges_of
 from rocdbg.dwarf.info.constants import LANGUAGE_NAMES, At, UnitType
 from rocdbg.dwarf.info.dialect import unit_dialect
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
-from rocdbg.dwarf.info.ranges import ranges_of
-from rocdbg.dwarf.info.split import SplitName, SplitSections
+from rocdbg.dwarf.info.split_units import SplitName, SplitSections
 from rocdbg.dwarf.info.unit_index import UnitIndex
 from rocdbg.errors import remembered
 
@@ -290,9 +290,9 @@ def read_unit_headers(
     while pos < len(data):
         try:
             unit = _read_unit_header(entries, data, pos, base, error, types_section, sections)
-        except DebugInfoError:
-            if not units:
-                raise
+        except DebugInfoError as damage:
+            if not units or entries.passes_over:
+                entries.pass_over(damage)
             break
         if unit is None:
             break

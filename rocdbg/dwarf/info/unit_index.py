@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from rocdbg.dwarf.info.constants import Tag
+from rocdbg.dwarf.info.entry_skipping import skip_attributes
 from rocdbg.dwarf.info.forms import SKIP_BLOCK, SKIP_OTHER, SKIP_ULEB, uleb
-from rocdbg.dwarf.info.walk import skip_attributes
 from rocdbg.errors import remembered
 
 if TYPE_CHECKING:
@@ -215,9 +215,10 @@ def _scan(unit: Unit, records: Records) -> Iterator[None]:
                         stack.append(parent)
                         parent = len(offsets) - 1
                         if len(stack) > _DEEPEST:
-                            raise entries.error(start, f"scopes are nested deeper than {_DEEPEST}")
+                            entries.pass_over(entries.error(start, f"scopes are nested deeper than {_DEEPEST}"))
+                            return
             yield
     except IndexError:
-        raise entries.error(start, "entry is truncated") from None
+        entries.pass_over(entries.error(start, "entry is truncated"))
     except KeyError:
-        raise entries.error(start, f"abbreviation {code} is not defined") from None
+        entries.pass_over(entries.error(start, f"abbreviation {code} is not defined"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rocdbg.dwarf.info.constants import At, UnitType
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.dwarf.info.split import (
+from rocdbg.dwarf.info.split_units import (
     CU_INDEX,
     SUFFIX,
     TU_INDEX,

@@ -8,15 +8,15 @@ from typing import Any
 from rocdbg.arch.targets import target_by_name
 from rocdbg.errors import Error
 from rocdbg.isa.assembler.errors import AssemblyError, Mismatch
+from rocdbg.isa.assembler.instruction_word import Place
+from rocdbg.isa.assembler.line_syntax import Statement, column_of, parse
 from rocdbg.isa.assembler.operand_fields import TextCodes
+from rocdbg.isa.assembler.operand_rules import violation
 from rocdbg.isa.assembler.row_encoder import RowEncoder
-from rocdbg.isa.assembler.rules import violation
-from rocdbg.isa.assembler.syntax import Statement, column_of, parse
-from rocdbg.isa.assembler.word import Place
 from rocdbg.isa.decoder import UnknownEncodingError, decoder_for
-from rocdbg.isa.expressions import Lookup
-from rocdbg.isa.formats import GFX12, Layout, layouts
-from rocdbg.isa.table import Table, base_name
+from rocdbg.isa.encoding_layouts import GFX12, Layout, layouts
+from rocdbg.isa.encoding_table import Table, base_name
+from rocdbg.isa.operand_expressions import Lookup
 
 _FORMS = ("", "_e32", "_e64", "_sdwa", "_dpp", "_e64_dpp")
 """Suffixes in the order in which forms of an instruction are tried that was typed without one."""
@@ -167,7 +167,7 @@ def _assembler(target: str, wave_size: int) -> Assembler:
 
 
 def assembler_for(target: str, wave_size: int | None = None) -> Assembler:
-    """The assembler of a target, made once. Without ``wave_size``: 32 from gfx10 on, as LLVM assumes, else 64."""
+    """The assembler of a target, made once. Without ``wave_size``: the compiler's default."""
     if wave_size is None:
         wave_size = decoder_for(target).wave_size
     return _assembler(target, wave_size)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 
 from rocdbg.arch.targets import Generation
-from rocdbg.isa.assembler import named
+from rocdbg.isa.assembler import named_immediates
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.assembler.numbers import absolute, fits, integer
-from rocdbg.isa.assembler.syntax import words_of
-from rocdbg.isa.assembler.word import Place, Word
-from rocdbg.isa.formats import Bits, insert, width
-from rocdbg.isa.table import WHOLE_REGISTERS, Texts
+from rocdbg.isa.assembler.instruction_word import Place, Word
+from rocdbg.isa.assembler.line_syntax import words_of
+from rocdbg.isa.assembler.typed_numbers import absolute, fits, integer
+from rocdbg.isa.encoding_layouts import Bits, insert, width
+from rocdbg.isa.encoding_table import WHOLE_REGISTERS, Texts
 
 _LIST = re.compile(r"^([a-z_0-9]+):\[([01](?:,[01])*)\]$")
 _NUMBERED = re.compile(r"format:[-+~!(0-9]")
@@ -217,7 +217,7 @@ class NumberField:
 
     def _number(self, text: str, word: Word) -> int:
         size, place = width(self._bits) - self.narrow, word.place
-        value = named.named(self._style, text, self._names, lambda part: absolute(part, place.lookup))
+        value = named_immediates.named(self._style, text, self._names, lambda part: absolute(part, place.lookup))
         if value is not None:
             return value
         value = self._distance(text, word) if self._branch else absolute(text, place.lookup)

@@ -5,17 +5,25 @@ from __future__ import annotations
 import re
 
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.assembler.named import named
-from rocdbg.isa.assembler.numbers import Number, absolute, constant_bits_of, literal_of, put_address, read, truncated
-from rocdbg.isa.assembler.syntax import elements
-from rocdbg.isa.assembler.word import Place, Word
-from rocdbg.isa.constants import constant_bits, inline_code
-from rocdbg.isa.formats import Bits, extract, insert
+from rocdbg.isa.assembler.instruction_word import Place, Word
+from rocdbg.isa.assembler.line_syntax import elements
+from rocdbg.isa.assembler.named_immediates import named
+from rocdbg.isa.assembler.typed_numbers import (
+    Number,
+    absolute,
+    constant_bits_of,
+    literal_of,
+    put_address,
+    read,
+    truncated,
+)
+from rocdbg.isa.encoding_layouts import Bits, extract, insert
+from rocdbg.isa.encoding_table import Texts
+from rocdbg.isa.inline_constants import constant_bits, inline_code
 from rocdbg.isa.instruction import OperandKind
-from rocdbg.isa.items import UNUSED
 from rocdbg.isa.operand_text import register_operand
 from rocdbg.isa.operands import OperandSyntaxError, Register, is_missing, parse_register
-from rocdbg.isa.table import Texts
+from rocdbg.isa.row_items import UNUSED
 
 _HALF = re.compile(r"(?<=[\d\]])\.[lh]\b")
 _VECTOR = re.compile(r"^[-|(\[]*(?:(?:neg|abs)\s*[(|]+)*\s*v[\d\[]", re.IGNORECASE)

@@ -8,6 +8,8 @@ from typing import Any
 
 from rocdbg.isa.assembler.errors import Mismatch
 from rocdbg.isa.assembler.image_addresses import address_counts
+from rocdbg.isa.assembler.instruction_word import Place, Word
+from rocdbg.isa.assembler.line_syntax import Statement, separate, words_of
 from rocdbg.isa.assembler.modifier_fields import ModifierField, NumberField
 from rocdbg.isa.assembler.operand_fields import (
     FixedField,
@@ -18,13 +20,11 @@ from rocdbg.isa.assembler.operand_fields import (
     split_list,
     typed_register,
 )
-from rocdbg.isa.assembler.syntax import Statement, separate, words_of
-from rocdbg.isa.assembler.word import Place, Word
-from rocdbg.isa.flow import flow_of
-from rocdbg.isa.formats import GFX12, Layout, extract, insert
+from rocdbg.isa.control_flow_kinds import flow_of
+from rocdbg.isa.encoding_layouts import GFX12, Layout, extract, insert
+from rocdbg.isa.encoding_table import ItemTag, Table, base_name, parse_bits
 from rocdbg.isa.instruction import Flow
-from rocdbg.isa.items import FixedItem, OperandItem, items_of
-from rocdbg.isa.table import ItemTag, Table, base_name, parse_bits
+from rocdbg.isa.row_items import FixedItem, OperandItem, items_of
 
 _EXEC = 126
 _SUMS = ("VOP2", "VOP2_DPP", "VOP2_DPP8", "VOP2_SDWA")

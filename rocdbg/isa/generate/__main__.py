@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from rocdbg.isa.generate.build import TARGETS, build
-from rocdbg.isa.table import load, write
+from rocdbg.isa.encoding_table import load, write
+from rocdbg.isa.generate.build_table import TARGETS, build
 
 
 def main() -> int:

@@ -13,11 +13,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from rocdbg.isa.formats import Bits, Layout, extract, insert, width
-from rocdbg.isa.generate.oracle import Oracle
-from rocdbg.isa.generate.text import split
+from rocdbg.isa.encoding_layouts import Bits, Layout, extract, insert, width
+from rocdbg.isa.encoding_table import WHOLE_REGISTERS
+from rocdbg.isa.generate.disassembly_text import split
+from rocdbg.isa.generate.llvm_disassembler import Oracle
 from rocdbg.isa.immediates import EXCEPTION_MASKS, LITERAL_STYLES, STYLES
-from rocdbg.isa.table import WHOLE_REGISTERS
 
 LITERAL = 0xDEADBEEF
 _LITERALS = (

@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 import re
 
-from rocdbg.isa.formats import Bits, insert, width
+from rocdbg.isa.encoding_layouts import Bits, insert, width
+from rocdbg.isa.generate.disassembly_text import split
 from rocdbg.isa.generate.learn import Item, Learner, LearnError, Row
-from rocdbg.isa.generate.text import split
-from rocdbg.isa.items import UNUSED
+from rocdbg.isa.row_items import UNUSED
 
 CONTROLS = ("dmask", "tfe", "d16", "dim", "a16")
 """Fields that may decide how many registers an operand has."""

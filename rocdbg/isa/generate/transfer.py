@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rocdbg.isa.formats import Bits, Layout, extract, family_of, insert, layouts, width
-from rocdbg.isa.generate.assembler import Assembled, Assembler
-from rocdbg.isa.generate.draft import Draft, DraftRow, field_bits
-from rocdbg.isa.row import CompiledRow
-from rocdbg.isa.table import ItemTag, Texts, base_name, bits_text, load, parse_bits, unpack
+from rocdbg.isa.encoding_layouts import Bits, Layout, extract, family_of, insert, layouts, width
+from rocdbg.isa.encoding_row import CompiledRow
+from rocdbg.isa.encoding_table import ItemTag, Texts, base_name, bits_text, load, parse_bits, unpack
+from rocdbg.isa.generate.draft_table import Draft, DraftRow, field_bits
+from rocdbg.isa.generate.llvm_assembler import Assembled, Assembler
 
 MODEL = "gfx803"
 _FLOAT_COMPARISONS = (

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from rocdbg.sim.core.global_share import GWS_FIELDS, GWS_RESOURCES, GlobalShare
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.faults import instruction_at
-from rocdbg.sim.global_share import GWS_FIELDS, GWS_RESOURCES, GlobalShare
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.wave import Wave
 
 _COUNTER, _FLAG = GWS_FIELDS.index("counter"), GWS_FIELDS.index("flag")
 
@@ -31,7 +31,7 @@ def is_deadlock(waves: Iterable[Wave], share: GlobalShare, memory: GlobalMemory)
 
 def _is_blocked(wave: Wave, share: GlobalShare, memory: GlobalMemory) -> bool:
     """Whether a wave waits at GWS, and would again if it had its turn."""
-    known = wave.field("gws")
+    known = wave.word("gws")
     if not known & 1:
         return False
     instruction = instruction_at(wave.target, wave.wave_size, wave.pc, memory)

@@ -13,27 +13,28 @@ from numpy.typing import NDArray
 
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.codeobject.metadata import ValueKind
-from rocdbg.sim.device.aql import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
+from rocdbg.sim.core.initial_state import DispatchState
+from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
+from rocdbg.sim.core.memory import Allocation, GlobalMemory
+from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
+from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
+from rocdbg.sim.core.wave import Dim3, Wave
+from rocdbg.sim.device.aql_packets import KernelPacket
 from rocdbg.sim.device.deadlock import is_deadlock
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.excursion import Excursion
 from rocdbg.sim.device.journal import Given, Journal
 from rocdbg.sim.device.kernarg import HiddenValues
-from rocdbg.sim.device.packets import KernelPacket
-from rocdbg.sim.device.places import Places, SparePlaces
+from rocdbg.sim.device.queue_structures import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
 from rocdbg.sim.device.residency import Residency
 from rocdbg.sim.device.schedule import Schedule
+from rocdbg.sim.device.workgroup_places import Places, SparePlaces
 from rocdbg.sim.faults import crash_report
-from rocdbg.sim.initial_state import DispatchState
-from rocdbg.sim.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
-from rocdbg.sim.memory import Allocation, GlobalMemory
-from rocdbg.sim.options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
 from rocdbg.sim.services.host_services import SERVED, HostServices
-from rocdbg.sim.stops import Fault, Space, Stop, StopKind
-from rocdbg.sim.wave import Dim3, Wave
+from rocdbg.work import Stopped, asking
 
 if TYPE_CHECKING:
-    from rocdbg.sim.native import Engine
+    from rocdbg.sim.engine.native import Engine
 
 _Result = TypeVar("_Result")
 
@@ -137,6 +138,11 @@ class Dispatch:
         return tuple(self._residency.wave(slot) for slot in self._residency.slots())
 
     @property
+    def global_data_share(self) -> NDArray[np.uint8]:
+        """GDS, which all waves of the device have in common; of no bytes where the processor has none."""
+        return self._engine.share.gds
+
+    @property
     def finished(self) -> bool:
         """Whether every wave of the grid has ended."""
         return self._residency.empty
@@ -152,12 +158,17 @@ class Dispatch:
 
     def wave(self, number: int) -> Wave:
         """The resident wave with this number. Raises RunRequestError if it has ended or is yet to come."""
-        slot = self._residency.slot(number)
-        if slot is not None:
-            return self._residency.wave(slot)
+        wave = self.resident(number)
+        if wave is not None:
+            return wave
         known = self.plan.first_wave <= number <= self._residency.get("created")
         state = "has ended" if known else "does not exist"
         raise RunRequestError(f"wave {number} {state}")
+
+    def resident(self, number: int) -> Wave | None:
+        """The wave with this number, if it is resident."""
+        slot = self._residency.slot(number)
+        return self._residency.wave(slot) if slot is not None else None
 
     def interrupt(self) -> None:
         """Make a running (or else the next) ``run`` return INTERRUPTED soon; may be called from a signal
@@ -168,6 +179,11 @@ class Dispatch:
     def forget_interrupt(self) -> None:
         """Take back an `interrupt` that no run has answered."""
         self._residency.set("interrupted", 0)
+
+    @property
+    def asked(self) -> bool:
+        """Whether an `interrupt` has come that no run has answered yet."""
+        return bool(self._residency.get("interrupted"))
 
     def take_interrupt(self) -> bool:
         """Whether an `interrupt` has come that no run has answered; it is answered by this."""
@@ -232,16 +248,26 @@ class Dispatch:
             return Stop(StopKind.DONE)
         if self._crashed is not None:
             return self._crashed
-        self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
-        self._engine.set_watches(options.watches)
         if any(wave.enabled_exceptions for wave in self._residency.known()):
             self._engine.watch_exceptions()
         try:
-            stop = self._run(options)
+            with asking(lambda: self.asked):
+                try:
+                    self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
+                    self._engine.set_watches(options.watches)
+                    stop = self._run(options)
+                except Stopped:
+                    stop = self._untranslated(self.waves[0])
             self.services.stopped(stop.kind is StopKind.DONE)
             return stop
         finally:
             self._engine.collect()
+
+    def _untranslated(self, wave: Wave) -> Stop:
+        """What comes of an interrupt while code was translated. Raises `Stopped` if it was not of this dispatch."""
+        if not self.take_interrupt():
+            raise Stopped
+        return self._report(StopKind.INTERRUPTED, wave)
 
     def _run(self, options: RunOptions) -> Stop:
         focus = self.wave(options.wave) if options.wave is not None else None
@@ -306,6 +332,9 @@ class Dispatch:
             return stop
         begun = self._begin_given()
         status = Status(self._engine.run(wave.address, budget=1, step=True))
+        if status is Status.MISS:
+            self._end_given(wave.number, begun)
+            return self._untranslated(wave)
         # A step ignores the stop it starts from, so BREAK means that it has arrived at another one.
         stop = self._handle(wave, status) if status is not Status.BREAK else None
         self._end_given(wave.number, begun)
@@ -395,17 +424,15 @@ class Dispatch:
         self._engine.set_watches(stops.watches)
         self._followed, self._cut = followed, cut
         try:
-            return action()
+            with asking(lambda: self.asked):
+                return action()
         finally:
             self._followed, self._cut = None, False
             self._engine.collect()
 
     def given(self, entry: Given) -> None:
         """Let the schedule stand as it stood after a turn that was given."""
-        places = self._residency
-        places.set("following", -1)
-        for name in ("cursor", "turn_of", "turn_left", "random"):
-            places.set(name, getattr(entry, name))
+        self._residency.resume_turns(entry.cursor, entry.turn_of, entry.turn_left, entry.random)
 
     @property
     def bookkeeping(self) -> tuple[int, int, int, int]:
@@ -433,15 +460,25 @@ class Dispatch:
 
     def memory_of_waves(self) -> list[NDArray[np.uint8]]:
         """All that is to be restored, beside the machine's memory, to be where the dispatch was before: `restored` is
-        to be called then."""
+        to be called then, and `keep_words` before it is looked at again."""
         return self._residency.memory()
+
+    def keep_words(self) -> None:
+        """Bring what `memory_of_waves` has as a copy up to date."""
+        self._residency.keep_words()
 
     def restored(self) -> None:
         """What the waves are was overwritten."""
         self._crashed = None
+        self._residency.restore_words()
         self._residency.set("following", -1)
         self._residency.set("interrupted", 0)
         self._residency.synchronise()
+        self.stand(None)
+
+    def rewritten(self) -> None:
+        """Registers and memory were overwritten from outside."""
+        self._residency.set("following", -1)
         self.stand(None)
 
     @property
@@ -519,10 +556,11 @@ class Dispatch:
         )
         used = wave.instructions - before
         left.spend(used)
-        if reported and not used and status is Status.BUDGET:
+        if reported and not used and status in (Status.BUDGET, Status.MISS):
             self._note_reported(wave)  # it came there with the last instruction of its turn, and has not moved
         places.set("turn_left", places.get("turn_left") - used)
-        return self._finish_turn(wave, status)
+        stop = self._finish_turn(wave, status)
+        return self._untranslated(wave) if status is Status.MISS else stop
 
     def _finish_turn(self, wave: Wave, status: Status) -> Stop | None:
         """What comes of a turn that ended with ``status``."""
@@ -531,8 +569,9 @@ class Dispatch:
         goes_on = status in (Status.SIGNAL, Status.SIGNAL_FIRST, Status.BARRIER_STATE, Status.INTERRUPT) or (
             status is Status.WAIT and not wave.waiting
         )
-        # A turn that only the caller's budget cut short goes on later, so that no budget changes the schedule.
-        cut = status is Status.RANGE or (places.get("turn_left") > 0 and (goes_on or status is Status.BUDGET))
+        # A turn that only the caller's budget or an interrupt cut short goes on later: neither changes the schedule.
+        early = goes_on or status in (Status.BUDGET, Status.MISS)
+        cut = status is Status.RANGE or (places.get("turn_left") > 0 and early)
         places.set("following", -1)
         if stop is None and not cut:
             places.set("cursor", wave.number + 1)
@@ -546,7 +585,7 @@ class Dispatch:
     def _handle(self, wave: Wave, status: Status) -> Stop | None:
         """What a return of generated code means; None if execution can go on."""
         match status:
-            case Status.BUDGET | Status.RANGE | Status.SLEEP:
+            case Status.BUDGET | Status.RANGE | Status.SLEEP | Status.MISS:
                 return None
             case Status.INTERRUPT:
                 problem = self.services.interrupt()
@@ -563,7 +602,7 @@ class Dispatch:
                 return None
             case Status.BARRIER_STATE:
                 state = self._residency.barrier_state(self._residency.slot_of(wave))
-                wave.set_sgpr(wave.field("requested"), state)
+                wave.set_sgpr(wave.word("requested"), state)
                 return None
             case Status.WAIT:
                 self._residency.wait(self._residency.slot_of(wave))
@@ -591,7 +630,7 @@ class Dispatch:
     def _crash(self, wave: Wave) -> Stop:
         """Generated code was abandoned in the middle of a block, of which nobody knows how much was done: that was all
         of this dispatch."""
-        wave.set_field("limit", 0)
+        wave.set_word("limit", 0)
         reason = f"generated code of the block at {wave.pc:#x} crashed: {self._engine.crash().text}"
         stop = self._report(StopKind.INTERNAL, wave, instruction=self._stops.text(wave, wave.pc), reason=reason)
         report = crash_report(wave, self._engine.crash(), self.memory)

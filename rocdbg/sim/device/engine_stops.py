@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
+from rocdbg.sim.core.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.register_bounds import excess
+from rocdbg.sim.core.stops import ABORT_TRAP, Fault, Space, Stop, StopKind, watch_stop
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_at, instruction_text, unsupported_reason
-from rocdbg.sim.layout import Status
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.register_bounds import excess
-from rocdbg.sim.stops import ABORT_TRAP, Fault, Space, Stop, StopKind, watch_stop
-from rocdbg.sim.wave import Wave
 
 if TYPE_CHECKING:
-    from rocdbg.sim.native import Engine
+    from rocdbg.sim.engine.native import Engine
 
 _S_TRAP_SIZE = 4
 
@@ -90,12 +90,12 @@ class EngineStops:
         text = self.text(wave, wave.pc)
         if trap != ABORT_TRAP:
             wave.pc += _S_TRAP_SIZE
-            wave.set_field("instructions", wave.instructions + 1)
+            wave.set_word("instructions", wave.instructions + 1)
         return self.stop(StopKind.TRAP, wave, trap=trap, instruction=text)
 
     def _exception(self, wave: Wave) -> Stop:
         """An arithmetic exception that is enabled. The instruction was executed: PC is behind it."""
-        flags, pc = wave.field("exception"), wave.field("exception_pc")
+        flags, pc = wave.word("exception"), wave.word("exception_pc")
         return Stop(
             StopKind.EXCEPTION, wave, wave.pc, wave.exception_lanes(flags), instruction=self.text(wave, pc),
             causes=causes(flags), instruction_pc=pc,
@@ -103,7 +103,7 @@ class EngineStops:
 
     def _refused(self, wave: Wave, kind: StopKind) -> Stop:
         found = instruction_at(wave.target, wave.wave_size, wave.pc, self._memory)
-        reason = excess(found, wave.field("register_bounds")) if found is not None else None
+        reason = excess(found, wave.word("register_bounds")) if found is not None else None
         if found is not None and reason is None and kind is StopKind.UNSUPPORTED:
             reason = self._engine.refusal(int(wave.state.ctypes.data), found)
         return self.stop(kind, wave, instruction=self.text(wave, wave.pc), reason=reason)

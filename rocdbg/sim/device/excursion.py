@@ -20,20 +20,21 @@ import numpy as np
 
 from rocdbg.arch.targets import Generation, ScratchKind
 from rocdbg.codeobject.metadata import KernelMetadata
+from rocdbg.sim.core.initial_state import DispatchState
+from rocdbg.sim.core.layout import WINDOW_BASE, PageFlags, Status
+from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.scratch import area_size, buffer_descriptor
+from rocdbg.sim.core.stops import Stop, StopKind
+from rocdbg.sim.core.wave import Wave, state_block
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.kernarg import HiddenValues, implicit_arguments
 from rocdbg.sim.device.schedule import QUANTUM
-from rocdbg.sim.initial_state import DispatchState
-from rocdbg.sim.layout import WINDOW_BASE, PageFlags, Status
-from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.scratch import area_size, buffer_descriptor
 from rocdbg.sim.services.host_services import HostServices
-from rocdbg.sim.stops import Stop, StopKind
-from rocdbg.sim.wave import Wave, state_block
+from rocdbg.work import Stopped, asking
 
 if TYPE_CHECKING:
-    from rocdbg.sim.native import Engine
+    from rocdbg.sim.engine.native import Engine
 
 RETURN_ADDRESS = WINDOW_BASE - 0x1000
 """Where a function returns to at the end of an excursion: an address without code, in front of all memory."""
@@ -46,7 +47,7 @@ class Excursion:
     """A function's run on a copy of ``original``: made where the function has not been entered yet.
 
     ``wave`` is the copy. ``stack`` is the offset in each lane's private memory from which on the function has ``room``
-    bytes. Raises `rocdbg.sim.memory.AllocationError` where there is no memory for them.
+    bytes. Raises `rocdbg.sim.core.memory.AllocationError` where there is no memory for them.
     """
 
     def __init__(
@@ -78,15 +79,15 @@ class Excursion:
     def _copy(self, dispatch: DispatchState) -> Wave:
         original = self.original
         block = state_block(original.target, original.wave_size)
-        block[:] = original.state[: block.size]
+        block.state[:], block.engine[:] = original.state, original.engine
         wave = Wave(
             block, original.target, original.wave_size, original.number, original.workgroup, original.index,
             original.workgroup_size, original.lds, np.copy(original.flags),
         )
         wave.sgpr_count, wave.agpr_count = original.sgpr_count, original.agpr_count
         wave.vgpr_count = max(original.vgpr_count, 32)
-        wave.set_field("register_bounds", 0)  # none: the function may use more than the kernel
-        wave.set_field("vgpr_limit", original.target.vgpr_file)
+        wave.set_word("register_bounds", 0)  # none: the function may use more than the kernel
+        wave.set_word("vgpr_limit", original.target.vgpr_file)
         wave.mode = dispatch.mode
         return wave
 
@@ -104,8 +105,8 @@ class Excursion:
     def _enter(self, dispatch: DispatchState, implicit: int, size: int) -> None:
         """The registers that a function finds, whatever its arguments."""
         wave, target, base = self.wave, self.wave.target, self._scratch.address
-        wave.set_field("scratch_base", base)
-        wave.set_field("scratch_size", (self.stack + self.room) * wave.wave_size)
+        wave.set_word("scratch_base", base)
+        wave.set_word("scratch_size", (self.stack + self.room) * wave.wave_size)
         if target.scratch is ScratchKind.ARCHITECTED or target.generation >= Generation.GFX10:
             wave.set_field("flat_scratch", base)
         elif target.generation is Generation.GFX9:
@@ -151,19 +152,25 @@ class Excursion:
         """Whether the function has returned."""
         return self.wave.pc == RETURN_ADDRESS
 
-    def run(self, options: RunOptions, interrupted: Callable[[], bool]) -> Stop:
+    def run(self, options: RunOptions, interrupted: Callable[[], bool], asked: Callable[[], bool]) -> Stop:
         """Go on until the function returns or something else happens; as `Dispatch.run` for this wave alone.
 
-        ``interrupted`` is asked now and then.
+        ``interrupted`` is asked now and then and takes the interrupt, of which ``asked`` says whether there is one.
         """
-        self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
-        self._engine.set_watches(options.watches)
         try:
-            return self._run(options, interrupted)
+            with asking(asked):
+                try:
+                    self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
+                    self._engine.set_watches(options.watches)
+                    return self._run(options, interrupted, asked)
+                except Stopped:
+                    if not interrupted():
+                        raise
+                    return self._stop(StopKind.INTERRUPTED)
         finally:
             self._engine.collect()
 
-    def _run(self, options: RunOptions, interrupted: Callable[[], bool]) -> Stop:
+    def _run(self, options: RunOptions, interrupted: Callable[[], bool], asked: Callable[[], bool]) -> Stop:
         if self.wave.enabled_exceptions:
             self._engine.watch_exceptions()
         left = options.budget
@@ -184,6 +191,10 @@ class Excursion:
             self._reported = None
             if left is not None:
                 left -= self.wave.instructions - before
+            if status is Status.MISS:  # it was stopped as it was translated
+                if not asked():
+                    raise Stopped
+                continue
             if self.returned:
                 return self._stop(StopKind.RETURNED)
             stop = self._handle(status)
@@ -195,7 +206,7 @@ class Excursion:
     def _handle(self, status: Status) -> Stop | None:
         """What a return of generated code means; None if the function goes on."""
         match status:
-            case Status.BUDGET | Status.RANGE | Status.SLEEP | Status.MISS:
+            case Status.BUDGET | Status.RANGE | Status.SLEEP:
                 return None
             case Status.INTERRUPT:
                 problem = self._services.interrupt()

@@ -8,41 +8,50 @@ executed since the beginning. With the launch it gives every state of the run ag
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 
 from msgspec import Struct
+
+from rocdbg.errors import Error
+from rocdbg.sim.architecture.places import Lds, Place, Register, Special, Unsigned, WaveNumber
+from rocdbg.sim.architecture.state import ArchitectureError, Extent
+
+MOST_INSTRUCTIONS = 1 << 62
+"""No run comes to so many."""
+
+
+class JournalError(Error):
+    """Entries that no run can have."""
 
 
 class Free(Struct, tag="f", array_like=True):
     """Turns as the schedule gives them, up to position ``end``."""
 
-    end: int
+    end: Unsigned
 
 
 class Given(Struct, tag="g", array_like=True):
-    """A wave runs alone up to position ``end``; then the schedule has these values in these fields.
-    """
+    """A wave runs alone up to position ``end``. Whose turn it is then: the next one is that of the first wave that can
+    run with the number ``cursor`` or a higher one; that of wave ``turn_of``, if not 0, is not over and has
+    ``turn_left`` instructions left; ``random`` is the state of the generator of turns' lengths."""
 
-    end: int
-    wave: int
-    cursor: int
-    turn_of: int
-    turn_left: int
-    random: int
+    end: Unsigned
+    wave: WaveNumber
+    cursor: Unsigned
+    turn_of: Unsigned
+    turn_left: Unsigned
+    random: Unsigned
 
 
-class Poke(Struct, tag="p", array_like=True):
-    """A write from outside at position ``end``: ``data`` at a simulated address, or, with ``wave``, at an offset of
-    that wave's state block, or (``lds``) of its workgroup's LDS. A negative ``wave``: of the memory beside allocations
-    with the number that is its complement (`Recorder`)."""
+class Written(Struct, tag="w", array_like=True):
+    """A write from outside at position ``end``."""
 
-    end: int
-    address: int
+    end: Unsigned
+    place: Place
     data: bytes
-    wave: int = 0
-    lds: bool = False
 
 
-Entry = Free | Given | Poke
+Entry = Free | Given | Written
 
 
 class Journal:
@@ -59,7 +68,7 @@ class Journal:
     @property
     def next(self) -> int:
         """Index of the entry that what comes next belongs to: the last one if it may go on."""
-        growing = bool(self.entries) and not isinstance(self.entries[-1], Poke)
+        growing = bool(self.entries) and not isinstance(self.entries[-1], Written)
         return len(self.entries) - growing
 
     def free(self, position: int) -> None:
@@ -82,9 +91,40 @@ class Journal:
         else:
             self.entries.append(Given(position, wave, cursor, turn_of, turn_left, random))
 
-    def poke(self, address: int, data: bytes, wave: int = 0, lds: bool = False) -> None:
+    def wrote(self, place: Place, data: bytes) -> None:
         """Something was written from outside."""
-        self.entries.append(Poke(self.end, address, data, wave, lds))
+        self.entries.append(Written(self.end, place, data))
+
+    def check(self, extent: Extent, fits: Callable[[Place, bytes], None]) -> None:
+        """Whether a launch of this extent can have had these entries, before any of it runs: positions ascend, and
+        what is named at each can be there then. ``fits`` is `ArchitecturalState.check`. Raises `JournalError`."""
+        position = 0
+        for entry in self.entries:
+            try:
+                self._check(entry, position, extent, fits)
+            except ArchitectureError as error:
+                raise JournalError(f"at position {entry.end}: {error}") from None
+            position = entry.end
+
+    @staticmethod
+    def _check(entry: Entry, position: int, extent: Extent, fits: Callable[[Place, bytes], None]) -> None:
+        if entry.end < position or (isinstance(entry, Free) and entry.end == position):
+            raise JournalError(f"position {entry.end} follows {position}")
+        if entry.end >= MOST_INSTRUCTIONS:
+            raise JournalError(f"no run has {entry.end} instructions")
+        if isinstance(entry, Given):
+            extent.check_wave(entry.wave, entry.end)
+            last = extent.first_wave + extent.waves
+            if entry.cursor > last or entry.turn_of >= last or entry.turn_left > MOST_INSTRUCTIONS:
+                raise JournalError(f"no schedule has such turns at position {entry.end}")
+            if entry.random >> 64:
+                raise JournalError(f"the state of the generator at position {entry.end} has more than 64 bits")
+        elif isinstance(entry, Written):
+            if entry.end != position:
+                raise JournalError(f"position {entry.end} follows {position} without instructions between them")
+            if isinstance(entry.place, Register | Special | Lds):
+                extent.check_wave(entry.place.wave, position)
+            fits(entry.place, entry.data)
 
     def cut(self, index: int, position: int) -> None:
         """Forget what came after ``position``, which lies in entry ``index`` or at its beginning."""
@@ -98,4 +138,4 @@ class Journal:
         return bisect_right(self.entries, position, key=lambda entry: entry.end)
 
 
-__all__ = ["Entry", "Free", "Given", "Journal", "Poke"]
+__all__ = ["MOST_INSTRUCTIONS", "Entry", "Free", "Given", "Journal", "JournalError", "Written"]

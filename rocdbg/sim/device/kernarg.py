@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from rocdbg.codeobject.metadata import KernelArg, KernelMetadata, ValueKind
 from rocdbg.errors import Error
-from rocdbg.sim.wave import Dim3
+from rocdbg.sim.core.wave import Dim3
 from rocdbg.text import count_given
 
 SEGMENT_ALIGN = 64

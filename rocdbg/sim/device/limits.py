@@ -11,8 +11,8 @@ from msgspec import Struct
 from rocdbg.arch.targets import Target
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.errors import Error
-from rocdbg.sim import scratch
-from rocdbg.sim.wave import Dim3
+from rocdbg.sim.core import scratch
+from rocdbg.sim.core.wave import Dim3
 
 MAX_WORKGROUP = 1024
 """Work-items of the largest workgroup the hardware runs."""

@@ -15,25 +15,22 @@ from msgspec import Struct
 from rocdbg.arch.targets import Target, target_by_name
 from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.errors import UnresolvedSymbolError
-from rocdbg.codeobject.image import LoadedImage
 from rocdbg.codeobject.kernels import Kernel, Shader
+from rocdbg.codeobject.load_image import LoadedImage
 from rocdbg.codeobject.metadata import ValueKind
 from rocdbg.codeobject.relocation import Resolver
 from rocdbg.errors import Error
-from rocdbg.sim import layout, scratch
-from rocdbg.sim.arithmetic_exceptions import could_notice
-from rocdbg.sim.device.aql import (
-    GRID_SYNC_REFUSED,
-    GRID_SYNC_SIZE,
-    PACKET_SIZE,
-    QUEUE_SIZE,
-    DispatchPacket,
-    Queue,
-    grid_sync,
-)
+from rocdbg.sim.core import layout, scratch
+from rocdbg.sim.core.arithmetic_exceptions import could_notice
+from rocdbg.sim.core.global_share import GlobalShare
+from rocdbg.sim.core.initial_state import DispatchState, enabled_exceptions
+from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
+from rocdbg.sim.core.uninitialized_reads import UninitializedReads
+from rocdbg.sim.core.wave import Dim3
+from rocdbg.sim.device.aql_packets import PACKET_SIZE, KernelPacket, PacketError, PacketPlace
 from rocdbg.sim.device.dispatch import RESIDENT_WAVES, Dispatch, DispatchPlan
 from rocdbg.sim.device.kernarg import HiddenValues, build_segment
-from rocdbg.sim.device.launches import Launch, Launches
+from rocdbg.sim.device.launch_facts import Launch, Launches
 from rocdbg.sim.device.limits import (
     MAX_WORKGROUP,
     LaunchLimitError,
@@ -42,18 +39,13 @@ from rocdbg.sim.device.limits import (
     lane_scratch,
     sizes,
 )
-from rocdbg.sim.device.packets import KernelPacket, PacketError, PacketPlace
+from rocdbg.sim.device.queue_structures import GRID_SYNC_REFUSED, GRID_SYNC_SIZE, QUEUE_SIZE, Queue, grid_sync
 from rocdbg.sim.device.schedule import Schedule
 from rocdbg.sim.device.user_data import UserDataBlock
-from rocdbg.sim.global_share import GlobalShare
-from rocdbg.sim.initial_state import DispatchState, enabled_exceptions
-from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
 from rocdbg.sim.services.host_services import HostServices
-from rocdbg.sim.uninitialized import UninitializedReads
-from rocdbg.sim.wave import Dim3
 
 if TYPE_CHECKING:
-    from rocdbg.sim.native import Engine
+    from rocdbg.sim.engine.native import Engine
 
 _QUEUE_PACKETS = 4096
 _ADVICE = (
@@ -253,7 +245,7 @@ class Machine:
         engine = self._engines.get(wave_size)
         if engine is None:
             # Imported late: it brings LLVM, which looking at code and symbols does not need.
-            from rocdbg.sim.native import Engine
+            from rocdbg.sim.engine.native import Engine
 
             engine = Engine(
                 self.target,
@@ -332,7 +324,7 @@ class Machine:
         )
         assert kernarg_area is not None and packet_area is not None
         scratch_address = scratch_area.address if scratch_area is not None else 0
-        packet = DispatchPacket(
+        packet = KernelPacket(
             grid, workgroup, needs.lane_scratch, needs.lds, launch.descriptor_address, kernarg_area.address
         )
         scratch_words = scratch.buffer_descriptor(self.target, kernel.wave_size, scratch_address, needs.scratch)

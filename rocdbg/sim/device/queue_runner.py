@@ -17,11 +17,11 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rocdbg.sim.core.run_options import RunOptions, RunRequestError
+from rocdbg.sim.core.stops import Stop, StopKind
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.excursion import Excursion
-from rocdbg.sim.options import RunOptions, RunRequestError
-from rocdbg.sim.stops import Stop, StopKind
-from rocdbg.sim.wave import Wave
 
 SHARE: Final = 1_000_000
 """Wave-instructions of a dispatch's share."""
@@ -224,6 +224,8 @@ class QueueRunner:
                 return None, 0
             dispatch.between_turns = self._between
             self._active[queue] = dispatch
+            if self._interrupted or self._waiting:  # since the last look: it was not there to be told
+                dispatch.interrupt()
             back = self.begun(queue, dispatch)
             if dispatch not in self.quiet:
                 self._next_wave += dispatch.plan.waves
@@ -270,6 +272,11 @@ class QueueRunner:
     def excursion(self, wave: Wave, room: int) -> Excursion:
         """See `Dispatch.excursion`."""
         return self.holder(wave.number)[1].excursion(wave, room)
+
+    @property
+    def asked(self) -> bool:
+        """Whether an `interrupt` has come that no run has answered yet."""
+        return self._interrupted
 
     def take_interrupt(self) -> bool:
         """Whether an `interrupt` has come that no run has answered; it is answered by this."""

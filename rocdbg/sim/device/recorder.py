@@ -9,7 +9,6 @@ thinned out.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
@@ -20,18 +19,19 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.errors import Error
-from rocdbg.sim import layout
+from rocdbg.sim.architecture import image
+from rocdbg.sim.architecture.places import Lds, Memory, Special
+from rocdbg.sim.architecture.state import ArchitecturalState, ArchitectureError, Extent
+from rocdbg.sim.core.memory import Allocation
+from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, Stops
+from rocdbg.sim.core.stops import Stop, StopKind
+from rocdbg.sim.core.watches import EVERY_ACCESS, Access
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.device.journal import Given, Journal, Poke
+from rocdbg.sim.device.journal import Entry, Given, Journal, Written
 from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.page_history import PAGE, Bytes, PageHistory, cut
-from rocdbg.sim.layout import HEADER
-from rocdbg.sim.memory import Allocation
-from rocdbg.sim.options import NO_STOPS, Followed, RunOptions, Stops
 from rocdbg.sim.services.host_services import ServicesState
-from rocdbg.sim.stops import Stop, StopKind
-from rocdbg.sim.watches import EVERY_ACCESS, Access
-from rocdbg.sim.wave import Wave
 
 INTERVAL = 0.03
 """Seconds of execution, in time of the processor, between two checkpoints, at least."""
@@ -83,7 +83,8 @@ class Recorder:
 
     It may have run; the history begins where it stands.
     ``originals``: by address of an allocation, what it holds, in memory that is not going to change.
-    ``journal``: that of a run which is to be repeated from its beginning; by default the run is a new one.
+    ``journal``: that of a run which is to be repeated from its beginning; by default the run is a new one. Raises
+    `JournalError` if the launch cannot have had it.
     """
 
     def __init__(
@@ -92,6 +93,11 @@ class Recorder:
         self.dispatch = dispatch
         self.journal = journal or Journal()
         self._machine = machine
+        self._state = ArchitecturalState(dispatch, machine.memory, machine.share)
+        self._launched = machine.memory.allocations
+        """Memory of the launch; what the debugger allocates later is none of the run's."""
+        if journal is not None:
+            journal.check(Extent.of(dispatch.plan), self._state.check)
         dispatch.services.keep(True)
         self.begin = dispatch.instructions
         """The first position known."""
@@ -165,9 +171,7 @@ class Recorder:
         self._unkept = time.thread_time() - self._last_kept
         if stop.kind in (StopKind.FAULT, StopKind.ILLEGAL) and stop.wave is not None:
             self.journal.free(self.position)
-            where = HEADER["trapsts"]
-            data = stop.wave.state[where.offset : where.offset + where.size].tobytes()
-            self.journal.poke(where.offset, data, stop.wave.number)
+            self.journal.wrote(Special(stop.wave.number, "trapsts"), stop.wave.trapsts.to_bytes(4, "little"))
         return stop
 
     @contextmanager
@@ -176,16 +180,18 @@ class Recorder:
         state, lds = wave.state.copy(), wave.lds.copy()
         yield
         self._begin_writing()
-        for now, before, is_lds in ((wave.state, state, False), (wave.lds, lds, True)):
-            places = np.flatnonzero(now != before)
-            if places.size:
-                low, high = int(places[0]), int(places[-1]) + 1
-                self.journal.poke(low, now[low:high].tobytes(), wave.number, is_lds)
+        for place, data in self._state.changes(wave, state):
+            self.journal.wrote(place, data)
+        places = np.flatnonzero(wave.lds != lds)
+        if places.size:
+            low, high = int(places[0]), int(places[-1]) + 1
+            self.journal.wrote(Lds(wave.number, low), wave.lds[low:high].tobytes())
 
     def wrote(self, address: int, data: bytes) -> None:
         """Global memory was written from outside."""
         self._begin_writing()
-        self.journal.poke(address, data)
+        if data:
+            self.journal.wrote(Memory(address), data)
 
     def differences(self) -> dict[tuple[int, int], bytes]:
         """What to compare with later, to know what a function that was called outside of the run has changed."""
@@ -201,17 +207,13 @@ class Recorder:
         self._begin_writing()
         for number, at in places:
             data = self._history.chunk(number, at)
-            page = self._history.pages[number]
             address = self._addresses.get(number)
             if address is not None:
-                self.journal.poke(address + at, data)
+                self.journal.wrote(Memory(address + at), data)
                 continue
-            other = next(
-                (n, int(page.ctypes.data - memory.ctypes.data))
-                for n, memory in enumerate(self._other_memory())
-                if 0 <= page.ctypes.data - memory.ctypes.data < max(memory.size, 1)
-            )
-            self.journal.poke(other[1] + at, data, ~other[0])
+            host = int(self._history.pages[number].ctypes.data) + at
+            for place, part in self._state.place_at(host, len(data)):
+                self.journal.wrote(place, part)
 
     def again(self) -> None:
         """Undo what was written since the position was reached."""
@@ -413,18 +415,20 @@ class Recorder:
             self.journal.free(self.position)
 
     def digest(self) -> bytes:
-        """Of all that registers and memory hold, the same on every machine."""
-        digest = hashlib.sha256()
-        host = HEADER["lds_pointer"]
-        for allocation in self._machine.memory.allocations:
-            digest.update(allocation.address.to_bytes(8, "little") + allocation.data.tobytes())
-        for wave in self.dispatch.waves:
-            size = layout.vgpr_offset(wave.vgpr_count, wave.wave_size)
-            digest.update(wave.state[: host.offset].tobytes())
-            digest.update(wave.state[host.offset + host.size : layout.SCALARS_END].tobytes())
-            digest.update(wave.state[layout.VGPRS : size].tobytes())
-            digest.update(wave.lds.tobytes())
-        return digest.digest()
+        """Of all that the run has (`architecture.image`), the same on every machine."""
+        return image.digest(self.dispatch, self._machine.share, self._launched)
+
+    def saved_journal(self) -> Journal:
+        """The journal for a file: without what went to memory that the debugger has allocated during the run."""
+        launched = {allocation.address for allocation in self._launched}
+
+        def is_of_the_run(entry: Entry) -> bool:
+            if not (isinstance(entry, Written) and isinstance(entry.place, Memory)):
+                return True
+            found = self._machine.memory.find(entry.place.address)
+            return found is not None and found.address in launched
+
+        return Journal([entry for entry in self.journal.entries if is_of_the_run(entry)])
 
     def expect(self, digest: bytes) -> None:
         """At the end of its history the run has to be in the state with this digest."""
@@ -467,8 +471,8 @@ class Recorder:
         while not self.live:
             here = self.position
             entry = entries[self._entry] if self._entry < len(entries) else None
-            if isinstance(entry, Poke) and entry.end <= here:
-                self._poke(entry)
+            if isinstance(entry, Written) and entry.end <= here:
+                self._write(entry)
                 self._entry += 1
             elif entry is None:
                 self._set_live(True)
@@ -484,27 +488,29 @@ class Recorder:
             else:
                 budget, cut = min(until, entry.end) - here, entry.end < until
                 if isinstance(entry, Given):
+                    self._check_given(entry)
                     stop = self.dispatch.give(entry.wave, budget, stops, followed, cut)
                 else:
                     stop = self.dispatch.follow(budget, stops, followed, cut)
                 if stop is not None and stop.kind not in (StopKind.BUDGET, StopKind.DONE):
                     return stop
-                if stop is not None and self.position == here:
+                if self.position == here:
                     raise HistoryError(f"the repetition ends at position {here}; the history goes on to {entry.end}")
         return None
 
-    def _poke(self, entry: Poke) -> None:
+    def _check_given(self, entry: Given) -> None:
+        """A journal from a file may give turns to waves that are not there, or wait."""
+        wave = self.dispatch.resident(entry.wave)
+        if wave is None or wave.waiting:
+            state = "does not exist" if wave is None else "waits at a barrier"
+            raise HistoryError(f"the history cannot be repeated: wave {entry.wave} {state} at position {self.position}")
+
+    def _write(self, entry: Written) -> None:
         """Repeat a write from outside."""
-        data = np.frombuffer(entry.data, np.uint8)
-        if not entry.wave:
-            self._machine.memory.write(entry.address, entry.data)
-            return
-        if entry.wave < 0:
-            target = self._other_memory()[~entry.wave]
-        else:
-            wave = self.dispatch.wave(entry.wave)
-            target = wave.lds if entry.lds else wave.state
-        target[entry.address : entry.address + data.size] = data
+        try:
+            self._state.write(entry.place, entry.data)
+        except ArchitectureError as error:
+            raise HistoryError(f"the history cannot be repeated: at position {entry.end}: {error}") from None
 
     # -- checkpoints
 
@@ -534,6 +540,7 @@ class Recorder:
         if self._checkpoints[index - 1].position < moment.position:
             self._add_memory()
             self._history.lay_out(index - 1)
+            self.dispatch.keep_words()
             self._history.keep()
             self._checkpoints.insert(index, moment)
             self._thin_out()

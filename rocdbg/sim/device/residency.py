@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import ScratchKind
-from rocdbg.sim import initial_state, layout
-from rocdbg.sim.device.places import NONE, Fields, Places
+from rocdbg.sim.core import initial_state, layout
+from rocdbg.sim.core.initial_state import DispatchState
+from rocdbg.sim.core.layout import WORDS
+from rocdbg.sim.core.memory import Allocation
+from rocdbg.sim.core.wave import Dim3, StateBlock, Wave
 from rocdbg.sim.device.schedule import Schedule, WaveFlag, next_random
-from rocdbg.sim.initial_state import DispatchState
-from rocdbg.sim.layout import HEADER
-from rocdbg.sim.memory import Allocation
-from rocdbg.sim.wave import Dim3, Wave
+from rocdbg.sim.device.workgroup_places import NONE, Fields, Places
+
+_COUNT = layout.ENGINE["instructions"].offset - layout.ENGINE_OFFSET
 
 
 class Residency:
@@ -38,6 +40,7 @@ class Residency:
         self._fields = places.fields
         self._flags, self._next, self._previous = places.flags, places.following, places.previous
         self._waves: dict[int, Wave] = {}  # by slot: those somebody has asked for
+        self._words: NDArray[np.uint8] | None = None
         self.private = True
         """Whether nobody has been shown any of its memory, so that others can have that afterwards."""
         places.begin(state, scratch, first_wave)
@@ -115,8 +118,7 @@ class Residency:
         """Wave-instructions executed by all waves so far."""
         if self.empty:
             return self.get("retired")
-        field = HEADER["instructions"]
-        counts = self.places.states[:, field.offset : field.offset + field.size].view(np.uint64)[:, 0]
+        counts = self.places.engine[:, _COUNT : _COUNT + 8].view(np.uint64)[:, 0]
         return self.get("retired") + int(counts[self._flags != 0].sum())
 
     def progress(self) -> tuple[int, int, int]:
@@ -130,7 +132,7 @@ class Residency:
         return self.executed(), ended, x * y * z
 
     def _at(self, slot: int, field: str) -> int:
-        return self.get("states") + slot * self.get("state_stride") + HEADER[field].offset
+        return self.get("states") + slot * self.get("state_stride") + WORDS[field].offset
 
     def wave(self, slot: int) -> Wave:
         """The wave in a slot; the same object as long as it is resident."""
@@ -138,7 +140,7 @@ class Residency:
         wave = self._waves.get(slot)
         if wave is None or wave.number != number:
             self.private = False
-            state, block = self.dispatch, self.places.states[slot]
+            state, block = self.dispatch, StateBlock(self.places.states[slot], self.places.engine[slot])
             x, y, z = (
                 ctypes.c_uint32.from_address(self._at(slot, name)).value
                 for name in ("workgroup_x", "workgroup_y", "workgroup_z")
@@ -186,13 +188,31 @@ class Residency:
         return list(self._waves.values())
 
     def memory(self) -> list[NDArray[np.uint8]]:
-        """All that the waves and their schedule are: arrays of bytes that stay where they are."""
+        """All that the waves and their schedule are: arrays of bytes that stay where they are. What the engine relies
+        on of the waves is there as a copy, of when `keep_words` was called last; this does so too."""
         self.private = False
         places = self.places
         parts = places.used_parts(places.states.shape[1])
-        arrays = [places.block, self._flags, self._next.view(np.uint8), self._previous.view(np.uint8)]
+        if self._words is None:
+            self._words = np.empty(places.engine.shape, np.uint8)
+        self.keep_words()
+        arrays = [
+            places.block, self._words.reshape(-1), self._flags, self._next.view(np.uint8),
+            self._previous.view(np.uint8),
+        ]
         arrays += [row[low:high] for row in places.states for low, high in parts]
         return arrays + list(places.lds)
+
+    def keep_words(self) -> None:
+        """Copy the engine's words of all waves to where `memory` has them: together they take few pages, each in its
+        own place one."""
+        if self._words is not None:
+            self._words[:] = self.places.engine
+
+    def restore_words(self) -> None:
+        """The other way round."""
+        if self._words is not None:
+            self.places.engine[:] = self._words
 
     # -- turns -----------------------------------------------------------------------------------------------
 
@@ -213,6 +233,15 @@ class Residency:
             self._flags[slot] |= WaveFlag.REPORTED
         else:
             self._flags[slot] &= 0xFF ^ WaveFlag.REPORTED
+
+    def resume_turns(self, cursor: int, turn_of: int, turn_left: int, random: int) -> None:
+        """Let the next turn be that of the first wave that can run from number ``cursor`` on. ``turn_of``: the wave
+        whose turn is not over, which has ``turn_left`` instructions left; ``random``: the generator's state."""
+        self.set("following", NONE)
+        self.set("cursor", cursor)
+        self.set("turn_of", turn_of)
+        self.set("turn_left", min(turn_left, self.get("quantum")))
+        self.set("random", random)
 
     # -- barriers --------------------------------------------------------------------------------------------
 
@@ -317,6 +346,7 @@ class Residency:
     def _start(self, slot: int, image: NDArray[np.uint8], clean: bool) -> None:
         """Registers of a new wave as far as all waves with its index share them."""
         block, ids = self.places.states[slot], layout.VGPRS + self.get("id_bytes")
+        self.places.engine[slot], image = image[: layout.ENGINE_SIZE], image[layout.ENGINE_SIZE :]
         block[: layout.SCALARS_END] = image[: layout.SCALARS_END]
         block[layout.VGPRS : ids] = image[layout.SCALARS_END :]
         if not clean:

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from rocdbg.sim.layout import Field, make_fields
+from rocdbg.sim.core.layout import Field, make_fields
 
 QUANTUM: Final = 10_000
 """Wave-instructions a wave may execute before the next has its turn, unless a `Schedule` says otherwise."""
@@ -129,10 +129,10 @@ SCHEDULE: Final[dict[str, Field]] = make_fields(
     ("group_z", 4),
     ("created", 8),  # the number of the last wave that was created
     ("numbered_before", 8),  # the number before that of the first
-    ("images", 8 * SHAPES),  # by shape, host address: per wave header and scalar file, then its work-item ids
+    ("images", 8 * SHAPES),  # by shape, host address: see `wave_images`
     ("waves", 4 * SHAPES),  # by shape: waves in the group
     ("image_stride", 8),
-    ("id_bytes", 8),  # of an image, after the scalar file
+    ("id_bytes", 8),  # at the end of an image
     ("vgpr_bytes", 8),  # to clear after the ids
     ("agpr_offset", 8),
     ("agpr_bytes", 8),

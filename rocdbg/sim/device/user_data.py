@@ -12,11 +12,11 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
-from rocdbg.codeobject.flags import OsAbi
+from rocdbg.codeobject.elf_flags import OsAbi
 from rocdbg.codeobject.kernels import Shader
 from rocdbg.codeobject.shader_registers import USER_DATA_COUNT, HardwareStage, UserData, user_data
+from rocdbg.sim.core.wave import Dim3
 from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE, KernargError
-from rocdbg.sim.wave import Dim3
 
 _GLOBAL_TABLE_SIZE: Final = 256
 _COMPUTE_SCRATCH: Final = 16

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from rocdbg.sim import layout
-from rocdbg.sim.device.aql import PACKET_SIZE, QUEUE_SIZE, READ_INDEX, SIGNAL_VALUE, WRITE_INDEX, Queue
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.memory import AllocationKind
+from rocdbg.sim.device.aql_packets import PACKET_SIZE, KernelPacket, PacketError, PacketPlace
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import Machine
-from rocdbg.sim.device.packets import KernelPacket, PacketError, PacketPlace
-from rocdbg.sim.memory import AllocationKind
+from rocdbg.sim.device.queue_structures import QUEUE_SIZE, READ_INDEX, SIGNAL_VALUE, WRITE_INDEX, Queue
 
 _INVALID: Final = (1).to_bytes(2, "little")
 """Header of a packet that is processed, or not written yet."""

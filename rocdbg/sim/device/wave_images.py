@@ -8,16 +8,17 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from rocdbg.sim import initial_state, layout
-from rocdbg.sim.initial_state import DispatchState, GroupIds
-from rocdbg.sim.wave import Dim3, Wave, state_block
+from rocdbg.sim.core import initial_state, layout
+from rocdbg.sim.core.initial_state import DispatchState, GroupIds
+from rocdbg.sim.core.wave import Dim3, Wave, state_block
 
 _KEPT = 128
 """Templates at most; one takes a few kilobytes for each wave of the group."""
 
 
 def wave_images(state: DispatchState, size: Dim3, id_registers: int) -> NDArray[np.uint8]:
-    """Header, scalar file and work-item ids of the waves of a group of ``size``, uint8[wave, byte].
+    """Words of the engine, header, scalar file and work-item ids of the waves of a group of ``size``,
+    uint8[wave, byte].
 
     What differs by wave or place (number, position, scratch, LDS) is for who makes the wave.
     """
@@ -38,10 +39,10 @@ def addresses(state: DispatchState) -> tuple[int, ...]:
 def put_addresses(images: NDArray[np.uint8], state: DispatchState) -> None:
     """Write `addresses` into images."""
     hidden, *user = addresses(state)
-    first = layout.SGPRS // 4
+    first = (layout.ENGINE_SIZE + layout.SGPRS) // 4
     images.view(np.uint32)[:, first : first + len(user)] = user
     if hidden:
-        images.view(np.uint64)[:, layout.HEADER["flat_scratch"].offset // 8] = hidden
+        images.view(np.uint64)[:, (layout.ENGINE_SIZE + layout.HEADER["flat_scratch"].offset) // 8] = hidden
 
 
 @lru_cache(maxsize=_KEPT)
@@ -54,11 +55,12 @@ def _template(state: DispatchState, size: Dim3, id_registers: int) -> NDArray[np
         np.zeros(1, np.uint8),
     )  # fmt: skip
     id_bytes = id_registers * state.wave_size * 4
-    images = np.zeros((len(ids.used), layout.SCALARS_END + id_bytes), np.uint8)
+    images = np.zeros((len(ids.used), layout.ENGINE_SIZE + layout.SCALARS_END + id_bytes), np.uint8)
     for index in range(len(ids.used)):
         wave.index = index
         initial_state.apply(wave, state, shared, ids, 0)
-        images[index, : layout.SCALARS_END] = wave.state[: layout.SCALARS_END]
-        images[index, layout.SCALARS_END :] = wave.state[layout.VGPRS :][:id_bytes]
+        images[index] = np.concatenate((
+            wave.engine, wave.state[: layout.SCALARS_END], wave.state[layout.VGPRS : layout.VGPRS + id_bytes],
+        ))
     images.flags.writeable = False
     return images

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import structs
 
 from rocdbg.sim.images.chips import Chip
-from rocdbg.sim.images.descriptor import IDENTITY, ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import Rules
-from rocdbg.sim.images.layout import ImageLayout
+from rocdbg.sim.images.image_descriptor import IDENTITY, ImageDescriptor, ImageType
+from rocdbg.sim.images.texel_layout import ImageLayout
 
 PITCHED_TYPES = (ImageType.ONE, ImageType.TWO)
 """What has a pitch of its own from GFX10.3 on; up to GFX9 everything has."""

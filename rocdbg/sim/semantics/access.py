@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.sim.builder import F16, F32, F64, FLOAT, I1, I8, I16, I32, I64, Builder, Op, Type, Value
-from rocdbg.sim.builder import Operand as ValueOrNumber
-from rocdbg.sim.layout import EXEC_LO, SCRATCH_ADDRESSES, SGPR_COUNT, VCC_LO, VGPR_COUNT, Mode
+from rocdbg.sim.core.builder import F16, F32, F64, FLOAT, I1, I8, I16, I32, I64, Builder, Op, Type, Value
+from rocdbg.sim.core.builder import Operand as ValueOrNumber
+from rocdbg.sim.core.layout import EXEC_LO, SCRATCH_ADDRESSES, SGPR_COUNT, VCC_LO, VGPR_COUNT, Mode
 
 if TYPE_CHECKING:
     from rocdbg.arch.targets import Generation, Target
@@ -59,7 +59,7 @@ class Context(Struct, frozen=True):
     exceptions: bool = False
     """Whether instructions note the arithmetic exceptions they raise (`rocdbg.sim.semantics.exceptions`)."""
     watching: bool = False
-    """Whether watched words are looked at after instructions that may change them (`rocdbg.sim.watches`)."""
+    """Whether watched words are looked at after instructions that may change them (`rocdbg.sim.core.watches`)."""
     touching: bool = False
     """Whether every access is looked at, too."""
     noted: bool = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.isa.instruction import OperandKind
-from rocdbg.sim.builder import I1, I32, I64, Value
-from rocdbg.sim.layout import EXEC_LO, Status
+from rocdbg.sim.core.builder import I1, I32, I64, Value
+from rocdbg.sim.core.layout import EXEC_LO, Status
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.registry import Ends, semantic
 

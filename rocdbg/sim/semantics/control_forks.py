@@ -6,7 +6,7 @@ from s0 on, whose height is MODE.CSP (bits 31:29); the join that belongs to the 
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import I32, I64, Value
+from rocdbg.sim.core.builder import I32, I64, Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import Ends, semantic
 

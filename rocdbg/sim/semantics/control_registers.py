@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.hardware_registers import Register, registers, writable
-from rocdbg.sim.layout import GPR_IDX_EN, VGPR_MSB, VSKIP
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.core.hardware_registers import Register, registers, writable
+from rocdbg.sim.core.layout import GPR_IDX_EN, VGPR_MSB, VSKIP
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import Ends, semantic
 

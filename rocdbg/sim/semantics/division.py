@@ -11,7 +11,7 @@ or 2**64 where the factor depends on the direction); what is written here is wha
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import F32, F64, I32, Op, Value
+from rocdbg.sim.core.builder import F32, F64, I32, Op, Value
 from rocdbg.sim.semantics.floats import (
     arithmetic,
     exponent_field,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from rocdbg.sim.builder import F16, F32, F64, I1, I16, I32, I64, Operand, Value
+from rocdbg.sim.core.builder import F16, F32, F64, I1, I16, I32, I64, Operand, Value
 from rocdbg.sim.semantics import floats
 
 FACTOR_NAN = 0xFFC00A3D

@@ -20,9 +20,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rocdbg.sim.arithmetic_exceptions import CAUSES, ENABLED_SHIFT, Cause
-from rocdbg.sim.builder import F16, F32, F64, I1, I32, INTEGER, Op, Type, Value
-from rocdbg.sim.layout import EXCEPTION_MASKS, Status
+from rocdbg.sim.core.arithmetic_exceptions import CAUSES, ENABLED_SHIFT, Cause
+from rocdbg.sim.core.builder import F16, F32, F64, I1, I32, INTEGER, Op, Type, Value
+from rocdbg.sim.core.layout import EXCEPTION_MASKS, Status
 from rocdbg.sim.semantics import floats
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg.arch.targets import Generation, Target
-from rocdbg.sim.builder import F32, F64, I8, I32, I64, Value
+from rocdbg.sim.core.builder import F32, F64, I8, I32, I64, Value
 
 
 class Float8(Struct, frozen=True):

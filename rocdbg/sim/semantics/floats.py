@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.sim.builder import F16, F32, F64, I32, I64, INTEGER, Op, Type, Value
+from rocdbg.sim.core.builder import F16, F32, F64, I32, I64, INTEGER, Op, Type, Value
 
 
 class Format(Struct, frozen=True):

@@ -4,7 +4,7 @@ instruction.
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import I16, I32, I64, Type, Value
+from rocdbg.sim.core.builder import I16, I32, I64, Type, Value
 
 _WIDER: dict[int, Type] = {8: I16, 16: I32, 32: I64}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.isa.instruction import OperandKind
-from rocdbg.sim.builder import I32, Value
+from rocdbg.sim.core.builder import I32, Value
 from rocdbg.sim.semantics.access import Access, Unsupported, vector_number
 from rocdbg.sim.semantics.registry import Kind, semantic
 

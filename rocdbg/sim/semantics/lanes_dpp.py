@@ -6,7 +6,7 @@ the transfer buffer, and `Access` is told where it is, which lanes read 0, and w
 
 from __future__ import annotations
 
-from rocdbg.arch.lanes import all_lanes, lane_mask
+from rocdbg.arch.lane_sets import all_lanes, lane_mask
 from rocdbg.arch.targets import Generation
 from rocdbg.isa.instruction import OperandKind
 from rocdbg.sim.semantics.access import Access, Unsupported

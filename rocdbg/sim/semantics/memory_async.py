@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rocdbg.sim.builder import I64, Value
+from rocdbg.sim.core.builder import I64, Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import LOADS, Addresses, Format, load, memory, required, transfer
 from rocdbg.sim.semantics.memory_flat import flat_address, global_address

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rocdbg.isa.instruction import Operand, OperandKind
-from rocdbg.sim import buffer_request
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.layout import sgpr_offset
+from rocdbg.sim.core import buffer_request
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.core.layout import sgpr_offset
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import (
     ATOMICS,
@@ -36,7 +36,7 @@ def _rules(i: Access) -> int:
     flags = max(0, min(3, int(i.generation) - 9)) << buffer_request.RULES
     if i.modifier("idxen"):
         flags |= buffer_request.IDXEN
-    if i.generation == 9 and i.target.name.startswith(("gfx94", "gfx95")):
+    if i.target.family == "gfx940":
         flags |= buffer_request.MEASURED_GFX940
     if i.generation < 9:
         flags |= buffer_request.BEFORE_GFX9 | (buffer_request.GFX8 if i.generation == 8 else 0)

@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.isa.instruction import Operand
-from rocdbg.sim.builder import I8, I16, I32, I64, Value
-from rocdbg.sim.layout import EXCEPTION_MASKS, FLUSH_INPUTS, FLUSH_RESULTS
+from rocdbg.sim.core.builder import I8, I16, I32, I64, Value
+from rocdbg.sim.core.layout import EXCEPTION_MASKS, FLUSH_INPUTS, FLUSH_RESULTS
+from rocdbg.sim.data.atomics import BY_NAME
 from rocdbg.sim.semantics.access import Access, Unsupported, vector_number
 from rocdbg.sim.semantics.registry import Kind, semantic
-from rocdbg.sim.translator.atomics import BY_NAME
 
 
 class Format(Struct, frozen=True):
@@ -91,7 +91,7 @@ register = vector_number
 
 def packs_halves(i: Access) -> bool:
     """Whether d16 puts two components into a register: all targets that have it do but GFX8 before gfx810."""
-    return i.generation >= 9 or i.target.name == "gfx810"
+    return i.target.packs_d16
 
 
 def address64(i: Access, operand: Operand) -> Value:
@@ -218,7 +218,7 @@ def lds_slot(size: int) -> Addresses:
     16 * L for sizes over 4."""
 
     def slot(i: Access) -> tuple[str, Value, Sequence[Value]]:
-        wide = i.generation == 9 and i.target.name.startswith(("gfx94", "gfx95"))
+        wide = i.target.family == "gfx940"
         base = (i.m0 & (0x3FFFF if wide else 0xFFFF)) + i.modifier("offset")
         return "lds", (base + i.lane * (16 if size > 4 else 4)).zext(I64), ()
 
@@ -258,7 +258,7 @@ def _flush(i: Access, helper: str, space: str) -> int:
     in_lds = space in ("lds", "gds")
     if name in ("fadd", "pk_add"):
         if not in_lds:
-            recent = i.target.name.startswith(("gfx94", "gfx95")) or i.generation >= 12
+            recent = i.target.family == "gfx940" or i.generation >= 12
             inputs, results = name == "fadd" and single and not recent, False
         elif name == "fadd" and not single:
             inputs = results = False

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.layout import vgpr_offset
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.core.layout import vgpr_offset
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import (
     Addresses,
@@ -25,7 +25,7 @@ from rocdbg.sim.semantics.memory_common import (
     store_lanes,
     transfer,
 )
-from rocdbg.sim.translator.helpers import lds_helpers, pack_places
+from rocdbg.sim.translator.routine_names import lds_helpers, pack_places
 
 
 def _at(offset: Callable[[Access], int]) -> Addresses:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rocdbg.isa.instruction import Operand, OperandKind
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.layout import SCRATCH_ADDRESSES
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.core.layout import SCRATCH_ADDRESSES
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import (
     ATOMICS,

@@ -1,19 +1,19 @@
 """Image instructions: loads, stores and atomics with integer coordinates, samples and gathers with a sampler.
 
-Lane code brings addresses and data into the transfer buffer, `rocdbg.sim.translator.images` and `image_samples` read
-the descriptors and do the rest. GFX9's encoding does not say how many address registers there are (the image's type
-does), so there the routine fetches them itself.
+Lane code brings addresses and data into the transfer buffer, `rocdbg.sim.translator.image_access` and `image_samples`
+read the descriptors and do the rest. GFX9's encoding does not say how many address registers there are (the image's
+type does), so there the routine fetches them itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rocdbg.sim import image_request as request
-from rocdbg.sim.builder import I64, Value
+from rocdbg.sim.core import image_request as request
+from rocdbg.sim.core.builder import I64, Value
+from rocdbg.sim.core.layout import VGPR_COUNT, sgpr_offset, vgpr_offset
 from rocdbg.sim.images.chips import CHIPS, chip_of
 from rocdbg.sim.images.fields import Rules
-from rocdbg.sim.layout import VGPR_COUNT, sgpr_offset, vgpr_offset
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import atomic, packs_halves, register, required
 from rocdbg.sim.semantics.registry import Kind, semantic

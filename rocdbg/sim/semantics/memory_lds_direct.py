@@ -10,7 +10,7 @@ import re
 
 from rocdbg.isa.instruction import OperandKind
 from rocdbg.isa.operands import special_code
-from rocdbg.sim.builder import I8, I16, I32, I64, Value
+from rocdbg.sim.core.builder import I8, I16, I32, I64, Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import register, required
 from rocdbg.sim.semantics.registry import Kind, semantic

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rocdbg.sim.builder import I64, Value
+from rocdbg.sim.core.builder import I64, Value
+from rocdbg.sim.data.atomics import BY_NAME
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import memory, required, transfer
-from rocdbg.sim.translator.atomics import BY_NAME
 
 _FROM_ADDRESS = 1 << 15
 _ADDRESS = 0x1FFFF

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.isa.instruction import Operand, OperandKind
-from rocdbg.sim.builder import I64, Value
+from rocdbg.sim.core.builder import I64, Value
+from rocdbg.sim.data.atomics import BY_NAME
 from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import memory, required, scaled
-from rocdbg.sim.translator.atomics import BY_NAME
 
 
 def _immediate(i: Access) -> int:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.layout import Status
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.core.layout import Status
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import register, required
 from rocdbg.sim.semantics.registry import Ends, Kind, semantic

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import F16, F32, I32, I64, Type
+from rocdbg.sim.core.builder import F16, F32, I32, I64, Type
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_compare import FLOAT_RELATIONS, SIGNED_RELATIONS, UNSIGNED_RELATIONS, Relation

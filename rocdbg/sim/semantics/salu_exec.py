@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import I32, I64, Type, Value
-from rocdbg.sim.layout import EXEC_LO
+from rocdbg.sim.core.builder import I32, I64, Type, Value
+from rocdbg.sim.core.layout import EXEC_LO
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from rocdbg.sim.builder import F16, F32, I16, I32, Type, Value
+from rocdbg.sim.core.builder import F16, F32, I16, I32, Type, Value
 from rocdbg.sim.semantics import floats
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rocdbg.isa.instruction import Operand, OperandKind
-from rocdbg.sim.builder import Type, Value
-from rocdbg.sim.layout import VCC_LO
+from rocdbg.sim.core.builder import Type, Value
+from rocdbg.sim.core.layout import VCC_LO
 from rocdbg.sim.semantics.access import I32, I64, Access, Unsupported
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from rocdbg.sim.builder import F64, I32, Value
+from rocdbg.sim.core.builder import F64, I32, Value
 from rocdbg.sim.semantics.floats import (
     FORMATS,
     arithmetic,

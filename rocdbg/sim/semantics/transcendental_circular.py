@@ -8,7 +8,7 @@ f32 and rounded to nearest even.
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import F16, F32, I32, I64, Value
+from rocdbg.sim.core.builder import F16, F32, I32, I64, Value
 from rocdbg.sim.semantics.floats import arithmetic, is_infinite
 from rocdbg.sim.semantics.transcendental_unit import Row, bit_width, chosen_row, packed_float, round_even
 

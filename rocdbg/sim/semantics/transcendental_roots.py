@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.sim.builder import F32, I32, I64, Value
+from rocdbg.sim.core.builder import F32, I32, I64, Value
 from rocdbg.sim.semantics.floats import arithmetic, is_infinite, sign_bit
 from rocdbg.sim.semantics.transcendental_residuals import RECIPROCAL, RECIPROCAL_ROOT, ROOT
 from rocdbg.sim.semantics.transcendental_unit import Row, chosen_row, round_even

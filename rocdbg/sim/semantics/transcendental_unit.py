@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.sim.builder import F32, I1, I32, I64, Value
+from rocdbg.sim.core.builder import F32, I1, I32, I64, Value
 from rocdbg.sim.semantics.floats import arithmetic, is_infinite, sign_bit
 
 Row = tuple[int, int, int, int]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.isa.instruction import OperandKind
-from rocdbg.sim.builder import F32, F64, I16, I32, Value
+from rocdbg.sim.core.builder import F32, F64, I16, I32, Value
 from rocdbg.sim.semantics import division, floats
 from rocdbg.sim.semantics.access import Access
-from rocdbg.sim.semantics.constants import expand, source32
+from rocdbg.sim.semantics.float_constants import expand, source32
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_convert import from_bfloat16, to_bfloat16
 

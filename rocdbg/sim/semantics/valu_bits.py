@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import F16, I8, I16, I32, I64, Type, Value
+from rocdbg.sim.core.builder import F16, I8, I16, I32, I64, Type, Value
 from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access, vector_number
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.arch.targets import Generation
-from rocdbg.sim.builder import F16, F32, F64, I16, I32, I64, Type, Value
-from rocdbg.sim.layout import EXEC_LO
+from rocdbg.sim.core.builder import F16, F32, F64, I16, I32, I64, Type, Value
+from rocdbg.sim.core.layout import EXEC_LO
 from rocdbg.sim.semantics import floats
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import F16, F32, F64, I8, I16, I32, Type, Value
+from rocdbg.sim.core.builder import F16, F32, F64, I8, I16, I32, Type, Value
 from rocdbg.sim.semantics import floats, integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import F16, F32, I8, I16, I32, I64, Value
+from rocdbg.sim.core.builder import F16, F32, I8, I16, I32, I64, Value
 from rocdbg.sim.semantics import floats, integers
 from rocdbg.sim.semantics.access import Access
-from rocdbg.sim.semantics.constants import source32
 from rocdbg.sim.semantics.dots import gfx11_dot2, gfx12_dot, widened
+from rocdbg.sim.semantics.float_constants import source32
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_convert import from_bfloat16
 

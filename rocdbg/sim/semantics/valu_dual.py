@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.sim.builder import Value
+from rocdbg.sim.core.builder import Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import lookup, semantic
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import F32, F64, I32, I64, Type, Value
+from rocdbg.sim.core.builder import F32, F64, I32, I64, Type, Value
 from rocdbg.sim.semantics import floats, transcendental
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic

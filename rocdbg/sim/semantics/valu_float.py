@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.arch.targets import Generation
-from rocdbg.sim.builder import F16, F32, F64, I16, I32, Op, Type, Value
+from rocdbg.sim.core.builder import F16, F32, F64, I16, I32, Op, Type, Value
 from rocdbg.sim.semantics import floats
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic

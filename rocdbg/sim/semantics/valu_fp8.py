@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import F16, F32, F64, I8, I16, I32, Value
+from rocdbg.sim.core.builder import F16, F32, F64, I8, I16, I32, Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.float8 import Float8, formats, narrow, round_scaled, widen
 from rocdbg.sim.semantics.floats import convert

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.arch.targets import Generation
-from rocdbg.sim.builder import I16, I32, I64, I128, Type, Value
+from rocdbg.sim.core.builder import I16, I32, I64, I128, Type, Value
 from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic

@@ -7,13 +7,13 @@ import struct
 from collections.abc import Callable
 
 from rocdbg.isa.instruction import Operand, OperandKind
-from rocdbg.sim.builder import I64, Value
-from rocdbg.sim.layout import VGPR_COUNT, sgpr_offset, vgpr_offset
+from rocdbg.sim.core.builder import I64, Value
+from rocdbg.sim.core.layout import VGPR_COUNT, sgpr_offset, vgpr_offset
+from rocdbg.sim.data.matrix_shapes import GFX950, SHAPES, ScaleKind
+from rocdbg.sim.data.wmma_shapes import GFX11, GFX12, GFX125
 from rocdbg.sim.semantics.access import Access, Unsupported
-from rocdbg.sim.semantics.constants import expand
+from rocdbg.sim.semantics.float_constants import expand
 from rocdbg.sim.semantics.registry import Kind, semantic
-from rocdbg.sim.translator.matrix_shapes import GFX950, SHAPES, ScaleKind
-from rocdbg.sim.translator.wmma_shapes import GFX11, GFX12, GFX125
 
 _CONSTANTS = (OperandKind.CONSTANT, OperandKind.LITERAL)
 

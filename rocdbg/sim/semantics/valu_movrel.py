@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import Value
+from rocdbg.sim.core.builder import Value
 from rocdbg.sim.semantics.access import Access, vector_number
 from rocdbg.sim.semantics.registry import Kind, semantic
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from rocdbg.sim.builder import F16, F32, I16, I32, I64, Op, Type, Value
+from rocdbg.sim.core.builder import F16, F32, I16, I32, I64, Op, Type, Value
 from rocdbg.sim.semantics import division, floats, integers
 from rocdbg.sim.semantics.access import Access
-from rocdbg.sim.semantics.constants import source16, source32
+from rocdbg.sim.semantics.float_constants import source16, source32
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_float import fma, maximum, minimum, multiply
 

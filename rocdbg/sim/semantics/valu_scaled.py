@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rocdbg.isa.instruction import Operand
-from rocdbg.sim.builder import F16, F32, F64, FLOAT, I16, I32, I64, Value
+from rocdbg.sim.core.builder import F16, F32, F64, FLOAT, I16, I32, I64, Value
 from rocdbg.sim.semantics.access import Access, vector_number
 from rocdbg.sim.semantics.float8 import Float8, formats, round_scaled, widen
 from rocdbg.sim.semantics.floats import power_of_two

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.arch.targets import Generation
-from rocdbg.sim.builder import F16, F32, F64, I32, Type, Value
+from rocdbg.sim.core.builder import F16, F32, F64, I32, Type, Value
 from rocdbg.sim.semantics import (
     division,
     floats,

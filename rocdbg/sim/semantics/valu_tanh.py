@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from rocdbg.sim.builder import F16, F32, F64, I16, I32, Type, Value
+from rocdbg.sim.core.builder import F16, F32, F64, I16, I32, Type, Value
 from rocdbg.sim.semantics import floats, transcendental
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import I16, I32, Type
+from rocdbg.sim.core.builder import I16, I32, Type
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 

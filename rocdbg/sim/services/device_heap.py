@@ -11,8 +11,8 @@ from collections import deque
 
 from msgspec import Struct
 
-from rocdbg.sim.layout import PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE
-from rocdbg.sim.memory import Allocation, AllocationError, GlobalMemory
+from rocdbg.sim.core.layout import PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE
+from rocdbg.sim.core.memory import Allocation, AllocationError, GlobalMemory
 
 FIRST_PAGE = PAGE_COUNT // 2
 """The heap's part of the window begins with this page."""

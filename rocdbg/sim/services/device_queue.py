@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 
-from rocdbg.sim.memory import Allocation
+from rocdbg.sim.core.memory import Allocation
 
 SIZE = 512
 """Bytes of all of it."""

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from rocdbg.codeobject.metadata import ValueKind
-from rocdbg.sim.layout import PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE
-from rocdbg.sim.memory import AllocationKind, GlobalMemory
+from rocdbg.sim.core.layout import PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE
+from rocdbg.sim.core.memory import AllocationKind, GlobalMemory
 from rocdbg.sim.services.output import Positions, ProgramOutput, Stream
 
 if TYPE_CHECKING:
-    from rocdbg.sim.memory import Allocation
+    from rocdbg.sim.core.memory import Allocation
     from rocdbg.sim.services.device_heap import DeviceHeap, HeapState
     from rocdbg.sim.services.device_queue import DeviceQueue
     from rocdbg.sim.services.hostcall import HostcallBuffer, Row

@@ -17,7 +17,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from rocdbg.sim.memory import Allocation
+from rocdbg.sim.core.memory import Allocation
 
 _BUFFER = struct.Struct("<6Q")  # headers, payloads, doorbell, free stack, ready stack, index mask
 _READY_STACK = 32

@@ -20,7 +20,7 @@ from itertools import islice
 import numpy as np
 from msgspec import Struct
 
-from rocdbg.sim.memory import Allocation
+from rocdbg.sim.core.memory import Allocation
 from rocdbg.sim.services.c_format import Conversion, pieces
 from rocdbg.sim.services.output import ProgramOutput, Stream
 from rocdbg.sim.services.print_message import print_arguments, print_message

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I64, Value
-from rocdbg.sim.layout import ENV, Status
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I64, Value
+from rocdbg.sim.core.layout import ENV, Status
 from rocdbg.sim.translator.block_registers import BlockRegisters
-from rocdbg.sim.translator.helpers import noted_by, seen_by, space_of, writes_memory
+from rocdbg.sim.translator.routine_names import noted_by, seen_by, space_of, writes_memory
 
 
 class BlockCalls(BlockRegisters):

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I1, I32, I64, INTEGER, Builder, Type, Value
-from rocdbg.sim.layout import ENV, EXEC_LO, HEADER
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I1, I32, I64, INTEGER, Builder, Type, Value
+from rocdbg.sim.core.layout import ENV, EXEC_LO, WORDS
 from rocdbg.sim.semantics.access import Unsupported
 from rocdbg.sim.translator.ir import Writer
 
@@ -417,7 +417,7 @@ class BlockRegisters(Writer, Builder):
     def read_scc(self) -> Value:
         s = self._scalars
         if s.scc is None:
-            s.scc = self.load_state(HEADER["scc"].offset, I32).ne(0)
+            s.scc = self.load_state(WORDS["scc"].offset, I32).ne(0)
         return s.scc
 
     def write_scc(self, bit: Value) -> None:
@@ -428,10 +428,10 @@ class BlockRegisters(Writer, Builder):
     def read_field(self, name: str) -> Value:
         if name == "instructions":  # memory holds the count at the block's start
             return Value(self, I64, "%count", True) + self._count
-        return self.load_state(HEADER[name].offset, INTEGER[HEADER[name].size * 8])
+        return self.load_state(WORDS[name].offset, INTEGER[WORDS[name].size * 8])
 
     def write_field(self, name: str, value: Value) -> None:
-        self.store_state(HEADER[name].offset, value)
+        self.store_state(WORDS[name].offset, value)
 
     def read_env(self, name: str) -> Value:
         pointer = self._gep("%env", ENV[name].offset)
@@ -488,7 +488,7 @@ class BlockRegisters(Writer, Builder):
         for code in sorted(s.dirty_pairs):
             self.store_state(layout.sgpr_offset(code), s.pairs[code])
         if s.scc_dirty and s.scc is not None:
-            self.store_state(HEADER["scc"].offset, s.scc.zext(I32))
+            self.store_state(WORDS["scc"].offset, s.scc.zext(I32))
         s.dirty_words.clear()
         s.dirty_pairs.clear()
         s.scc_dirty = False

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from rocdbg.isa.instruction import Flow, Instruction, OperandKind
-from rocdbg.sim.layout import SGPR_COUNT, Status
+from rocdbg.sim.core.layout import SGPR_COUNT, Status
 from rocdbg.sim.semantics.access import DESTINATIONS
 from rocdbg.sim.semantics.registry import Ends, Semantic, lookup
 

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rocdbg.sim import layout
-from rocdbg.sim.buffer_request import (
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.buffer_request import (
     ADDR64,
     BEFORE_GFX9,
     CHANNELS,
@@ -39,8 +39,8 @@ from rocdbg.sim.buffer_request import (
     RULES,
     TYPED,
 )
-from rocdbg.sim.builder import I8, I32, I64, Value
-from rocdbg.sim.layout import FaultKind, PageFlags, Space
+from rocdbg.sim.core.builder import I8, I32, I64, Value
+from rocdbg.sim.core.layout import FaultKind, PageFlags, Space
 from rocdbg.sim.translator import vector_access
 from rocdbg.sim.translator.format_conversion import (
     RunTimeFormat,

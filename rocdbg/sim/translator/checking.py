@@ -1,11 +1,11 @@
-"""The native text of checks at stops (`rocdbg.sim.checks`)."""
+"""The native text of checks at stops (`rocdbg.sim.core.checks`)."""
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import I1, I32, I64, Value
-from rocdbg.sim.checks import ENTRY_WORDS, LOG_HEAD, Check, Condition, record_words
-from rocdbg.sim.lane_expressions import Node
-from rocdbg.sim.layout import ENV, HEADER, Status
+from rocdbg.sim.core.builder import I1, I32, I64, Value
+from rocdbg.sim.core.checks import ENTRY_WORDS, LOG_HEAD, Check, Condition, record_words
+from rocdbg.sim.core.lane_expressions import Node
+from rocdbg.sim.core.layout import ENV, WORDS, Status
 from rocdbg.sim.translator.lane_code import LaneCode
 
 _STOP, _GO = 1, 0
@@ -115,7 +115,7 @@ def _collect(r: LaneCode, at: Check, held: list[str], last: int) -> str:
 def entry_text(name: str, index: int) -> str:
     """``i32 name(ptr state, ptr env)``, as a block: checks, then executes one instruction, if it may be executed."""
     r = LaneCode(64, 0)
-    state = {word: r.gep("%state", HEADER[word].offset) for word in ("instructions", "limit")}
+    state = {word: r.gep("%state", WORDS[word].offset) for word in ("instructions", "limit")}
     entry = r.gep(r.pointer(r.load(r.gep("%env", ENV["checks"].offset), I64)), index * 8 * ENTRY_WORDS)
     instruction, routine, row = (r.load(r.gep(entry, 8 * n), I64) for n in range(ENTRY_WORDS))
     left = r.load(state["instructions"], I64).ult(r.load(state["limit"], I64))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from rocdbg.sim.builder import I64, Value
+from rocdbg.sim.core.builder import I64, Value
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.routine import Routine

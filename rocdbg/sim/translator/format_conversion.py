@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rocdbg.sim.buffer_formats import GFX9_FORMATS, GFX10_FORMATS, GFX11_FORMATS, BufferFormat, NumberFormat
-from rocdbg.sim.builder import F16, F32, F64, I16, I32, I64, Value
+from rocdbg.sim.core.builder import F16, F32, F64, I16, I32, I64, Value
+from rocdbg.sim.data.buffer_formats import GFX9_FORMATS, GFX10_FORMATS, GFX11_FORMATS, BufferFormat, NumberFormat
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.routine import Routine

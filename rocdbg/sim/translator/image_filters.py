@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.sim import image_request as request
-from rocdbg.sim.buffer_formats import NumberFormat
-from rocdbg.sim.builder import F32, F64, I32, I64, Value
-from rocdbg.sim.images.descriptor import ImageType
-from rocdbg.sim.images.sampler import Border, Clamp
+from rocdbg.sim.core import image_request as request
+from rocdbg.sim.core.builder import F32, F64, I32, I64, Value
+from rocdbg.sim.data.buffer_formats import NumberFormat
+from rocdbg.sim.images.image_descriptor import ImageType
+from rocdbg.sim.images.sampler_descriptor import Border, Clamp
 from rocdbg.sim.translator import cube_seams
 from rocdbg.sim.translator.format_conversion import is_integer
+from rocdbg.sim.translator.image_access import call_texel
 from rocdbg.sim.translator.image_texels import extent
 from rocdbg.sim.translator.image_view import Slot, View, bit, room
-from rocdbg.sim.translator.images import call_texel
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.routine import Routine

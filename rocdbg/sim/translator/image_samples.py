@@ -1,24 +1,24 @@
 """Native routine of image instructions with a sampler: level of detail, one or two levels, the result's format.
 
-``sample_texture`` takes what `rocdbg.sim.image_request` says. Without a level or derivatives in the address the level
-of detail comes from the differences within four neighbouring lanes, whether they are active or not.
+``sample_texture`` takes what `rocdbg.sim.core.image_request` says. Without a level or derivatives in the address the
+level of detail comes from the differences within four neighbouring lanes, whether they are active or not.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.sim import image_request as request
-from rocdbg.sim.builder import F16, F32, F64, I16, I32, I64, Value
-from rocdbg.sim.images.descriptor import ImageType
+from rocdbg.sim.core import image_request as request
+from rocdbg.sim.core.builder import F16, F32, F64, I16, I32, I64, Value
+from rocdbg.sim.core.layout import Access
 from rocdbg.sim.images.fields import Rules
-from rocdbg.sim.images.sampler import MIP_LINEAR
-from rocdbg.sim.layout import Access
+from rocdbg.sim.images.image_descriptor import ImageType
+from rocdbg.sim.images.sampler_descriptor import MIP_LINEAR
 from rocdbg.sim.translator import cube_seams, image_filters, image_texels
 from rocdbg.sim.translator.format_conversion import is_integer
+from rocdbg.sim.translator.image_access import ImageRoutines
 from rocdbg.sim.translator.image_filters import CORNER, LINEAR, LINEAR_Z, finite
 from rocdbg.sim.translator.image_view import Slot, View, bit, room
-from rocdbg.sim.translator.images import ImageRoutines
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.routine import Routine

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from rocdbg.sim import image_request as request
-from rocdbg.sim.buffer_formats import NumberFormat
-from rocdbg.sim.builder import F16, F32, I8, I16, I32, I64, Value
-from rocdbg.sim.images.descriptor import ImageType
+from rocdbg.sim.core import image_request as request
+from rocdbg.sim.core.builder import F16, F32, I8, I16, I32, I64, Value
+from rocdbg.sim.data.buffer_formats import NumberFormat
 from rocdbg.sim.images.fields import Rules
+from rocdbg.sim.images.image_descriptor import ImageType
 from rocdbg.sim.translator import image_tiles
 from rocdbg.sim.translator.format_conversion import RunTimeFormat, from_memory, is_integer
 from rocdbg.sim.translator.image_view import Slot, View, bit, room
@@ -84,7 +84,7 @@ def place(r: Routine, view: View, x: Value, y: Value, layer: Value, level: Value
 
 
 def _early_place(r: Routine, view: View, x: Value, y: Value, layer: Value, level: Value) -> Value:
-    """The address of a texel of a linear image of GFX6 to GFX8: see `rocdbg.sim.images.layout`."""
+    """The address of a texel of a linear image of GFX6 to GFX8: see `rocdbg.sim.images.texel_layout`."""
     size, pitch0 = view[Slot.ROW].lshr(48).umax(1), view[Slot.PITCH]
     three, padded = view[Slot.TYPE].eq(int(ImageType.THREE)), view[Slot.PADDED].ne(0)
 

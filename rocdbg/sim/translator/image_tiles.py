@@ -10,11 +10,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from rocdbg.sim.builder import I8, I16, I64, Value
+from rocdbg.sim.core.builder import I8, I16, I64, Value
 from rocdbg.sim.images.chips import CHIPS
-from rocdbg.sim.images.descriptor import ImageType
 from rocdbg.sim.images.fields import Rules
-from rocdbg.sim.images.layout import tail_corner, tail_of
+from rocdbg.sim.images.image_descriptor import ImageType
+from rocdbg.sim.images.texel_layout import tail_corner, tail_of
 from rocdbg.sim.images.tiles import Equation, equation, tiling_of
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def address(
     level: Value, levels: Value,
 ) -> Value:  # fmt: skip
     """The address of the texel at ``place`` (x, y, z) in an image of ``sizes``: texels per row and rows of the first of
-    its ``levels``. All I64. See `rocdbg.sim.images.layout`."""
+    its ``levels``. All I64. See `rocdbg.sim.images.texel_layout`."""
     order = r.gep("@image_orders", (number - 1) * _EQUATION)
     width, height, depth, bits, wide, high, most = (r.load(r.gep(order, n), I8).zext(I64) for n in range(7))
     one = r.const(1, I64)

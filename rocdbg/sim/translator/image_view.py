@@ -9,12 +9,12 @@ from __future__ import annotations
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING
 
-from rocdbg.sim import image_request as request
-from rocdbg.sim.builder import F64, I32, I64, Value
-from rocdbg.sim.images.descriptor import ImageType
+from rocdbg.sim.core import image_request as request
+from rocdbg.sim.core.builder import F64, I32, I64, Value
+from rocdbg.sim.core.layout import FaultKind
 from rocdbg.sim.images.fields import IMAGE_FIELDS, SAMPLER_FIELDS, Field, Layout, Rules
-from rocdbg.sim.images.formats import CODES, formats_of
-from rocdbg.sim.layout import FaultKind
+from rocdbg.sim.images.image_descriptor import ImageType
+from rocdbg.sim.images.texel_formats import CODES, formats_of
 from rocdbg.sim.translator import image_tiles
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 
-from rocdbg.sim.builder import F16, F32, F64, I1, I32, INTEGER, Arithmetic, InexactError, Op, Type, Value
+from rocdbg.sim.core.builder import F16, F32, F64, I1, I32, INTEGER, Arithmetic, InexactError, Op, Type, Value
 
 _NAMES = {"f16": "half", "f32": "float", "f64": "double"}
 

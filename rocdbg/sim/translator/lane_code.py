@@ -1,4 +1,4 @@
-"""Native routines of `rocdbg.sim.lane_expressions`: expressions, evaluated for the lanes of a wave in turn.
+"""Native routines of `rocdbg.sim.core.lane_expressions`: expressions, evaluated for the lanes of a wave in turn.
 
 A routine leaves with `UNDECIDED` at the first lane that has no value. Whatever becomes a host address is checked
 before: offsets of registers as the expression is translated, addresses of memory as they are met.
@@ -6,9 +6,9 @@ before: offsets of registers as the expression is translated, addresses of memor
 
 from __future__ import annotations
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I32, I64, Type, Value
-from rocdbg.sim.lane_expressions import (
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I32, I64, Type, Value
+from rocdbg.sim.core.lane_expressions import (
     Apply,
     Cell,
     Choose,
@@ -24,7 +24,7 @@ from rocdbg.sim.lane_expressions import (
     children,
     is_uniform,
 )
-from rocdbg.sim.layout import PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDOW_SIZE
+from rocdbg.sim.core.layout import PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDOW_SIZE
 from rocdbg.sim.translator.routine import Routine
 
 UNDECIDED = 2

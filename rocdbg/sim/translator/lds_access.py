@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.translator.helpers import LDS_SIZES, PLACE_BITS, helper_names
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.translator.routine_names import LDS_SIZES, PLACE_BITS, helper_names
 from rocdbg.sim.translator.vector_access import FARTHEST, VectorRoutine
 
 PARAMETERS = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b"

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rocdbg.sim.builder import F32, F64, I32, I64, Value
+from rocdbg.sim.core.builder import F32, F64, I32, I64, Value
+from rocdbg.sim.data import wmma_shapes
+from rocdbg.sim.data.matrix_shapes import BITS, BY_HELPER, SCALED, Model, Shape
 from rocdbg.sim.semantics import floats
-from rocdbg.sim.translator import wmma_shapes
 from rocdbg.sim.translator.matrix_registers import accumulator, element, finish, result, word
 from rocdbg.sim.translator.matrix_scaled import scaled
-from rocdbg.sim.translator.matrix_shapes import BITS, BY_HELPER, SCALED, Model, Shape
 from rocdbg.sim.translator.matrix_sums import exact, flushing, number, truncated
 from rocdbg.sim.translator.wmma import wmma
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.sim.builder import I8, I16, I32, I64, Type, Value
+from rocdbg.sim.core.builder import I8, I16, I32, I64, Type, Value
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.runtime import Routine

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.sim.builder import F32, F64, I32, I64, Value
+from rocdbg.sim.core.builder import F32, F64, I32, I64, Value
+from rocdbg.sim.data.matrix_shapes import ScaleKind
 from rocdbg.sim.semantics.float8 import E2M1, E2M3, E3M2, E4M3_OCP, E5M2_OCP, widen
 from rocdbg.sim.translator.matrix_registers import accumulator, finish, result, word
-from rocdbg.sim.translator.matrix_shapes import ScaleKind
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.runtime import Routine

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from rocdbg.sim.builder import F16, F32, F64, I32, I64, Type, Value
+from rocdbg.sim.core.builder import F16, F32, F64, I32, I64, Type, Value
 from rocdbg.sim.semantics import floats
 from rocdbg.sim.semantics.float8 import E4M3_FNUZ, E4M3_OCP, E5M2_FNUZ, E5M2_OCP, widen
 

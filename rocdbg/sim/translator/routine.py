@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I64, INTEGER, Type, Value
-from rocdbg.sim.layout import ENV, HEADER
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I64, INTEGER, Type, Value
+from rocdbg.sim.core.layout import ENV, WORDS
 from rocdbg.sim.translator.ir import Writer
 
 
@@ -39,7 +39,7 @@ class Routine(Writer):
         self.lines.append(f"store {value.type.name} {value.ref}, ptr {pointer}, align 1")
 
     def state(self, name: str) -> Value:
-        return self.load(self.gep("%state", HEADER[name].offset), INTEGER[HEADER[name].size * 8])
+        return self.load(self.gep("%state", WORDS[name].offset), INTEGER[WORDS[name].size * 8])
 
     def env(self, name: str) -> Value:
         return self.load(self.gep("%env", ENV[name].offset), INTEGER[ENV[name].size * 8])

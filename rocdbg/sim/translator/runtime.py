@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I8, I32, I64, Value
-from rocdbg.sim.layout import (
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I8, I32, I64, Value
+from rocdbg.sim.core.layout import (
     FLUSH_INPUTS,
     FLUSH_RESULTS,
     PAGE_ENTRY_SIZE,
@@ -30,10 +30,10 @@ from rocdbg.sim.layout import (
     Space,
     Status,
 )
+from rocdbg.sim.data.atomics import BY_NAME, Atomic, Flush
 from rocdbg.sim.translator import scheduler, vector_access
-from rocdbg.sim.translator.atomics import BY_NAME, Atomic, Flush
-from rocdbg.sim.translator.helpers import prefix
 from rocdbg.sim.translator.routine import Routine
+from rocdbg.sim.translator.routine_names import prefix
 from rocdbg.sim.translator.vector_access import scratch_origin
 
 _SPACE = {
@@ -111,7 +111,7 @@ class Runtime:
 
             self.define("gws", args, gws)
         elif part == "watch":
-            from rocdbg.sim.translator.watching import changed, touched  # imported late: needed by few
+            from rocdbg.sim.translator.watch_routine import changed, touched  # imported late: needed by few
 
             self.define("watch_changed", "ptr %state, ptr %env", changed)
             self.define("watch_touched", "ptr %state, ptr %env, i64 %mask, i64 %size", touched)
@@ -128,7 +128,7 @@ class Runtime:
 
             BufferRoutines(self).define()
         elif part == "image":
-            from rocdbg.sim.translator.images import ImageRoutines  # imported late: needed by few
+            from rocdbg.sim.translator.image_access import ImageRoutines  # imported late: needed by few
 
             ImageRoutines(self).define()
         elif part == "texture":
@@ -168,7 +168,7 @@ class Runtime:
             self.define("translate_buffer", params, BufferRoutines(self).translate, "internal")
             return
         if space == "image":
-            from rocdbg.sim.translator.images import ImageRoutines  # imported late: needed by few
+            from rocdbg.sim.translator.image_access import ImageRoutines  # imported late: needed by few
 
             ImageRoutines(self).define_view()
             ImageRoutines(self).define_translation()

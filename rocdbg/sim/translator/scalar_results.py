@@ -8,8 +8,8 @@ from __future__ import annotations
 from rocdbg.arch.targets import Target
 from rocdbg.isa.instruction import Instruction
 from rocdbg.isa.operands import SPECIAL_CODES
-from rocdbg.sim import layout
-from rocdbg.sim.builder import Value
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import Value
 from rocdbg.sim.semantics.access import Context, Unsupported
 from rocdbg.sim.semantics.registry import lookup
 from rocdbg.sim.translator.translate import execute

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import I8, I32, I64, INTEGER, Value
+from rocdbg.sim.core.builder import I8, I32, I64, INTEGER, Value
+from rocdbg.sim.core.layout import ENGINE_OFFSET, ENGINE_SIZE, SCALARS_END, VGPRS, WORDS, Status
 from rocdbg.sim.device.schedule import RANDOM_FACTOR, RANDOM_INCREMENT, SCHEDULE, Varying, WaveFlag
-from rocdbg.sim.layout import HEADER, SCALARS_END, VGPRS, Status
 from rocdbg.sim.translator.routine import Routine
 
 _NONE = 0xFFFF_FFFF
@@ -66,7 +66,7 @@ class Schedule(Routine):
         return self.gep(self.pointer(self.get("states")), slot * self.get("state_stride"))
 
     def header(self, wave: str, name: str) -> str:
-        return self.gep(wave, HEADER[name].offset)
+        return self.gep(wave, WORDS[name].offset)
 
     def call_void(self, name: str, *args: str) -> None:
         self.lines.append(f"call i32 @{name}({', '.join(args)})")
@@ -416,6 +416,8 @@ def _wave(
 ) -> None:
     """Put a new wave into its initial state and at the end of the list. ``used``: another was in its slot before."""
     wave, source, ids = r.wave(slot), r.pointer(image), r.get("id_bytes")
+    r.copy(r.gep(wave, ENGINE_OFFSET), source, ENGINE_SIZE)
+    source = r.gep(source, ENGINE_SIZE)
     r.copy(wave, source, SCALARS_END)
     vectors = r.gep(wave, VGPRS)
     r.copy(vectors, r.gep(source, SCALARS_END), ids)

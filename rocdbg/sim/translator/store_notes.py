@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I64, Value
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I64, Value
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.routine import Routine

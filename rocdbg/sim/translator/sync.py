@@ -11,9 +11,9 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.global_share import GWS_FIELDS, Origin
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.core.global_share import GWS_FIELDS, Origin
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.routine import Routine
@@ -40,7 +40,7 @@ def gws(r: Routine) -> None:
     resource = r.pointer(r.env("gws_pointer"))
     at = {name: r.gep(resource, (r.value("%a") & 63).shl(4) + 4 * n) for n, name in enumerate(GWS_FIELDS)}
     value, zero = r.value("%b").trunc(I32), r.const(0, I32)
-    state = r.gep("%state", layout.HEADER["gws"].offset)
+    state = r.gep("%state", layout.WORDS["gws"].offset)
     waits = r.data(0, r.const(0, I64))
     r.store(waits, zero)
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from rocdbg.sim import layout, uninitialized
-from rocdbg.sim.builder import I8, I64, Value
-from rocdbg.sim.translator.helpers import SEEN_SPACES
+from rocdbg.sim.core import layout, uninitialized_reads
+from rocdbg.sim.core.builder import I8, I64, Value
+from rocdbg.sim.translator.routine_names import SEEN_SPACES
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.runtime import Routine, Runtime
@@ -134,13 +134,13 @@ def _shadow(r: Routine, address: Value) -> Value:
 def _note(r: Routine) -> None:
     """Add a read to the row of %pc, which is searched from a place that depends on it."""
     table = r.pointer(r.env("reads_table"))
-    pc, mask = r.value("%pc"), uninitialized.CAPACITY - 1
-    start = (pc.lshr(2) * _GOLDEN).lshr(64 - uninitialized.CAPACITY.bit_length() + 1)
+    pc, mask = r.value("%pc"), uninitialized_reads.CAPACITY - 1
+    start = (pc.lshr(2) * _GOLDEN).lshr(64 - uninitialized_reads.CAPACITY.bit_length() + 1)
     found = r.local()
     r.store(found, r.const(0, I64))
 
     def row(n: Value) -> None:
-        at = r.gep(table, ((start + n) & mask) * (uninitialized.ROW * 8))
+        at = r.gep(table, ((start + n) & mask) * (uninitialized_reads.ROW * 8))
         owner, reads = r.load(at, I64), r.load(r.gep(at, 8), I64)
         free = reads.eq(0)
         mine = r.load(found, I64).eq(0) & (free | owner.eq(pc))
@@ -160,8 +160,8 @@ def _note(r: Routine) -> None:
 
     # The first few places nearly always suffice; the whole table is searched before a read is given up.
     r.for_range(r.const(8, I64), row)
-    r.when(r.load(found, I64).eq(0), lambda: r.for_range(r.const(uninitialized.CAPACITY, I64), row))
-    lost = r.gep(table, uninitialized.LOST * 8)
+    r.when(r.load(found, I64).eq(0), lambda: r.for_range(r.const(uninitialized_reads.CAPACITY, I64), row))
+    lost = r.gep(table, uninitialized_reads.LOST * 8)
     r.when(r.load(found, I64).eq(0), lambda: r.store(lost, r.load(lost, I64) + 1))
     r.lines.append("ret i32 0")
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from rocdbg.isa.instruction import Instruction, OperandKind
-from rocdbg.sim.builder import InexactError
-from rocdbg.sim.coverage import missing
-from rocdbg.sim.layout import EXEC_LO, Status
-from rocdbg.sim.register_bounds import needs
+from rocdbg.sim.core.builder import InexactError
+from rocdbg.sim.core.layout import EXEC_LO, Status
+from rocdbg.sim.core.register_bounds import needs
+from rocdbg.sim.instruction_coverage import missing
 from rocdbg.sim.semantics.access import DESTINATIONS, Access, Context, Unsupported
 from rocdbg.sim.semantics.exceptions import Watch
 from rocdbg.sim.semantics.lanes_dpp import dpp_prepare

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I1, I8, I16, I32, I64, Value
-from rocdbg.sim.layout import PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDOW_SIZE
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I1, I8, I16, I32, I64, Value
+from rocdbg.sim.core.layout import PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDOW_SIZE
 from rocdbg.sim.translator.routine import Routine
 
 PARAMETERS = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %bias"

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.layout import HEADER, Status
-from rocdbg.sim.register_bounds import OVERFLOW, most, pack
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I32, I64, Value
+from rocdbg.sim.core.layout import WORDS, Status
+from rocdbg.sim.core.register_bounds import OVERFLOW, most, pack
 from rocdbg.sim.translator.block_calls import BlockCalls
 
 
@@ -44,7 +44,7 @@ class WaveBuilder(BlockCalls):
         self._tail = []
         self.ended = False
         self._declared = needs
-        at = HEADER
+        at = WORDS
         self.lines = [
             f"define i32 @{name}(ptr %state, ptr %env) #0 {{",
             "entry:",
@@ -67,7 +67,7 @@ class WaveBuilder(BlockCalls):
     @staticmethod
     def _check_registers(needs: int) -> list[str]:
         return [
-            f"%p.bounds = getelementptr i8, ptr %state, i64 {HEADER['register_bounds'].offset}",
+            f"%p.bounds = getelementptr i8, ptr %state, i64 {WORDS['register_bounds'].offset}",
             "%bounds = load i64, ptr %p.bounds, align 8",
             f"%needed = add i64 %bounds, {needs}",
             f"%excess = and i64 %needed, {OVERFLOW}",

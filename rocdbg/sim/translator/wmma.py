@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.sim.builder import I16, I32, I64, Value
+from rocdbg.sim.core.builder import I16, I32, I64, Value
+from rocdbg.sim.data.wmma_shapes import Place, WaveShape
 from rocdbg.sim.semantics.dots import gfx11_dot2, gfx12_dot, widened
 from rocdbg.sim.translator.matrix_registers import (
     accumulator,
@@ -19,7 +20,6 @@ from rocdbg.sim.translator.matrix_registers import (
     result16,
     word,
 )
-from rocdbg.sim.translator.wmma_shapes import Place, WaveShape
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.runtime import Routine

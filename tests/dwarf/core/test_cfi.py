@@ -11,9 +11,7 @@ import pytest
 
 from rocdbg import dwarf
 from rocdbg.dwarf.cfa_instructions import CFA_INSTRUCTIONS
-from rocdbg.dwarf.encoding import assemble, sleb128, uleb128
-from rocdbg.dwarf.operations import DIALECTS
-from rocdbg.dwarf.rules import (
+from rocdbg.dwarf.cfi_rules import (
     CfaExpression,
     CfaRegister,
     CfaRule,
@@ -26,6 +24,8 @@ from rocdbg.dwarf.rules import (
     ValExpressionRule,
     ValOffsetRule,
 )
+from rocdbg.dwarf.encoding import assemble, sleb128, uleb128
+from rocdbg.dwarf.operations import DIALECTS
 
 ILL, EVAL = dwarf.IllFormed, dwarf.EvaluationError
 PC = 16

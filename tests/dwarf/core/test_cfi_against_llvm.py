@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import sleb128 as sleb
-from rocdbg.dwarf.encoding import uleb128 as uleb
-from rocdbg.dwarf.rules import (
+from rocdbg.dwarf.cfi_rules import (
     CfaRegister,
     OffsetRule,
     RegisterRule,
@@ -21,6 +19,8 @@ from rocdbg.dwarf.rules import (
     UndefinedRule,
     ValOffsetRule,
 )
+from rocdbg.dwarf.encoding import sleb128 as sleb
+from rocdbg.dwarf.encoding import uleb128 as uleb
 
 LOW = (16, 17, 33, 34, 40, 62)
 REGISTERS = (*LOW, 2560)

@@ -8,8 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from rocdbg.dwarf.floats import WideFloat, wide_from_bits, wide_from_number
-from rocdbg.dwarf.values import BaseType, Value, typed_binary, typed_compare
+from rocdbg.dwarf.typed_values import BaseType, Value, typed_binary, typed_compare
+from rocdbg.dwarf.wide_floats import WideFloat, wide_from_bits, wide_from_number
 
 X87 = BaseType("long double", "DW_ATE_float", 80)
 QUAD = BaseType("__float128", "DW_ATE_float", 128)

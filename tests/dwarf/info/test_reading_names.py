@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rocdbg.debugger.program.name_list import CHUNK, MOST, NameList
+from rocdbg.debugger.program.program import CHUNK, MOST, NameList
 from rocdbg.dwarf.info import DebugInfo, DebugInfoError
 from rocdbg.dwarf.info.all_names import DeclaredName, NameKind
 from rocdbg.dwarf.info.unit import Unit

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.decoder import decode
-from rocdbg.sim import layout
-from rocdbg.sim.guarded import guarded
-from rocdbg.sim.layout import HEADER, PageFlags, Status
-from rocdbg.sim.memory import Allocation, GlobalMemory
-from rocdbg.sim.native import Engine
-from rocdbg.sim.wave import state_block
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.guarded import guarded
+from rocdbg.sim.core.layout import PageFlags, Status
+from rocdbg.sim.core.memory import Allocation, GlobalMemory
+from rocdbg.sim.core.wave import state_block
+from rocdbg.sim.engine.native import Engine
 
 
 @functools.cache
@@ -42,7 +42,8 @@ class Bench:
         self.text = self.memory.allocate(len(self.code) + 64, name="code", protection=PageFlags(7))
         self.memory.write(self.text.address, self.code)
         self.engine = Engine(self.target, wave_size, self.memory.page_table_address, self.fetch)
-        self.state = state_block(self.target, wave_size)
+        self.block = state_block(self.target, wave_size)
+        self.state = self.block.state
         self.lds = guarded(max(lds, 16))
         self.set("pc", self.text.address)
         self.set("mode", 0xF0 | 1 << 8 | 1 << 9)
@@ -57,12 +58,10 @@ class Bench:
     # -- state --------------------
 
     def get(self, name: str) -> int:
-        field = HEADER[name]
-        return int(self.state[field.offset :].view(field.dtype)[0])
+        return int(self.block.cell(name)[0])
 
     def set(self, name: str, value: int) -> None:
-        field = HEADER[name]
-        self.state[field.offset : field.offset + field.size].view(field.dtype)[0] = value
+        self.block.cell(name)[0] = value
 
     @property
     def sgprs(self) -> NDArray[np.uint32]:

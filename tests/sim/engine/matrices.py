@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rocdbg.sim.translator.matrix_shapes import BITS, Shape
-from rocdbg.sim.translator.wmma_shapes import WaveShape
+from rocdbg.sim.data.matrix_shapes import BITS, Shape
+from rocdbg.sim.data.wmma_shapes import WaveShape
 
 
 def encode(values: np.ndarray, kind: str, *, ocp: bool = False) -> np.ndarray:

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from engine_bench import Bench, decode
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import F16, F32, F64, I1, I8, I16, I32, I64, Op, Type
-from rocdbg.sim.builder_reference import ReferenceBuilder, compute, decode_float, encode_float
-from rocdbg.sim.layout import Mode, Status
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import F16, F32, F64, I1, I8, I16, I32, I64, Op, Type
+from rocdbg.sim.core.layout import Mode, Status
+from rocdbg.sim.core.reference_builder import ReferenceBuilder, compute, decode_float, encode_float
 from rocdbg.sim.semantics.access import Access, Context
 from rocdbg.sim.semantics.lanes_dpp import dpp_prepare
 from rocdbg.sim.semantics.registry import Kind, lookup
@@ -95,7 +95,7 @@ PROGRAMS = {
 
 def reference_run(bench: Bench) -> None:
     """Interpret the bench's code, one instruction at a time, on its own state."""
-    builder = ReferenceBuilder(bench.state, bench.wave_size)
+    builder = ReferenceBuilder(bench.block, bench.wave_size)
     context = Context(bench.target, bench.wave_size, Mode(layout.mode_key(bench.get("mode"))))
     while True:
         pc = bench.get("pc")
@@ -221,7 +221,7 @@ class _Function(Writer):
 def test_primitives_agree(optimised: bool) -> None:
     import ctypes
 
-    from rocdbg.sim.native_jit import Jit
+    from rocdbg.sim.engine.native_jit import Jit
 
     jit = Jit(None)
     rows = cases()
@@ -276,7 +276,7 @@ def test_primitives_agree(optimised: bool) -> None:
 
 
 def type_of(writer: Writer, name: str, t: Type):
-    from rocdbg.sim.builder import INTEGER, Value
+    from rocdbg.sim.core.builder import INTEGER, Value
 
     whole = Value(writer, I64, name, True)
     return whole.trunc(INTEGER[t.bits]).bitcast(t)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.sim.native_jit import Jit
+from rocdbg.sim.engine.native_jit import Jit
 
 
 def module(number: int) -> tuple[str, bytes]:

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from rocdbg.sim import object_cache, private_folder
-from rocdbg.sim.object_cache import (
+from rocdbg.sim.engine import object_cache, private_folder
+from rocdbg.sim.engine.object_cache import (
     ObjectCache,
     default_cache_directory,
     open_cache,
@@ -374,7 +374,7 @@ object_cache.ObjectCache(Path(sys.argv[1])).write("ab" * 32, b"note", b"code")
 WRITER = """
 import sys
 from pathlib import Path
-from rocdbg.sim.object_cache import ObjectCache
+from rocdbg.sim.engine.object_cache import ObjectCache
 cache = ObjectCache(Path(sys.argv[1]))
 for n in range(60):
     cache.write("ab" * 32, b"note", b"code" * 1000)

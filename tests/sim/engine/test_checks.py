@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rocdbg.sim.builder import I1, I32, I64, Op
-from rocdbg.sim.checks import Check, Condition, Counter
-from rocdbg.sim.lane_expressions import (
+from rocdbg.sim.core.builder import I1, I32, I64, Op
+from rocdbg.sim.core.checks import Check, Condition, Counter
+from rocdbg.sim.core.lane_expressions import (
     Apply,
     Cell,
     Choose,
@@ -28,8 +28,8 @@ from rocdbg.sim.lane_expressions import (
     signed,
     unsigned,
 )
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 
 pytestmark = pytest.mark.llvm
 

@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from rocdbg.sim.native_jit import Jit
+from rocdbg.sim.engine.native_jit import Jit
 
 # select(c, x, (x & C) | (y & ~C)): with AVX-512, LLVM 22 mixes the operands up at -O1.
 TEXT = """

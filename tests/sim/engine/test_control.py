@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from engine_bench import Bench
 
-from rocdbg.sim import layout
-from rocdbg.sim.layout import Status
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import Status
 
 pytestmark = pytest.mark.llvm
 
@@ -280,6 +280,9 @@ def test_read_and_write_lane() -> None:
 def test_state_layout_does_not_overlap() -> None:
     last = max(layout.HEADER.values(), key=lambda field: field.offset)
     assert last.offset + last.size <= layout.SGPRS
+    words = layout.ENGINE.values()
+    assert min(word.offset for word in words) == layout.ENGINE_OFFSET
+    assert max(word.offset + word.size for word in words) <= layout.ENGINE_OFFSET + layout.ENGINE_SIZE
     assert layout.sgpr_offset(layout.SGPR_COUNT) <= layout.VGPRS
     assert max(f.offset + f.size for f in layout.ENV.values()) <= layout.ENV_HELPERS
 

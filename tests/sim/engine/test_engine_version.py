@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import rocdbg
-from rocdbg.sim.native_jit import shaping_folders
+from rocdbg.sim.engine.native_jit import shaping_folders
 
 ROOT = Path(rocdbg.__file__).parent
 SHAPES_NOTHING = {ROOT / "errors.py"}

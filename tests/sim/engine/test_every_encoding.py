@@ -8,10 +8,10 @@ import pytest
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.decoder import DecodeError, decoder_for
-from rocdbg.isa.generate.soak import encodings
-from rocdbg.sim import layout
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.native import Engine
+from rocdbg.isa.generate.sample_words import encodings
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.engine.native import Engine
 from rocdbg.sim.translator.blocks import form_block, obstacle
 from rocdbg.sim.translator.translate import Context, translate
 from rocdbg.sim.translator.wave_builder import WaveBuilder

@@ -9,9 +9,9 @@ import pytest
 from engine_bench import Bench
 from engine_matrices import accumulator, choose, encode, index_words, inputs, outputs, spread
 
-from rocdbg.sim import layout
-from rocdbg.sim.layout import Status
-from rocdbg.sim.translator.matrix_shapes import BITS, GFX950, SHAPES, Model, Shape
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.data.matrix_shapes import BITS, GFX950, SHAPES, Model, Shape
 
 pytestmark = pytest.mark.llvm
 RNG = np.random.default_rng(7)

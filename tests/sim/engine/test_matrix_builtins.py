@@ -24,8 +24,8 @@ from engine_matrices import (
 )
 
 import rocdbg
-from rocdbg.sim.translator.matrix_shapes import GFX950, SHAPES, Shape
-from rocdbg.sim.translator.wmma_shapes import GFX11, GFX12, WaveShape
+from rocdbg.sim.data.matrix_shapes import GFX950, SHAPES, Shape
+from rocdbg.sim.data.wmma_shapes import GFX11, GFX12, WaveShape
 
 pytestmark = pytest.mark.llvm
 RNG = np.random.default_rng(3)

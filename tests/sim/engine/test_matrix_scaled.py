@@ -9,7 +9,7 @@ import pytest
 from engine_bench import Bench, assemble
 
 import rocdbg
-from rocdbg.sim.layout import Status
+from rocdbg.sim.core.layout import Status
 
 pytestmark = pytest.mark.llvm
 RNG = np.random.default_rng(950)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from engine_bench import Bench
 
-from rocdbg.sim.layout import Access, FaultKind, Space, Status
+from rocdbg.sim.core.layout import Access, FaultKind, Space, Status
 
 pytestmark = pytest.mark.llvm
 RNG = np.random.default_rng(1)

@@ -13,12 +13,13 @@ from engine_bench import Bench, assemble
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.decoder import disassemble
-from rocdbg.sim import code_table, layout, native_jit
-from rocdbg.sim.instruction_cache import LINE_SIZE
-from rocdbg.sim.layout import Status
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.native import Engine
-from rocdbg.sim.native_jit import Generation
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.engine import code_table, native_jit
+from rocdbg.sim.engine.instruction_cache import LINE_SIZE
+from rocdbg.sim.engine.native import Engine
+from rocdbg.sim.engine.native_jit import Generation
 from rocdbg.sim.translator.blocks import form_block
 from rocdbg.sim.translator.translate import Context, translate
 from rocdbg.sim.translator.wave_builder import WaveBuilder

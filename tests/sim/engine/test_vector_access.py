@@ -9,7 +9,7 @@ import pytest
 from engine_bench import Bench
 from numpy.typing import NDArray
 
-from rocdbg.sim.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
+from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
 
 pytestmark = pytest.mark.llvm
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
-from rocdbg.sim.watches import WatchedBytes
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
+from rocdbg.sim.core.watches import WatchedBytes
 
 pytestmark = pytest.mark.llvm
 

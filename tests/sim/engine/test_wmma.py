@@ -9,8 +9,8 @@ import pytest
 from engine_bench import Bench
 from engine_matrices import choose, index_words, lanes_of, place, result_places, spread_wave
 
-from rocdbg.sim.layout import Status
-from rocdbg.sim.translator.wmma_shapes import GFX11, GFX12, WaveShape
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.data.wmma_shapes import GFX11, GFX12, WaveShape
 
 pytestmark = pytest.mark.llvm
 RNG = np.random.default_rng(11)

@@ -23,9 +23,10 @@ import numpy as np
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.instruction import Instruction
-from rocdbg.sim import layout
-from rocdbg.sim.layout import EXEC_LO, Mode, mode_key
-from rocdbg.sim.native_jit import Jit
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import EXEC_LO, Mode, mode_key
+from rocdbg.sim.core.wave import StateBlock, block_of_size
+from rocdbg.sim.engine.native_jit import Jit
 from rocdbg.sim.semantics.access import Context
 from tests.sim.forms.listing import TARGETS, forms
 from tests.sim.forms.touched import Recorder, excess
@@ -47,37 +48,43 @@ class Trouble:
     what: str
 
 
-def random_state(wave_size: int, rng: np.random.Generator) -> np.ndarray:
+def random_state(wave_size: int, rng: np.random.Generator) -> StateBlock:
     """A wave's state block with numbers of all sorts in its registers."""
-    state = np.zeros(layout.state_size(wave_size, False, 1024), np.uint8)
+    block = block_of_size(layout.state_size(wave_size, False, 1024))
+    state = block.state
     words = state[layout.SGPRS :].view(np.uint32)
     noise = rng.integers(0, 1 << 32, len(words), np.uint32)
     small = (rng.standard_normal(len(words)) * 100).astype(np.float32).view(np.uint32)
     words[:] = np.choose(rng.integers(0, 3, len(words)), [noise, rng.choice(_SPECIAL, len(words)), small])
     words[EXEC_LO : EXEC_LO + 2] = rng.integers(0, 1 << 32, 2, np.uint32)
-    state[layout.HEADER["limit"].offset :][:8].view("<u8")[0] = 1 << 40
-    state[layout.HEADER["vgpr_limit"].offset :][:4].view("<u4")[0] = 256
-    state[layout.HEADER["scc"].offset] = rng.integers(0, 2)
-    return state
+    block.cell("limit")[0], block.cell("vgpr_limit")[0] = 1 << 40, 256
+    block.cell("scc")[0] = rng.integers(0, 2)
+    return block
 
 
 @functools.cache
-def random_states(wave_size: int) -> list[np.ndarray]:
+def random_states(wave_size: int) -> list[StateBlock]:
     """States to begin with, which nobody changes."""
     rng = np.random.default_rng(wave_size)
     return [random_state(wave_size, rng) for _ in range(_STATES)]
 
 
-def _link(jit: Jit, text: str, optimised: bool) -> Callable[[str, np.ndarray], int]:
+def _copy(block: StateBlock) -> StateBlock:
+    made = block_of_size(block.state.size)
+    made.state[:], made.engine[:] = block
+    return made
+
+
+def _link(jit: Jit, text: str, optimised: bool) -> Callable[[str, StateBlock], int]:
     """Compile a module in one tier; returns what runs a function of it on a state and gives its status."""
     prefix = f"tier{int(optimised)}_"
     data = jit.compile(text.replace("define i32 @f", f"define i32 @{prefix}f"), optimised)
     generation = jit.generation()
     generation.link(prefix, b"", data)
 
-    def run(name: str, state: np.ndarray) -> int:
+    def run(name: str, block: StateBlock) -> int:
         env = np.zeros(layout.ENV_SIZE, np.uint8)
-        return int(_FUNCTION(generation.address(prefix + name))(state.ctypes.data, env.ctypes.data))
+        return int(_FUNCTION(generation.address(prefix + name))(block.state.ctypes.data, env.ctypes.data))
 
     return run
 
@@ -100,9 +107,9 @@ def examine(jit: Jit, instructions: Sequence[Instruction], context: Context) -> 
     llvm.parse_assembly(text).verify()
     quick, good = (_link(jit, text, optimised) for optimised in (False, True))
     for number, (name, _) in enumerate(plain):
-        state = random_states(context.wave_size)[(len(text) + number) % _STATES].copy()
-        other = state.copy()
-        if quick(name, state) != good(name, other) or not np.array_equal(state, other):
+        begin = random_states(context.wave_size)[(len(text) + number) % _STATES]
+        one, other = _copy(begin), _copy(begin)
+        if quick(name, one) != good(name, other) or not np.array_equal(one.state, other.state):
             raise AssertionError("the tiers differ")
 
 

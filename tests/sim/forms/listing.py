@@ -11,11 +11,11 @@ import functools
 import random
 from collections.abc import Hashable, Iterator
 
+from rocdbg.isa.bit_layout import Bits
 from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
-from rocdbg.isa.generate.soak import _bases, _fixed
+from rocdbg.isa.encoding_layouts import Layout, family_of, insert, layouts, width
+from rocdbg.isa.generate.sample_words import _bases, _fixed
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.isa.layout import Bits
 from rocdbg.sim.translator.blocks import obstacle
 
 TARGETS = (

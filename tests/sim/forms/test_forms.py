@@ -10,8 +10,8 @@ from collections.abc import Hashable
 import pytest
 
 from rocdbg.arch.targets import target_by_name
-from rocdbg.sim.layout import Mode, mode_key
-from rocdbg.sim.native_jit import Jit
+from rocdbg.sim.core.layout import Mode, mode_key
+from rocdbg.sim.engine.native_jit import Jit
 from rocdbg.sim.semantics.access import Context
 from tests.sim.forms.compiling import troubles
 from tests.sim.forms.listing import covering

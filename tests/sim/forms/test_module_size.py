@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.decoder import decode
-from rocdbg.sim.layout import Mode, mode_key
+from rocdbg.sim.core.layout import Mode, mode_key
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block
 from rocdbg.sim.translator.translate import MAX_BLOCK_LINES, MAX_MODULE_LINES, translate

@@ -6,9 +6,9 @@ import pytest
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.sim import layout
-from rocdbg.sim.builder import I1, I32, Op
-from rocdbg.sim.layout import Mode, mode_key
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import I1, I32, Op
+from rocdbg.sim.core.layout import Mode, mode_key
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import obstacle
 from rocdbg.sim.translator.ir import Writer

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 
 from rocdbg.arch.targets import Generation, target_by_name
 from rocdbg.isa.instruction import Instruction, OperandKind
-from rocdbg.sim import image_request, layout
-from rocdbg.sim.builder import Value
-from rocdbg.sim.layout import EXEC_LO, MAX_DATA, SGPR_COUNT, VCC_LO, VGPR_COUNT, Mode, mode_key
+from rocdbg.sim.core import image_request, layout
+from rocdbg.sim.core.builder import Value
+from rocdbg.sim.core.layout import EXEC_LO, MAX_DATA, SGPR_COUNT, VCC_LO, VGPR_COUNT, Mode, mode_key
 from rocdbg.sim.semantics.access import Context, Unsupported
 from rocdbg.sim.semantics.registry import lookup
-from rocdbg.sim.translator.helpers import PLACE_BITS, helper_names
+from rocdbg.sim.translator.routine_names import PLACE_BITS, helper_names
 from rocdbg.sim.translator.translate import execute
 from rocdbg.sim.translator.wave_builder import WaveBuilder
 from tests.sim.forms.listing import TARGETS, forms

@@ -11,13 +11,13 @@ from engine_bench import Bench
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import target_by_name
-from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.core.memory import Allocation
 from rocdbg.sim.images.fields import Rules, rules_of
-from rocdbg.sim.images.formats import code_of, formats_of
-from rocdbg.sim.images.layout import ImageLayout
-from rocdbg.sim.images.sampler import SamplerDescriptor
-from rocdbg.sim.layout import Status
-from rocdbg.sim.memory import Allocation
+from rocdbg.sim.images.image_descriptor import ImageDescriptor, ImageType
+from rocdbg.sim.images.sampler_descriptor import SamplerDescriptor
+from rocdbg.sim.images.texel_formats import code_of, formats_of
+from rocdbg.sim.images.texel_layout import ImageLayout
 
 TARGETS = ("gfx700", "gfx803", "gfx900", "gfx1010", "gfx1030", "gfx1100", "gfx1201")
 _DIMS = {

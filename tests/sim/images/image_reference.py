@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rocdbg.sim.images.sampler import Border, Clamp, SamplerDescriptor
+from rocdbg.sim.images.sampler_descriptor import Border, Clamp, SamplerDescriptor
 
 Texels = NDArray[np.float64]
 """[z][y][x][channel] of one level."""

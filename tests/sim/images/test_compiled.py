@@ -15,7 +15,7 @@ import rocdbg
 from rocdbg.api import launch_file
 from rocdbg.launch.binding import arguments_from_specs
 from rocdbg.launch.errors import LaunchError
-from rocdbg.launch.images import ImageSpec, SamplerSpec
+from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
 from rocdbg.launch.spec import ArgumentSpec
 from rocdbg.sim.images.fields import Rules
 

@@ -7,13 +7,13 @@ import random
 import pytest
 
 from rocdbg.arch.targets import target_by_name
-from rocdbg.sim.images.buffers import buffer_text, buffer_words
+from rocdbg.sim.images.buffer_images import buffer_text, buffer_words
 from rocdbg.sim.images.chips import chip_of
-from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import IMAGE_FIELDS, SAMPLER_FIELDS, Rules, read, room, write
-from rocdbg.sim.images.formats import code_of, formats_of
-from rocdbg.sim.images.layout import linear
-from rocdbg.sim.images.sampler import Border, Clamp, SamplerDescriptor
+from rocdbg.sim.images.image_descriptor import ImageDescriptor, ImageType
+from rocdbg.sim.images.sampler_descriptor import Border, Clamp, SamplerDescriptor
+from rocdbg.sim.images.texel_formats import code_of, formats_of
+from rocdbg.sim.images.texel_layout import linear
 
 
 @pytest.mark.parametrize("rules", Rules)

@@ -8,10 +8,10 @@ from format_reference import loaded, loaded_half, selected, stored_element
 from image_bench import TARGETS, ImageBench, made, standard_formats, text
 from msgspec.structs import replace
 
-from rocdbg.sim.buffer_formats import BufferFormat, NumberFormat
-from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
-from rocdbg.sim.images.formats import ImageFormat, formats_of
-from rocdbg.sim.layout import FaultKind, PageFlags, Status
+from rocdbg.sim.core.layout import FaultKind, PageFlags, Status
+from rocdbg.sim.data.buffer_formats import BufferFormat, NumberFormat
+from rocdbg.sim.images.image_descriptor import ImageDescriptor, ImageType
+from rocdbg.sim.images.texel_formats import ImageFormat, formats_of
 
 pytestmark = pytest.mark.llvm
 SPECIAL = (NumberFormat.SRGB, NumberFormat.SHARED)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from image_bench import ImageBench
 
+from rocdbg.sim.core.layout import Status
 from rocdbg.sim.faults import instruction_at
-from rocdbg.sim.layout import Status
 
 REFUSED = [
     ("gfx1030", "image_bvh_intersect_ray v[4:7], v[9:19], s[4:7]", "intersections of rays are not simulated"),

@@ -10,11 +10,11 @@ from image_bench import TARGETS, ImageBench, made, text
 from image_reference import Texels, filtered, gathered
 from numpy.typing import NDArray
 
-from rocdbg.sim.images.descriptor import ImageType
-from rocdbg.sim.images.layout import ImageLayout
-from rocdbg.sim.images.sampler import LINEAR, MIP_LINEAR, MIP_POINT, POINT, Border, Clamp, SamplerDescriptor
-from rocdbg.sim.layout import Status
-from rocdbg.sim.memory import Allocation
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.core.memory import Allocation
+from rocdbg.sim.images.image_descriptor import ImageType
+from rocdbg.sim.images.sampler_descriptor import LINEAR, MIP_LINEAR, MIP_POINT, POINT, Border, Clamp, SamplerDescriptor
+from rocdbg.sim.images.texel_layout import ImageLayout
 
 pytestmark = pytest.mark.llvm
 

@@ -10,13 +10,13 @@ from image_bench import ImageBench, text
 from msgspec.structs import replace
 
 from rocdbg.arch.targets import target_by_name
+from rocdbg.sim.core.layout import FaultKind, Status
 from rocdbg.sim.images.chips import CHIPS, chip_of
-from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import Rules
-from rocdbg.sim.images.formats import code_of
+from rocdbg.sim.images.image_descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.made_image import made_image
+from rocdbg.sim.images.texel_formats import code_of
 from rocdbg.sim.images.tiles import TILINGS, equation, tiling_named
-from rocdbg.sim.layout import FaultKind, Status
 
 FORMATS = {1: "8_UINT", 2: "16_UINT", 4: "32_UINT", 8: "32_32_UINT", 16: "32_32_32_32_UINT"}
 ADDRESSES = (Path(__file__).parent / "tiled_addresses.txt").read_text().splitlines()

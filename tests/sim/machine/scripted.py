@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from rocdbg.arch.targets import target_by_name
-from rocdbg.codeobject.descriptor import decode_descriptor
-from rocdbg.codeobject.source import Source
-from rocdbg.sim import layout
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.kernel_descriptor import decode_descriptor
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.global_share import GlobalShare
+from rocdbg.sim.core.initial_state import DispatchState
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.wave import Dim3, StateBlock, Wave, state_block
 from rocdbg.sim.device.dispatch import Dispatch, DispatchPlan
-from rocdbg.sim.global_share import GlobalShare
-from rocdbg.sim.initial_state import DispatchState
-from rocdbg.sim.layout import Status
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.wave import Dim3, Wave, state_block
 
 BASE = 0x7F00_0010_0000
 TARGET = target_by_name("gfx90a")
@@ -61,8 +61,11 @@ class ScriptedEngine:
         self.on_run()
         size = layout.state_size(64, TARGET.has_agprs)
         block: Any = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(state))
-        wave = Wave(block, TARGET, 64, 0, (0, 0, 0), 0, (64, 1, 1), np.zeros(0, np.uint8))
-        number = wave.field("number")
+        words: Any = np.ctypeslib.as_array(
+            (ctypes.c_uint8 * layout.ENGINE_SIZE).from_address(state + layout.ENGINE_OFFSET)
+        )
+        wave = Wave(StateBlock(block, words), TARGET, 64, 0, (0, 0, 0), 0, (64, 1, 1), np.zeros(0, np.uint8))
+        number = wave.word("number")
         first = True
         while True:
             if wave.pc in self.stops and not (first and (ignore_stop or step)):
@@ -73,13 +76,13 @@ class ScriptedEngine:
                 return Status.BUDGET
             word = self.words[(wave.pc - BASE) // 4]
             if word in ("trap2", "trap3"):
-                wave.set_field("trap_id", int(word[-1]))
+                wave.set_word("trap_id", int(word[-1]))
                 return Status.TRAP
             if word in ("illegal", "missing"):
                 return Status.ILLEGAL if word == "illegal" else Status.UNSUPPORTED
             first = False
             self.trace.append((number, word))
-            wave.set_field("instructions", wave.instructions + 1)
+            wave.set_word("instructions", wave.instructions + 1)
             budget -= 1
             if word == "end":
                 self.ended.add(number)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rocdbg.api import launch_file
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 
 DEMOS = Path(__file__).resolve().parents[3] / "demo_kernels"
 FAULTY = ("wildaccess", "trap")

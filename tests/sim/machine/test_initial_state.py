@@ -11,11 +11,11 @@ import pytest
 
 import rocdbg
 from rocdbg.arch.targets import target_by_name
-from rocdbg.codeobject.descriptor import KernelDescriptor, decode_descriptor
-from rocdbg.codeobject.source import Source
-from rocdbg.sim import layout, scratch
-from rocdbg.sim.initial_state import DispatchState, GroupIds, apply, prototype
-from rocdbg.sim.wave import Wave, state_block
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.kernel_descriptor import KernelDescriptor, decode_descriptor
+from rocdbg.sim.core import layout, scratch
+from rocdbg.sim.core.initial_state import DispatchState, GroupIds, apply, prototype
+from rocdbg.sim.core.wave import Wave, state_block
 
 BUFFER, DISPATCH, QUEUE, KERNARG, ID, FLAT, SIZE, WAVE32 = (1 << bit for bit in (0, 1, 2, 3, 4, 5, 6, 10))
 

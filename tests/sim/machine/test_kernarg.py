@@ -7,8 +7,9 @@ import struct
 import pytest
 
 from rocdbg.codeobject import KernelArg, KernelKind, KernelMetadata, ValueKind
-from rocdbg.sim.device.aql import DispatchPacket, Queue
+from rocdbg.sim.device.aql_packets import KernelPacket
 from rocdbg.sim.device.kernarg import HiddenValues, KernargError, build_segment
+from rocdbg.sim.device.queue_structures import Queue
 
 HIDDEN = HiddenValues((100, 7, 1), (32, 4, 1), 512, 0x20000, 0x10000, 0x7F00_0010_0000)
 
@@ -87,7 +88,7 @@ def test_misfits(rows: list[tuple[str, int, int]], size: int, arguments: list[by
 
 
 def test_dispatch_packet_layout() -> None:
-    packet = DispatchPacket((1000, 20, 1), (64, 2, 1), 16, 4096, 0x7F01, 0x7F02).to_bytes()
+    packet = KernelPacket((1000, 20, 1), (64, 2, 1), 16, 4096, 0x7F01, 0x7F02).to_bytes()
     header, setup, *groups = struct.unpack_from("<5H", packet)
     assert (header & 0xFF, setup, groups) == (2, 2, [64, 2, 1])
     assert struct.unpack_from("<3I", packet, 12) == (1000, 20, 1)

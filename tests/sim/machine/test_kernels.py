@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 import rocdbg
 from rocdbg.api import Program
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import Access, Space, StopKind
 from rocdbg.sim.device.machine import LaunchLimitError, MachineOptions
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import Access, Space, StopKind
 
 pytestmark = pytest.mark.llvm
 

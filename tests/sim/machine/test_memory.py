@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.sim.layout import PAGE_SIZE, WINDOW_BASE, WINDOW_SIZE, PageFlags
-from rocdbg.sim.memory import (
+from rocdbg.sim.core.layout import PAGE_SIZE, WINDOW_BASE, WINDOW_SIZE, PageFlags
+from rocdbg.sim.core.memory import (
     MAX_ALIGN,
     QUARANTINE,
     AllocationError,

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from rocdbg.sim.page_gaps import PageGaps
+from rocdbg.sim.core.page_gaps import PageGaps
 
 END = 700
 

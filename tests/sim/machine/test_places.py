@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from rocdbg.sim.core.layout import ENGINE, HEADER
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.device.places import Places, SparePlaces
 from rocdbg.sim.device.residency import Residency
-from rocdbg.sim.layout import HEADER
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.device.workgroup_places import Places, SparePlaces
 
 pytestmark = pytest.mark.llvm
 
@@ -56,7 +56,8 @@ def beginnings(dispatch: Dispatch) -> list[Any]:
     """All that the waves of a dispatch that has not run have, but for where it is."""
     found: list[Any] = []
     for wave in dispatch.waves:
-        header = {name: wave.field(name) for name in HEADER if name != "lds_pointer"}
+        header = {name: wave.field(name) for name in HEADER}
+        header |= {name: wave.word(name) for name in ENGINE if name != "lds_pointer"}
         end = wave.vgpr_count * wave.wave_size * 4
         vectors = wave.state[1024 : 1024 + end].tobytes()
         accumulators = [wave.agpr(n).tolist() for n in range(wave.agpr_count)]
@@ -142,7 +143,7 @@ def test_spare_places_are_bounded() -> None:
             self.rows, self.bytes = rows, size
 
     spare, kinds = SparePlaces(), [object() for _ in range(4)]
-    small = [Room(200, 1000) for _ in range(3)]
+    small = [Room(400, 1000) for _ in range(3)]
     for kind, room in zip(kinds, small, strict=False):
         spare.give(kind, room)
     assert spare.take(kinds[0]) is None, "the oldest made room"

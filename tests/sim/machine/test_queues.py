@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from rocdbg.codeobject import open_file
+from rocdbg.sim.core.layout import PageFlags
+from rocdbg.sim.core.memory import Allocation, GlobalMemory
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.shared_window import SharedWindow
+from rocdbg.sim.core.stops import StopKind
+from rocdbg.sim.device.aql_packets import KernelPacket, PacketError, PacketPlace
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.limits import LaunchLimitError
 from rocdbg.sim.device.machine import Machine
-from rocdbg.sim.device.packets import KernelPacket, PacketError, PacketPlace
 from rocdbg.sim.device.queue_runner import QueueRunner, QueueStop
 from rocdbg.sim.device.user_queue import UserQueue
-from rocdbg.sim.layout import PageFlags
-from rocdbg.sim.memory import Allocation, GlobalMemory
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.shared_window import SharedWindow
-from rocdbg.sim.stops import StopKind
 
 pytestmark = pytest.mark.llvm
 HIDDEN = struct.pack("<3I3H", 1, 1, 1, 64, 1, 1)

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from rocdbg.api import launch_file
+from rocdbg.sim.core.layout import VGPRS
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device import recorder
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.recorder import HistoryError, Recorder
-from rocdbg.sim.layout import HEADER, VGPRS
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
 
 DEMOS = Path(__file__).resolve().parents[3] / "demo_kernels"
 TARGETS = ("gfx90a", "gfx1100")
@@ -46,11 +46,10 @@ class Run:
 
     def state(self) -> list[Any]:
         """All that registers and memory hold."""
-        pointer = HEADER["lds_pointer"].offset  # of the host
         waves = []
         for w in self.dispatch.waves:
             state = w.state.tobytes()[: VGPRS + w.vgpr_count * w.wave_size * 4]
-            waves.append((w.number, w.waiting, state[:pointer], state[pointer + 8 :], w.lds.tobytes()))
+            waves.append((w.number, w.waiting, w.instructions, state, w.lds.tobytes()))
         return [waves, [(a.address, a.data.tobytes()) for a in self.machine.memory.allocations]]
 
 

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from rocdbg.codeobject import open_file
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import Machine, MachineOptions
 from rocdbg.sim.device.schedule import Schedule
-from rocdbg.sim.layout import Status
-from rocdbg.sim.native import Engine
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.engine.native import Engine
 
 pytestmark = pytest.mark.llvm
 

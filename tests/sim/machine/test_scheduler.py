@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from rocdbg.sim.core.run_options import RunOptions, RunRequestError
+from rocdbg.sim.core.stops import Stop
 from rocdbg.sim.device.schedule import QUANTUM
-from rocdbg.sim.options import RunOptions, RunRequestError
-from rocdbg.sim.stops import Stop
 
 
 def _load(name: str) -> Any:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from rocdbg.codeobject import open_file
+from rocdbg.sim.core.layout import PAGE_SIZE, PageFlags
+from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
+from rocdbg.sim.core.shared_window import SHARED_BASE, SharedWindow, SharedWindowError
+from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import LoadedCodeObject, Machine, MachineOptions
-from rocdbg.sim.layout import PAGE_SIZE, PageFlags
-from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
-from rocdbg.sim.shared_window import SHARED_BASE, SharedWindow, SharedWindowError
-from rocdbg.sim.stops import StopKind
 
 DEMOS = Path(__file__).parents[3] / "demo_kernels"
 
@@ -139,7 +139,7 @@ def test_what_no_allocation_holds_cannot_be_touched() -> None:
     # A child does it: what it does is a crash.
     code = (
         "import ctypes, sys\n"
-        "from rocdbg.sim.shared_window import SharedWindow\n"
+        "from rocdbg.sim.core.shared_window import SharedWindow\n"
         "window = SharedWindow()\n"
         "window.open(window.base + 0x100000, 100)\n"
         "if sys.argv[1] == 'freed': window.close(window.base + 0x100000, 100)\n"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rocdbg.arch.lanes import format_lanes
+from rocdbg.arch.lane_sets import format_lanes
 from rocdbg.arch.targets import target_by_name
-from rocdbg.sim import layout
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import FaultKind
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.stops import Access, Fault, Space, Stop, StopKind
+from rocdbg.sim.core.wave import Wave, state_block
+from rocdbg.sim.engine.native import Fault as EngineFault
 from rocdbg.sim.faults import describe_fault, fetch_fault
-from rocdbg.sim.layout import FaultKind
-from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.native import Fault as EngineFault
-from rocdbg.sim.stops import Access, Fault, Space, Stop, StopKind
-from rocdbg.sim.wave import Wave, state_block
 
 TARGET = target_by_name("gfx90a")
 L, S = layout.Access, layout.Space
@@ -23,8 +23,8 @@ SHARED, PRIVATE = layout.SHARED_APERTURE, layout.PRIVATE_APERTURE
 def wave() -> Wave:
     """A wave with 256 bytes of LDS and 16 bytes of scratch per lane."""
     made = Wave(state_block(TARGET, 64), TARGET, 64, 1, (0, 0, 0), 0, (64, 1, 1), np.zeros(256, np.uint8))
-    made.set_field("lds_size", 256)
-    made.set_field("scratch_size", 16 * 64)
+    made.set_word("lds_size", 256)
+    made.set_word("scratch_size", 16 * 64)
     return made
 
 

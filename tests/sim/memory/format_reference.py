@@ -6,7 +6,7 @@ import math
 import struct
 from fractions import Fraction
 
-from rocdbg.sim.buffer_formats import BufferFormat, NumberFormat
+from rocdbg.sim.data.buffer_formats import BufferFormat, NumberFormat
 
 IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9
 

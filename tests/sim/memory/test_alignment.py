@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from engine_bench import Bench
 
-from rocdbg.sim import layout
-from rocdbg.sim.layout import Access, FaultKind, Space, Status
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import Access, FaultKind, Space, Status
 
 pytestmark = pytest.mark.llvm
 TARGETS = ("gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201")

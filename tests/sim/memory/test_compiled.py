@@ -12,7 +12,7 @@ import pytest
 
 import rocdbg
 from rocdbg.api import Program
-from rocdbg.sim import layout
+from rocdbg.sim.core import layout
 from rocdbg.sim.device.machine import LdsOutOfRange, MachineOptions
 
 pytestmark = pytest.mark.llvm

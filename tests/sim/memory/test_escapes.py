@@ -11,9 +11,9 @@ from engine_bench import Bench, assemble
 
 from rocdbg.arch.targets import TARGETS
 from rocdbg.isa.decoder import decode
-from rocdbg.sim import layout
-from rocdbg.sim.layout import FaultKind, Status
-from rocdbg.sim.register_bounds import bounds
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import FaultKind, Status
+from rocdbg.sim.core.register_bounds import bounds
 
 pytestmark = pytest.mark.llvm
 

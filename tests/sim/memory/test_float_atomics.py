@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from engine_bench import Bench
 
-from rocdbg.sim.layout import Status
+from rocdbg.sim.core.layout import Status
 
 pytestmark = pytest.mark.llvm
 TINY, TINIER, MINUS_TINY = 0x00400000, 0x00000001, 0x80400000

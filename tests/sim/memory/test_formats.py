@@ -10,8 +10,8 @@ import pytest
 from engine_bench import Bench
 
 from rocdbg.arch.targets import target_by_name
-from rocdbg.sim.buffer_formats import BufferFormat, formats_of
-from rocdbg.sim.layout import Status
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.data.buffer_formats import BufferFormat, formats_of
 
 pytestmark = pytest.mark.llvm
 TARGETS = ("gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201")

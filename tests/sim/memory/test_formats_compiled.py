@@ -11,7 +11,7 @@ import pytest
 
 import rocdbg
 from rocdbg.arch.targets import target_by_name
-from rocdbg.sim.buffer_formats import BufferFormat, formats_of
+from rocdbg.sim.data.buffer_formats import BufferFormat, formats_of
 
 pytestmark = pytest.mark.llvm
 HERE = Path(__file__).parent

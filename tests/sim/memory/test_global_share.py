@@ -11,9 +11,9 @@ from engine_bench import Bench
 
 import rocdbg
 from rocdbg.arch.targets import target_by_name
-from rocdbg.sim.global_share import GlobalShare, gds_size
-from rocdbg.sim.layout import FaultKind, Space, Status
-from rocdbg.sim.native import Engine
+from rocdbg.sim.core.global_share import GlobalShare
+from rocdbg.sim.core.layout import FaultKind, Space, Status
+from rocdbg.sim.engine.native import Engine
 
 pytestmark = pytest.mark.llvm
 
@@ -45,7 +45,7 @@ class ShareBench(Bench):
     ("gfx1100", 4096), ("gfx1201", 0),
 ])
 def test_sizes(target: str, size: int) -> None:
-    assert gds_size(target_by_name(target)) == size
+    assert target_by_name(target).gds_size == size
 
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx1030"])

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rocdbg.sim import guarded as module
-from rocdbg.sim.guarded import ALIGN, guarded, guarded_rows
+from rocdbg.sim.core import guarded as module
+from rocdbg.sim.core.guarded import ALIGN, guarded, guarded_rows
 
 PAGE = mmap.PAGESIZE
 

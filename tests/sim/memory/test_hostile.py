@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from engine_bench import Bench
 
-from rocdbg.sim import layout
-from rocdbg.sim.guarded import ALIGN
-from rocdbg.sim.layout import FaultKind, Status
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.guarded import ALIGN
+from rocdbg.sim.core.layout import FaultKind, Status
 
 pytestmark = pytest.mark.llvm
 SMALL = (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from engine_bench import Bench
 
-from rocdbg.sim.layout import FaultKind, Status
+from rocdbg.sim.core.layout import FaultKind, Status
 
 pytestmark = pytest.mark.llvm
 GFX9_FORMAT, GFX10_FORMAT = 0x00027FAC, 0x31014FAC

@@ -9,7 +9,7 @@ import pytest
 from engine_bench import Bench
 from resource_reference import Resource, access
 
-from rocdbg.sim.layout import FaultKind, Space, Status
+from rocdbg.sim.core.layout import FaultKind, Space, Status
 
 pytestmark = pytest.mark.llvm
 EARLY = {"gfx700": 7, "gfx803": 8}

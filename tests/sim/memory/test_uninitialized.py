@@ -7,11 +7,11 @@ import pytest
 from engine_bench import Bench, assemble
 
 from rocdbg.arch.targets import target_by_name
-from rocdbg.sim import layout
-from rocdbg.sim.layout import PageFlags, Status
-from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
-from rocdbg.sim.native import Engine
-from rocdbg.sim.uninitialized import CAPACITY, UninitializedRead, UninitializedReads
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import PageFlags, Status
+from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
+from rocdbg.sim.core.uninitialized_reads import CAPACITY, UninitializedRead, UninitializedReads
+from rocdbg.sim.engine.native import Engine
 
 pytestmark = pytest.mark.llvm
 

@@ -23,9 +23,11 @@ import numpy as np
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa import decode
 from rocdbg.isa.instruction import Instruction
-from rocdbg.sim import layout, native, translations
-from rocdbg.sim.layout import HEADER, Status
-from rocdbg.sim.memory import GlobalMemory
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.wave import block_of_size
+from rocdbg.sim.engine import native, translations
 from rocdbg.sim.semantics.registry import lookup
 from tests.sim.pcode import deviations, state, words
 from tests.sim.pcode.language import PcodeError
@@ -54,7 +56,8 @@ class Rig:
         self.text = self.memory.allocate(1 << 20, name="code", protection=layout.PageFlags(7))
         self.code = bytearray()
         self.engine = native.Engine(self.target, wave_size, self.memory.page_table_address, self.fetch, cache)
-        self.state = np.zeros(layout.state_size(wave_size, self.target.has_agprs), np.uint8)
+        self.block = block_of_size(layout.state_size(wave_size, self.target.has_agprs))
+        self.state = self.block.state
         self.lds = np.zeros(1 << 12, np.uint8)
 
     def fetch(self, address: int, size: int) -> bytes:
@@ -70,12 +73,11 @@ class Rig:
         self.set("vgpr_limit", 64)
         status = self.engine.run(int(self.state.ctypes.data), budget=1, step=True)
         after = state.load(self.state, before)
-        after.pc = int(self.state[HEADER["pc"].offset :][:8].view("<u8")[0])
+        after.pc = int(self.block.cell("pc")[0])
         return status, after
 
     def set(self, name: str, value: int) -> None:
-        field = HEADER[name]
-        self.state[field.offset : field.offset + field.size].view(field.dtype)[0] = value
+        self.block.cell(name)[0] = value
 
 
 class Comparison:

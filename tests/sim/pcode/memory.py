@@ -23,8 +23,8 @@ import numpy as np
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa import decode
-from rocdbg.sim import translations
-from rocdbg.sim.layout import Status
+from rocdbg.sim.core.layout import Status
+from rocdbg.sim.engine import translations
 from rocdbg.sim.semantics.registry import lookup
 from tests.sim.pcode import functions, state, words
 from tests.sim.pcode import values as v

@@ -8,7 +8,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from rocdbg.sim import layout
+from rocdbg.sim.core import layout
 from tests.sim.pcode import deviations
 from tests.sim.pcode import values as v
 from tests.sim.pcode.values import Value

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from rocdbg.isa.table import base_name, load
+from rocdbg.isa.encoding_table import base_name, load
 
 FAMILIES = {"gfx1100": "rdna3", "gfx1101": "rdna3", "gfx1102": "rdna3", "gfx1200": "rdna4", "gfx1201": "rdna4",
             "gfx942": "cdna", "gfx950": "cdna",

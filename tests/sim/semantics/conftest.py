@@ -18,8 +18,9 @@ import pytest
 
 from rocdbg.arch.targets import TARGETS
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.sim import layout
-from rocdbg.sim.native_jit import _masked_ternary_logic
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.wave import block_of_size
+from rocdbg.sim.engine.native_jit import _masked_ternary_logic
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block
 from rocdbg.sim.translator.translate import translate
@@ -157,9 +158,10 @@ class Runner:
         outcome = Outcome(found)
         for wave in range(waves):
             part = slice(wave * WAVE, (wave + 1) * WAVE)
-            state = np.zeros(layout.state_size(WAVE, True), np.uint8)
+            block = block_of_size(layout.state_size(WAVE, True))
+            state = block.state
             self._scalar_mask(state, layout.EXEC_LO, np.ones(WAVE, bool) if exec is None else exec)
-            state[layout.HEADER["limit"].offset :][:8].view("<u8")[0] = 1 << 40
+            block.cell("limit")[0] = 1 << 40
             for code, lanes in (masks or {}).items():
                 self._scalar_mask(state, code, lanes[part])
             for k, source in enumerate(sources):
@@ -200,8 +202,9 @@ class Runner:
             operands.append(Operand("simm16", OperandKind.IMMEDIATE, value=simm16 & 0xFFFF))
         instruction = Instruction(0, 4, "SOP", name, name, tuple(operands), {}, name)
         function = self.function(instruction, target, mode)
-        state = np.zeros(layout.state_size(WAVE, True), np.uint8)
-        state[layout.HEADER["limit"].offset :][:8].view("<u8")[0] = 1 << 40
+        block = block_of_size(layout.state_size(WAVE, True))
+        state = block.state
+        block.cell("limit")[0] = 1 << 40
         state[layout.HEADER["scc"].offset] = scc
         for k, value in enumerate(sources):
             state[layout.sgpr_offset(8 * k) :][:8].view("<u8")[0] = value & (1 << 64) - 1
@@ -242,12 +245,13 @@ class Runner:
         return {number: int(file[number]) for number, value in before.items() if file[number] != value}
 
     def _fresh_state(self, target: str, m0: int) -> np.ndarray:
-        state = np.zeros(layout.state_size(WAVE, True), np.uint8)
+        block = block_of_size(layout.state_size(WAVE, True))
+        state = block.state
         self._scalar_mask(state, layout.EXEC_LO, np.ones(WAVE, bool))
-        state[layout.HEADER["limit"].offset :][:8].view("<u8")[0] = 1 << 40
+        block.cell("limit")[0] = 1 << 40
         code = 125 if TARGETS[target].generation >= 11 else 124
         state[layout.sgpr_offset(code) :][:4].view("<u4")[0] = m0
-        state[layout.HEADER["vgpr_limit"].offset :][:4].view("<u4")[0] = layout.VGPR_COUNT
+        block.cell("vgpr_limit")[0] = layout.VGPR_COUNT
         return state
 
     def _execute(self, instruction: Instruction, target: str, state: np.ndarray) -> None:

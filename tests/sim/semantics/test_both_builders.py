@@ -12,8 +12,9 @@ import pytest
 
 from rocdbg.arch.targets import TARGETS
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.sim import layout
-from rocdbg.sim.builder_reference import ReferenceBuilder
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.reference_builder import ReferenceBuilder
+from rocdbg.sim.core.wave import StateBlock, block_of_size
 from rocdbg.sim.semantics import registry
 from rocdbg.sim.semantics.access import Access, Context
 from rocdbg.sim.semantics.registry import Kind
@@ -73,9 +74,10 @@ def _scalar(name: str) -> Instruction:
     return Instruction(0, 4, "SOP2", name, name, tuple(operands), {}, name)
 
 
-def _state(seed: int) -> np.ndarray:
+def _state(seed: int) -> StateBlock:
     rng = np.random.default_rng(seed)
-    state = np.zeros(layout.state_size(LANES, False), np.uint8)
+    block = block_of_size(layout.state_size(LANES, False))
+    state = block.state
     sgprs = state[layout.SGPRS : layout.SGPRS + 512].view(np.uint32)
     sgprs[:106] = _interesting(rng, 106)
     sgprs[layout.VCC_LO] = 0x12345678
@@ -83,9 +85,9 @@ def _state(seed: int) -> np.ndarray:
     for number in (*range(24), *range(100, 104)):
         offset = layout.vgpr_offset(number, LANES)
         state[offset : offset + 4 * LANES].view(np.uint32)[:] = _interesting(rng, LANES)
-    state[layout.HEADER["limit"].offset :][:8].view("<u8")[0] = 1 << 40
-    state[layout.HEADER["scc"].offset] = seed & 1
-    return state
+    block.cell("limit")[0] = 1 << 40
+    block.cell("scc")[0] = seed & 1
+    return block
 
 
 @pytest.mark.parametrize("target, mode, part, parts", [
@@ -102,9 +104,9 @@ def test_builders_agree(run, target, mode, part, parts):
     for seed, instruction in enumerate(instructions):
         compiled, interpreted, fast = _state(seed), _state(seed), _state(seed)
         env = np.zeros(layout.ENV_SIZE, np.uint8)
-        assert functions[seed](compiled.ctypes.data, env.ctypes.data) == 0
-        assert optimised[seed](fast.ctypes.data, env.ctypes.data) == 0
-        if not np.array_equal(compiled, fast):
+        assert functions[seed](compiled.state.ctypes.data, env.ctypes.data) == 0
+        assert optimised[seed](fast.state.ctypes.data, env.ctypes.data) == 0
+        if not np.array_equal(compiled.state, fast.state):
             different.append(f"{instruction.name}, optimised")
         builder = ReferenceBuilder(interpreted, LANES)
         semantic = registry.lookup(instruction.name)
@@ -115,8 +117,8 @@ def test_builders_agree(run, target, mode, part, parts):
             builder.lanes()
         semantic.function(Access(builder, instruction, context))
         header = layout.SGPRS  # pc and the instruction count are the dispatcher's business
-        if not np.array_equal(compiled[header:], interpreted[header:]) or (
-            compiled[layout.HEADER["scc"].offset] != interpreted[layout.HEADER["scc"].offset]
+        if not np.array_equal(compiled.state[header:], interpreted.state[header:]) or (
+            compiled.cell("scc")[0] != interpreted.cell("scc")[0]
         ):
             different.append(instruction.name)
     assert not different

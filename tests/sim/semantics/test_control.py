@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 
 pytestmark = pytest.mark.llvm
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocdbg.arch.targets import TARGETS
-from rocdbg.sim.coverage import Coverage, instruction_coverage
+from rocdbg.sim.instruction_coverage import Coverage, instruction_coverage
 
 FAMILIES = sorted(
     name

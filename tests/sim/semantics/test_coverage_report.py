@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.sim.coverage import Coverage, instruction_coverage, summary
+from rocdbg.sim.instruction_coverage import Coverage, instruction_coverage, summary
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx1030", "gfx1100"])

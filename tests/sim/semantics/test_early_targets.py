@@ -7,8 +7,8 @@ import struct
 import numpy as np
 import pytest
 
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 
 EARLY = ("gfx600", "gfx700", "gfx803")
 LANES = np.arange(64)

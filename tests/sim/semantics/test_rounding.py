@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rocdbg.sim import layout
-from rocdbg.sim.builder import F16, F32, F64, Op
-from rocdbg.sim.builder_reference import compute
+from rocdbg.sim.core import layout
+from rocdbg.sim.core.builder import F16, F32, F64, Op
+from rocdbg.sim.core.reference_builder import compute
 
 DTYPES = {F16: "f2", F32: "f4", F64: "f8"}
 BINARY = [(F16, "f16"), (F32, "f32"), (F64, "f64")]

@@ -9,9 +9,9 @@ import struct
 
 import pytest
 
-from rocdbg.sim.arithmetic_exceptions import Cause
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.core.arithmetic_exceptions import Cause
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 
 pytestmark = pytest.mark.llvm
 

@@ -12,8 +12,8 @@ import signal
 import numpy as np
 import pytest
 
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 
 pytestmark = pytest.mark.llvm
 CODE = """
@@ -30,9 +30,9 @@ def test_crash(assembled, target, way):
     code = CODE if target == "gfx90a" else CODE.replace("ds_read_b32", "ds_load_b32")
     kernel = assembled(target, code, groups=3)
     _, second, _ = kernel.dispatch.waves
-    right = second.field("lds_pointer")
+    right = second.word("lds_pointer")
     guard = -(-(right + 4096) // mmap.PAGESIZE) * mmap.PAGESIZE  # behind the 4096 bytes of LDS
-    second.set_field("lds_pointer", guard)
+    second.set_word("lds_pointer", guard)
     options = {
         "run": RunOptions(),
         "only": RunOptions(wave=2, only=True),
@@ -45,7 +45,7 @@ def test_crash(assembled, target, way):
     assert stop.kind is StopKind.INTERNAL and stop.is_exception and stop.wave.number == 2
     assert "crashed: SIGSEGV at host address 0x" in stop.reason and stop.pc == second.pc
     assert stop.message.startswith(f"internal error at {stop.pc:#x}: generated code of the block at")
-    second.set_field("lds_pointer", right)
+    second.set_word("lds_pointer", right)
     assert kernel.dispatch.run(options) is stop  # it does not go on
 
 
@@ -58,7 +58,7 @@ def test_who_installs_a_handler_later_does_not_take_it_away(assembled, number):
     assert kernel.dispatch.run(RunOptions(wave=1, step=True)).kind is StopKind.STEP
     sigaction(number, default, before)
     try:
-        kernel.wave.set_field("lds_pointer", 0x1000)
+        kernel.wave.set_word("lds_pointer", 0x1000)
         assert kernel.dispatch.run().kind is StopKind.INTERNAL
         sigaction(number, None, default)
         assert default.raw[:8] == before.raw[:8]
@@ -68,7 +68,7 @@ def test_who_installs_a_handler_later_does_not_take_it_away(assembled, number):
 
 def test_other_dispatches_are_not_concerned(assembled):
     broken, sound = assembled("gfx90a", CODE), assembled("gfx90a", CODE)
-    broken.wave.set_field("lds_pointer", 0x1000)
+    broken.wave.set_word("lds_pointer", 0x1000)
     assert broken.dispatch.run().kind is StopKind.INTERNAL
     assert sound.dispatch.run().kind is StopKind.DONE
     assert np.count_nonzero(broken.wave.vgpr(1)) in (0, 64)

@@ -6,9 +6,9 @@ import pytest
 
 from rocdbg import isa
 from rocdbg.arch.targets import TARGETS
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.register_bounds import bounds, excess
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.core.register_bounds import bounds, excess
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 
 CODE = """
 v_mov_b32 v0, 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rocdbg.arch.targets import TARGETS
-from rocdbg.sim.arithmetic_exceptions import Cause, could_notice
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
+from rocdbg.sim.core.arithmetic_exceptions import Cause, could_notice
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
 
 pytestmark = pytest.mark.llvm
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from rocdbg.codeobject import open_file
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
+from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import LoadedCodeObject, Machine
-from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import StopKind
-from rocdbg.sim.wave import Wave
 
 if "vector_notation" not in sys.modules:
     _spec = importlib.util.spec_from_file_location("vector_notation", Path(__file__).with_name("notation.py"))

@@ -1,0 +1,228 @@
+"""Programs and sessions that are ended at random moments: the exit status has to be the promised one, and nothing may
+be left behind.
+
+    python benchmarks/ends.py [ROUNDS] [--first NUMBER] [--fronts run,debug] [--seconds S]
+    python benchmarks/ends.py --replay NUMBER
+
+A round's number says which front it is, how it ends and how long it waits before; translations are new in every second
+one. Printed are the bad rounds and, at the end, how many ended how.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+KERNELS = ROOT / "tests" / "host" / "sources" / "kernels.gfx90a.co"
+TIMEOUT = 120
+YOUNG = 0.6
+"""Seconds in which a signal may come before Python has begun to listen to any: it ends the process itself then."""
+
+CLIENT = """
+import ctypes, os, signal, struct, sys, time
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+Path(sys.argv[3]).write_text(str(os.getpid()))
+from hsa import Gpu, call, signal as new_signal, wait
+call("hsa_init")
+gpu = Gpu()
+code = gpu.load(Path(sys.argv[2]).read_bytes(), {"outside": gpu.allocate(64)})
+queue = gpu.queue()
+data = gpu.allocate(1 << 16)
+done = new_signal(3)
+for name in ("saxpy", "positions", "reversed"):
+    queue.launch(code.kernel(name), struct.pack("<QQQQ", data, data, data, 0), [128], [64], done, group=256)
+Path(sys.argv[3] + "-launched").touch()
+end = sys.argv[4]
+if end == "exit":
+    time.sleep(float(sys.argv[5]))
+    os._exit(7)
+if end == "crash":
+    time.sleep(float(sys.argv[5]))
+    os.kill(os.getpid(), signal.SIGSEGV)
+wait(done, timeout=60_000_000_000)
+sys.exit(3)
+"""
+
+RUN_ENDS = ("exit", "crash", "whole", "TERM", "HUP", "INT", "KILL", "KILL program")
+DEBUG_ENDS = ("whole", "TERM", "HUP", "INT", "KILL", "KILL program", "quit")
+
+
+class Round:
+    """One end, made of a number. ``home`` has the folders that it uses."""
+
+    def __init__(self, number: int, fronts: Sequence[str], home: Path) -> None:
+        chance = random.Random(number)
+        self.number, self.home = number, home
+        self.front = chance.choice(fronts)
+        self.end = chance.choice(RUN_ENDS if self.front == "run" else DEBUG_ENDS)
+        self.cold = chance.random() < 0.5
+        self.delay = chance.random() * chance.choice((0.1, 0.5, 1, 3))
+        self.lived = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.number}: {self.front}, {self.end} after {self.delay:.3f} s, {'cold' if self.cold else 'warm'}"
+
+    def run(self) -> list[str]:
+        """Do it; gives what is wrong."""
+        folder = Path(tempfile.mkdtemp(dir=self.home))
+        cache = self.home / "warm"
+        if self.cold:
+            cache = folder / "cache"
+            cache.mkdir(mode=0o700)
+            shutil.copytree(self.home / "warm" / "host", cache / "host", symlinks=True)
+        try:
+            return self._run(folder, cache)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _run(self, folder: Path, cache: Path) -> list[str]:
+        note = folder / "client"
+        environment = {**os.environ, "ROCDBG_CACHE_DIR": str(cache), "HOME": str(folder), "TMPDIR": str(folder)}
+        (folder / "client.py").write_text(CLIENT)
+        client = [sys.executable, str(folder / "client.py"), str(ROOT / "tests" / "host"), str(KERNELS), str(note)]
+        client += [self.end if self.end in ("exit", "crash") else "whole", str(self.delay)]
+        command = [sys.executable, "-m", "rocdbg"]
+        if self.front == "run":
+            command += ["run", "--gpu", "gfx90a", *client]
+        else:
+            last = "quit 5" if self.end != "quit" else "quit 6"
+            stop = ["-ex", "break saxpy"] if self.end == "quit" else []
+            command += ["-nx", "-batch", "-gpu", "gfx90a", "-iex", "set breakpoint pending on", *stop, "-ex", "run"]
+            command += ["-ex", last, "-args", *client]
+        began = time.monotonic()
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        if self.end in ("TERM", "HUP", "INT", "KILL", "KILL program"):
+            if random.Random(-self.number).random() < 0.7:  # most of them behind the launch
+                self._wait_for(Path(f"{note}-launched"), process)
+            time.sleep(self.delay)
+            self._send(process, note)
+        try:
+            output, _ = process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return ["it does not end"]
+        self.lived = time.monotonic() - began
+        wrong = [] if process.returncode in self._promised() else [f"status {process.returncode}: {output[-300:]!r}"]
+        if "Traceback" in output:
+            wrong.append(f"a traceback: {output[-600:]}")
+        return wrong + self._left_behind(process.pid, note, cache, folder)
+
+    def _wait_for(self, path: Path, process: subprocess.Popen[str]) -> None:
+        while not path.exists() and process.poll() is None:
+            time.sleep(0.005)
+
+    def _send(self, process: subprocess.Popen[str], note: Path) -> None:
+        if self.end == "KILL program":
+            self._wait_for(note, process)
+            text = note.read_text() if note.exists() else ""
+            if text:
+                with suppress(ProcessLookupError):
+                    os.kill(int(text), signal.SIGKILL)
+        else:
+            process.send_signal(getattr(signal, f"SIG{self.end}"))
+
+    def _promised(self) -> set[int]:
+        """Statuses that are right."""
+        whole = {3} if self.front == "run" else {5, 6}
+        number = {"TERM": 15, "HUP": 1, "INT": 2, "KILL": 9}.get(self.end, 0)
+        if self.end == "exit":
+            return {7}
+        if self.end == "crash":
+            return {128 + 11}
+        if self.end == "KILL":
+            return {-9} | whole
+        if self.end == "KILL program":
+            return {128 + 9} | whole if self.front == "run" else whole
+        if not number:
+            return whole
+        young = {-number} if self.delay < YOUNG else set()
+        if self.end == "INT" and self.front == "debug":
+            return {5, 1, 130} | young  # it stops the program, or ends a command
+        return {128 + number} | whole | young
+
+    def _left_behind(self, pid: int, note: Path, cache: Path, folder: Path) -> list[str]:
+        wrong = []
+        text = note.read_text() if note.exists() else ""
+        if text and not _gone(int(text)):
+            wrong.append(f"the program {text} lives on")
+            os.kill(int(text), signal.SIGKILL)
+        name = f"rocdbg-{pid}-"
+        if any(name in line for line in Path("/proc/net/unix").read_text().splitlines()):
+            wrong.append("its socket is left")
+        wrong += [f"/dev/shm/{entry.name} is left" for entry in Path("/dev/shm").iterdir() if "rocdbg" in entry.name]
+        if self.end != "KILL":  # what a process left that was killed is removed by the next
+            wrong += [f"{entry} is left" for entry in cache.glob("*/new/*")]
+            wrong += [f"{entry} is left" for entry in cache.glob("host/building-*")]
+        known = {"client.py", "client", "client-launched", "cache", ".local"}
+        wrong += [f"{entry.name} is left" for entry in folder.iterdir() if entry.name not in known]
+        wrong += [entry.read_text() for entry in folder.glob(".local/state/rocdbg/internal-error-*")]
+        return wrong
+
+
+def _gone(pid: int) -> bool:
+    """Whether a process has ended, at the latest soon."""
+    for _ in range(500):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rounds", type=int, nargs="?", default=40)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--fronts", default="run,debug")
+    parser.add_argument("--replay", type=int)
+    options = parser.parse_args()
+    home = Path(tempfile.mkdtemp(prefix="rocdbg-ends-"))
+    ends: Counter[str] = Counter()
+    bad = 0
+    try:
+        (home / "warm").mkdir(mode=0o700)
+        subprocess.run(
+            [sys.executable, "-m", "rocdbg", "run", "true"], check=True, cwd=ROOT,
+            env={**os.environ, "ROCDBG_CACHE_DIR": str(home / "warm")},
+        )  # fmt: skip
+        numbers = range(options.first, options.first + options.rounds)
+        if options.replay is not None:
+            numbers = range(options.replay, options.replay + 1)
+        began = time.monotonic()
+        for number in numbers:
+            if time.monotonic() - began > options.seconds:
+                break
+            one = Round(number, options.fronts.split(","), home)
+            wrong = one.run()
+            ends[f"{one.front}, {one.end}"] += 1
+            bad += bool(wrong)
+            for text in wrong:
+                print(f"{one}: {text}", flush=True)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    print(f"{sum(ends.values())} rounds, {bad} bad: {', '.join(f'{n} {what}' for what, n in sorted(ends.items()))}")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,30 @@
+"""The parser of command lines behind every front end's name."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from rocdbg.streams import StreamLost, complain
+from rocdbg.text import printable
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """Names of files are among the arguments (``rocdbg *``): a message about them shows no control sequences. Help that
+    cannot be written raises `StreamLost`, where argparse goes on as if it had been."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error("\n".join(printable(line) for line in message.split("\n")))
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        if file is None or file is sys.stderr:
+            complain(message.removesuffix("\n"))
+            return
+        try:
+            file.write(message)
+        except (OSError, ValueError) as error:
+            raise StreamLost(error) from None

@@ -1,0 +1,131 @@
+"""Files that run without being named: only where the user has declared that safe, as in GDB.
+
+They are ``.rocdbginit`` of the current folder, and ``FILE-rocdbg.rocdbg`` beside a program FILE. Who wrote them could
+run anything (`shell`), so one that is not below an entry of the safe path is left alone, with a warning.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.command_registry import CommandError
+from rocdbg.cli.internal_errors import home_directory
+from rocdbg.cli.paths import expand
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+INIT_FILE = ".rocdbginit"
+SCRIPT_SUFFIX = "-rocdbg.rocdbg"
+
+
+def default_safe_path() -> str:
+    """``~/.config/rocdbg/auto-load``; nothing for a user without a home."""
+    home = home_directory()
+    return str(home / ".config" / "rocdbg" / "auto-load") if home is not None else ""
+
+
+class AutoLoad:
+    """The safe path, and what was found to be loaded.
+
+    Attributes:
+        safe_path: folders, files and patterns joined by colons; ``/`` allows everything.
+        enabled: by kind (``local-rocdbginit``, ``rocdbg-scripts``), whether such files are looked for.
+        found: by kind, the files that were there and whether they were run.
+    """
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self.safe_path = default_safe_path()
+        self.enabled = {"local-rocdbginit": True, "rocdbg-scripts": True}
+        self.found: dict[str, dict[Path, bool]] = {kind: {} for kind in self.enabled}
+
+    def set_safe_path(self, text: str) -> None:
+        """``set auto-load safe-path``: an empty one is the default. Entries are absolute from then on."""
+        self.safe_path = ":".join(_entries(text)) if text else default_safe_path()
+
+    def add_safe_path(self, text: str) -> None:
+        """``add-auto-load-safe-path``."""
+        self.safe_path = ":".join([*filter(None, [self.safe_path]), *_entries(text)])
+
+    def is_safe(self, file: Path) -> bool:
+        """Whether a file, with all links followed, is one of the safe path's or below one."""
+        place = str(file.resolve())
+        return any(_covers(entry, place) for entry in self.safe_path.split(":") if entry)
+
+    def local_init(self) -> None:
+        """Run the current folder's init file if that is safe. The home's is run for another reason."""
+        try:
+            file = Path.cwd() / INIT_FILE
+        except OSError:  # the folder is gone
+            return
+        home = home_directory()
+        if home is None or not _same(file, home / INIT_FILE):
+            self._load("local-rocdbginit", file)
+
+    def program_script(self) -> None:
+        """Run the script beside the program that was loaded, if that is safe."""
+        program = self._shell.session.inferior.program
+        path = program.path if program is not None else None
+        if path is not None:
+            file = Path(path).resolve()
+            self._load("rocdbg-scripts", file.with_name(file.name + SCRIPT_SUFFIX))
+
+    def _load(self, kind: str, file: Path) -> None:
+        if not self.enabled[kind] or not _is_there(file):
+            return
+        safe = self.is_safe(file)
+        self.found[kind][file] = safe
+        if safe:
+            self._shell.source(file)
+        else:
+            self._shell.warn(_declined(file, self.safe_path))
+
+
+def _entries(text: str) -> list[str]:
+    try:
+        return [str(expand(entry).absolute()) for entry in text.split(":") if entry] or ["/"]
+    except OSError as error:
+        raise CommandError(f"The current directory is not known: {error.strerror}.") from None
+
+
+def _covers(entry: str, place: str) -> bool:
+    """Whether an entry of the safe path means a file; ``*`` and ``?`` stay within one folder's name."""
+    folder = entry.rstrip("/")
+    if not folder:
+        return True
+    plain = str(Path(folder).resolve())
+    if place == plain or place.startswith(plain + "/"):
+        return True
+    words = {"*": "[^/]*", "?": "[^/]"}
+    pattern = "".join(words.get(char) or re.escape(char) for char in folder)
+    return re.fullmatch(f"{pattern}(?:/.*)?", place, re.DOTALL) is not None
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _declined(file: Path, safe_path: str) -> str:
+    """GDB's warning."""
+    home = home_directory()
+    configuration = home / INIT_FILE if home is not None else Path("~") / INIT_FILE
+    return (
+        f'File "{file}" auto-loading has been declined by your `auto-load safe-path\' set to "{safe_path}".\n'
+        f"To enable execution of this file add\n\tadd-auto-load-safe-path {file}\n"
+        f'line to your configuration file "{configuration}".\n'
+        f"To completely disable this security protection add\n\tset auto-load safe-path /\n"
+        f'line to your configuration file "{configuration}".'
+    )

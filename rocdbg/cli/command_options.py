@@ -1,0 +1,151 @@
+"""Options of commands (``-name``), read the way GDB reads them.
+
+Names may be abbreviated where that is unambiguous, a boolean option may stand without its value, and ``--`` ends the
+options. What an unknown option is depends on the command: see `Unknown`.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from rocdbg.cli.command_registry import CommandError
+from rocdbg.cli.value_kinds import ValueKind, split_word
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+_NEGATIVE = re.compile(r"-\d")
+
+
+class Unknown(enum.Enum):
+    """What a word with a dash is that names no option."""
+
+    ERROR = "error"
+    OPERAND = "operand"
+    EXPRESSION = "expression"
+    """Expressions begin with dashes too: without a ``--`` only those that are `Option.bare` are options."""
+
+
+class Option(Struct, frozen=True):
+    """One option.
+
+    Attributes:
+        name: with its dash.
+        help: what it does, for the option table.
+        kind: the type of its value; `None` for a flag.
+        key: the handler's parameter that gets the value, by default the name (with underscores).
+        value: what a flag sets.
+        default: what the parameter is without the option.
+        gives: the Python type of the parameter.
+        bare: holds before an expression also where no ``--`` follows.
+        word: a word without a dash that means the same (``backtrace full``).
+    """
+
+    name: str
+    help: str = ""
+    kind: ValueKind | None = None
+    key: str = ""
+    value: object = True
+    default: object = False
+    gives: str = "bool"
+    word: str = ""
+    bare: bool = False
+
+    @property
+    def parameter(self) -> str:
+        """The key that the value is found under."""
+        return self.key or self.name.lstrip("-").replace("-", "_")
+
+    @property
+    def shown(self) -> str:
+        """As the option table names it."""
+        return f"{self.name} {self.kind.option_metasyntax}" if self.kind is not None else self.name
+
+
+class OptionGroup(Struct, frozen=True):
+    """Options that several commands share, which the handler gets as one parameter.
+
+    Attributes:
+        key: the handler's parameter.
+        build: makes its value of those that were given, by their keys.
+        shown: how a usage line abbreviates the group.
+    """
+
+    key: str
+    gives: str
+    options: tuple[Option, ...]
+    build: Callable[[Shell, Mapping[str, object]], object]
+    shown: str = "[OPTION]..."
+
+
+class Reading(Struct):
+    """Options that were read: their values by key, and whether a ``--`` has ended them."""
+
+    values: dict[str, object] = field(default_factory=dict)
+    ended: bool = False
+
+
+def read_options(options: tuple[Option, ...], unknown: Unknown, text: str, reading: Reading) -> str:
+    """Read the options that a text begins with into ``reading``; what is left. Raises `CommandError`."""
+    if reading.ended or not options:
+        return text
+    delimited = has_delimiter(text)
+    if unknown is Unknown.EXPRESSION and not delimited and split_word(text)[0] != "--":
+        options = tuple(option for option in options if option.bare)
+    while text:
+        word, rest = split_word(text)
+        if word == "--":
+            reading.ended = True
+            return rest
+        option = find_option(options, unknown, text, delimited)
+        if option is None:
+            return text
+        if option.kind is None:
+            reading.values[option.parameter] = option.value
+        else:
+            reading.values[option.parameter], rest = option.kind.take(option.name, rest, delimited)
+        text = rest
+    return text
+
+
+def has_delimiter(text: str) -> bool:
+    """Whether a text that begins with an option has a ``--`` in it, as a word."""
+    return text.startswith("-") and "--" in text.split()
+
+
+def find_option(options: tuple[Option, ...], unknown: Unknown, text: str, delimited: bool) -> Option | None:
+    """The option that a text begins with, `None` for an operand. Raises `CommandError` for a wrong option."""
+    word = split_word(text)[0]
+    exact = next((option for option in options if word and word in (option.name, option.word)), None)
+    if unknown is Unknown.EXPRESSION and not delimited:
+        return exact if exact is not None and exact.bare else None
+    if exact is not None:
+        return exact
+    if not word.startswith("-"):
+        if unknown is Unknown.EXPRESSION:
+            raise CommandError(f"Unrecognized option at: {text}")
+        return None
+    if unknown is not Unknown.ERROR and _NEGATIVE.match(word):
+        return None
+    found = [option for option in options if option.name.startswith(word)]
+    if len(found) == 1 and word != "-":
+        return found[0]
+    if len(found) > 1:
+        raise CommandError(f"Ambiguous option at: {text}")
+    if unknown is Unknown.ERROR or delimited:
+        raise CommandError(f"Unrecognized option at: {text}")
+    return None
+
+
+def option_table(options: tuple[Option, ...]) -> list[str]:
+    """The lines of an option table, as `help` shows it; none where no option has a help text."""
+    lines = []
+    for option in options:
+        if option.help:
+            lines += ["", f"  {option.shown}", *(f"    {line}" for line in option.help.splitlines())]
+    return ["Options:", *lines[1:]] if lines else []

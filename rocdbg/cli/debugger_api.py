@@ -1,0 +1,87 @@
+"""`rocdbg.Debugger`: the session that the prompt drives, for Python programs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from rocdbg.cli.leaving_commands import Quit
+from rocdbg.cli.printf import PrintfError
+from rocdbg.cli.shell import Shell
+from rocdbg.cli.writer import Capture, Writer
+from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
+from rocdbg.debugger.session import Session
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Debugger:
+    """A debugging session driven by command lines.
+
+    ``Debugger("saxpy.toml")`` loads what ``rocdbg FILE`` loads; without a file nothing is loaded yet. ``arch`` chooses
+    the code object where there are several, as ``--arch`` does. Questions are answered with yes, as nobody can be
+    asked. Raises `rocdbg.Error` when the file cannot be loaded.
+
+    Attributes:
+        session: the engine, for values instead of text (see `rocdbg.debugger.session.Session`).
+        shell: the command interpreter.
+    """
+
+    def __init__(self, file: str | Path | None = None, *, arch: str | None = None) -> None:
+        self.session = Session()
+        self.shell = Shell(self.session, Writer(sys.stdout), Writer(sys.stderr), interactive=False)
+        if file is not None:
+            self.session.load(file, arch)
+
+    @overload
+    def execute(self, text: str, to_string: Literal[False] = False) -> None: ...
+    @overload
+    def execute(self, text: str, to_string: Literal[True]) -> str: ...
+    def execute(self, text: str, to_string: bool = False) -> str | None:
+        """Run one or more command lines.
+
+        With ``to_string`` what they write is returned, else it goes to the standard output. Warnings go to the
+        standard error output either way. Raises `rocdbg.Error` when a command fails; those before it have had
+        their effect. `quit` ends the dispatch, not the Python program.
+        """
+        if not to_string:
+            self._run(text)
+            return None
+        with Capture(self.shell.out) as captured:
+            self._run(text)
+        return captured.getvalue()
+
+    def _run(self, text: str) -> None:
+        try:
+            self.shell.execute(text)
+        except Quit:
+            if self.session.inferior.target is not None:
+                self.session.running.kill()
+
+    def dprintf(self, text: str) -> DynamicPrintf:
+        """As the command ``dprintf`` with these words; what is printed is also kept.
+
+        ``array()`` of the result gives it as a structured NumPy array, a row for each line, with the fields
+        ``$_thread``, ``$_lane`` and the arguments, by their expressions. All arguments have to be numbers.
+        Raises `rocdbg.Error`.
+        """
+        self._run(f"dprintf {text}")
+        table = self.session.breakpoints
+        made = table.get(table.last_number)
+        if not isinstance(made, DynamicPrintf) or made.arguments is None:
+            if isinstance(made, DynamicPrintf):
+                table.delete(made.number)
+            raise PrintfError("Only numbers are kept: the arguments cannot be strings.")
+        made.kept = []
+        return made
+
+    def traced(self, number: int) -> NDArray[Any]:
+        """What tracepoint ``number`` has collected in the last trace experiment, as a structured array.
+
+        There is a row for each lane of each arrival, in order; the fields are ``$_thread``, ``$_lane``,
+        ``$_instructions`` (how many the wave had executed before) and those of what was collected, by name. Where
+        values were missing it is a masked array.
+        """
+        return self.session.tracing.buffer.array(number)

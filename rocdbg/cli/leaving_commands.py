@@ -1,0 +1,21 @@
+"""What leaves a command without being an error: `quit`, and the words that steer `while` loops."""
+
+from __future__ import annotations
+
+from rocdbg.debugger.base.errors import ControlFlow
+
+
+class Quit(ControlFlow):
+    """`quit` was given: unwinds to the front end. ``status`` is the exit status."""
+
+    def __init__(self, status: int = 0) -> None:
+        self.status = status
+        super().__init__(status)
+
+
+class LoopBreak(ControlFlow):
+    """`loop_break` inside `while`."""
+
+
+class LoopContinue(ControlFlow):
+    """`loop_continue` inside `while`."""

@@ -1,0 +1,173 @@
+"""What there is to see at one moment: between two commands nothing of the session changes, so all is asked for once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rocdbg.debugger.frames.frame_registers import special_names
+from rocdbg.debugger.reports.lane_positions_report import WaveStanding, lanes_by_line, standing
+from rocdbg.debugger.reports.place_queries import SourcePlace
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+    from rocdbg.debugger.base.focus import Focus
+    from rocdbg.debugger.frames.frames import Frame
+    from rocdbg.debugger.target.state import WaveInfo
+
+BARS = " ▁▂▃▄▅▆▇█"
+PLAIN_BARS = " .:-=+*%#"
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+PLACE_STYLES = 6
+"""Colours that tell places apart; letters do so too."""
+
+Snapshot = dict[str, bytes]
+
+
+class View:
+    """A moment of a session as windows see it.
+
+    Attributes:
+        shell, session: what is looked at.
+        focus: the selected wave, lane and frame.
+        unicode: whether the terminal shows more than ASCII.
+        stops: counts the stops there have been.
+        life: counts the runs.
+        baseline: the wave's registers at the stop before, as bytes by name; ``None`` where they were not seen.
+    """
+
+    def __init__(self, shell: Shell, unicode: bool, stops: int, baseline: Snapshot | None) -> None:
+        self.shell = shell
+        self.session = shell.session
+        self.focus: Focus = shell.session.focus.current
+        self.unicode = unicode
+        self.stops = stops
+        self.life = shell.session.inferior.life
+        self.baseline = baseline
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a wave to look at."""
+        return self.session.inferior.running and self.focus.thread is not None
+
+    @cached_property
+    def wave(self) -> WaveInfo | None:
+        """The focused wave."""
+        if not self.running or self.focus.thread is None:
+            return None
+        try:
+            return self.session.inferior.wave(self.focus.thread)
+        except Error:
+            return None
+
+    @cached_property
+    def frame(self) -> Frame | None:
+        """The selected frame."""
+        if self.wave is None:
+            return None
+        try:
+            return self.session.focus.frame()
+        except Error:
+            return None
+
+    @cached_property
+    def standing(self) -> WaveStanding | None:
+        """Where the lanes of the focused wave stand."""
+        if self.wave is None:
+            return None
+        try:
+            return standing(self.session.inferior, self.wave.number)
+        except Error:
+            return None
+
+    @cached_property
+    def others(self) -> Counter[tuple[str, int]]:
+        """How many lanes of other waves stand at each line."""
+        try:
+            return lanes_by_line(self.session.inferior, self.focus.thread)
+        except Error:
+            return Counter()
+
+    @cached_property
+    def listed(self) -> SourcePlace | None:
+        """What was listed last, the middle of it; else where the frame stands, or the kernel."""
+        try:
+            place = self.session.places.default_line()
+        except Error:
+            return None
+        first = self.session.places.position.first
+        return SourcePlace(place.file, (first + place.line) // 2 if first else place.line)
+
+    @cached_property
+    def frame_place(self) -> SourcePlace | None:
+        """The line the selected frame stands at."""
+        frame = self.frame
+        return SourcePlace(frame.file, frame.line) if frame is not None and frame.file and frame.line else None
+
+    @cached_property
+    def breakpoints(self) -> dict[tuple[str, int], str]:
+        """What the margin shows of breakpoints at a line, as GDB writes it: ``b+``, ``B-``."""
+        found: dict[tuple[str, int], str] = {}
+        for breakpoint_ in self.session.breakpoints:
+            for place in breakpoint_.locations:
+                file, line = place.location.file, place.location.line
+                if file is not None and line is not None:
+                    found[file.path, line] = _mark(breakpoint_.hit_count, breakpoint_.enabled and place.enabled)
+        return found
+
+    @cached_property
+    def breakpoint_addresses(self) -> dict[int, str]:
+        """The same by loaded address."""
+        return {
+            int(place.address): _mark(breakpoint_.hit_count, breakpoint_.enabled and place.enabled)
+            for breakpoint_ in self.session.breakpoints
+            for place in breakpoint_.locations
+        }
+
+    @cached_property
+    def registers(self) -> Snapshot:
+        """The registers of the selected frame as bytes, by name."""
+        found: Snapshot = {}
+        if self.frame is None:
+            return found
+        environment = self.session.data.environment()
+        for name in self.register_names:
+            try:
+                value = environment.register(name)
+                if value is not None:
+                    found[name] = value.contents()
+            except Error:
+                continue
+        return found
+
+    @cached_property
+    def register_names(self) -> list[str]:
+        """All registers of the focused wave, in the order of ``info registers``."""
+        wave, target = self.wave, self.session.inferior.target
+        if wave is None or target is None:
+            return []
+        return [
+            "pc", "exec", "vcc", "status", *special_names(target, wave.number),
+            *(f"s{n}" for n in range(wave.sgprs)), *(f"v{n}" for n in range(wave.vgprs)),
+            *(f"a{n}" for n in range(wave.agprs)),
+        ]
+
+    def bar(self, count: int, whole: int) -> str:
+        """A character whose height is a share."""
+        bars = BARS if self.unicode else PLAIN_BARS
+        return bars[0 if not count else max(1, count * 8 // max(1, whole))] if count <= whole else bars[8]
+
+    def place_style(self, index: int) -> str:
+        """The style of a place of `standing`."""
+        return f"class:place{index % PLACE_STYLES}"
+
+    def place_letter(self, index: int, active: bool) -> str:
+        """The letter of a place of `standing`: a capital for lanes that are active there."""
+        letter = LETTERS[min(index, len(LETTERS) - 1)]
+        return letter if active else letter.lower()
+
+
+def _mark(hits: int, enabled: bool) -> str:
+    return ("B" if hits else "b") + ("+" if enabled else "-")

@@ -1,0 +1,124 @@
+"""What a setting is: its name, type, help, where its value is kept, and what `show` says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from rocdbg.cli.command_registry import Category
+from rocdbg.cli.value_kinds import ValueKind
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+
+class Place(Struct, frozen=True):
+    """Where a value is kept; ``field`` is its name there."""
+
+    field: str
+    read: Callable[[Shell], object]
+    write: Callable[[Shell, object], None]
+
+
+def of_print(field: str) -> Place:
+    """A field of `PrintSettings`."""
+
+    def read(shell: Shell) -> object:
+        return getattr(shell.session.settings.print, field)
+
+    def write(shell: Shell, value: object) -> None:
+        settings = shell.session.settings
+        settings.print = settings.print.with_changes(**{field: value})
+
+    return Place(field, read, write)
+
+
+def of_engine(field: str) -> Place:
+    """A field of `Settings`."""
+    return Place(
+        field, lambda shell: getattr(shell.session.settings, field),
+        lambda shell, value: setattr(shell.session.settings, field, value),
+    )
+
+
+def of_launch(field: str) -> Place:
+    """A property of the next launch."""
+    return Place(
+        field, lambda shell: getattr(shell.session.launch, field),
+        lambda shell, value: setattr(shell.session.launch, field, value),
+    )
+
+
+def of_program(field: str) -> Place:
+    """A property of the next run of a whole program."""
+    return Place(
+        field, lambda shell: getattr(shell.session.program_launch, field),
+        lambda shell, value: setattr(shell.session.program_launch, field, value),
+    )
+
+
+def of_front_end(field: str, default: object) -> Place:
+    """An entry of `Shell.settings`."""
+    return Place(
+        field, lambda shell: shell.settings.get(field, default),
+        lambda shell, value: shell.settings.__setitem__(field, value),
+    )
+
+
+class Setting(Struct, frozen=True):
+    """One setting, as ``set NAME VALUE``, ``show NAME`` and their help know it.
+
+    Attributes:
+        name: its words (``print elements``).
+        kind: the type of its values.
+        what: what it is about: ``help`` says ``Set WHAT.``, ``show`` says ``WHAT is VALUE.``
+        sentence: another sentence for ``show``, with ``{}`` for the value.
+        place: where its value is kept.
+        set_help, show_help: other help texts than these.
+        line: another line of ``show`` than this.
+        after: what follows a change.
+        announcement: what `set` says then.
+        option_of: the commands that take it as an option too: "print" (expressions) or "frame" (frame lines).
+    """
+
+    name: str
+    kind: ValueKind
+    what: str
+    place: Place
+    category: Category = Category.SUPPORT
+    sentence: str = ""
+    set_help: str = ""
+    show_help: str = ""
+    line: Callable[[Shell], str] | None = None
+    after: Callable[[Shell], None] | None = None
+    announcement: Callable[[Shell], str] | None = None
+    option_of: str = ""
+
+    def change(self, shell: Shell, text: str) -> None:
+        """``set NAME TEXT``. Raises `CommandError`."""
+        self.put(shell, self.value(shell, text))
+        if self.announcement is not None:
+            shell.line(self.announcement(shell))
+
+    def value(self, shell: Shell, text: str) -> object:
+        """The value that ``set NAME TEXT`` gives it. Raises `Error`."""
+        return self.kind.evaluated(text, lambda expression: int(shell.session.data.integer(expression)))
+
+    def put(self, shell: Shell, value: object) -> None:
+        """Give it a value."""
+        self.place.write(shell, value)
+        if self.after is not None:
+            self.after(shell)
+
+    def shown(self, shell: Shell) -> str:
+        """The line of ``show NAME``."""
+        if self.line is not None:
+            return self.line(shell)
+        value = self.kind.show(self.place.read(shell))
+        if self.sentence:
+            return self.sentence.replace("{}", value)
+        if self.kind.is_quoted:
+            value = f'"{value}"'
+        return f"{self.what[0].upper()}{self.what[1:]} is {value}."

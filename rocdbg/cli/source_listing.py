@@ -1,0 +1,79 @@
+"""`list`: which lines come next, and how they look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.highlight import shown_lines
+from rocdbg.cli.paths import shown_name
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.patterns import Pattern
+from rocdbg.debugger.reports.disassembly import DisassemblyLine
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+    from rocdbg.debugger.reports.place_queries import SourceFile
+
+
+def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:
+    """Write lines [first, last] of a file; `list` goes on after them. Raises past the end of the file."""
+    position = shell.session.places.position
+    first = max(1, first)
+    position.show_lines(file, first, first)
+    text = shell.session.sources.text(file)
+    shell.warn_of_texts()
+    count = len(text.lines)
+    if last < first:
+        return
+    if first > count:
+        raise DebuggerError(f"Line number {first} out of range; {shown_name(shell, file)} has {count} lines.")
+    last = min(last, count)
+    shown = shown_lines(text.lines, file.name, first - 1, last - first + 1, shell.out.colour)
+    for number, line in enumerate(shown, first):
+        shell.out.raw(f"{number}\t{line}\n")
+    position.show_lines(file, first, last + 1)
+
+
+def search(shell: Shell, pattern: Pattern, step: int) -> None:
+    """Show the nearest line after (``step`` 1) or before (-1) the first one listed last that matches.
+
+    It is the line that `list` goes on around, and `$_` is its number. Raises `DebuggerError` where there is none.
+    """
+    position = shell.session.places.position
+    # GDB 13 counts from the first line of a listing; after a stop from the file's beginning
+    file, line = shell.session.places.default_line().file, position.last
+    lines = shell.session.sources.text(file).lines
+    line += step
+    while 1 <= line <= len(lines) and not pattern.search(lines[line - 1]):
+        line += step
+    if not 1 <= line <= len(lines):
+        raise DebuggerError("Expression not found")
+    show_lines(shell, file, line, line)
+    shell.session.convenience.set_int("_", line)
+    position.show_lines(file, line, around(line, shell.session.settings.list_size)[0])
+
+
+def around(line: int, size: int) -> tuple[int, int]:
+    """The lines that GDB shows around one: five before it where ten are shown."""
+    first = max(1, line - size // 2)
+    return first, first + size - 1
+
+
+def write_instructions(
+    shell: Shell, lines: Sequence[DisassemblyLine], raw: bool, title: str | None, *, heads: bool = False
+) -> None:
+    """Write instructions: address, offset, bytes with ``raw``, text. With a ``title`` the function's name is known.
+
+    With ``heads`` labels stand on lines of their own in front of what they name.
+    """
+    offsets = [
+        f"<{'' if title else (line.function or '')}+{line.offset}>" if line.function else "" for line in lines
+    ]
+    for line, offset in zip(lines, offsets, strict=True):
+        for label in line.labels if heads else ():
+            shell.out.styled([("function", label), ("", ":\n")])
+        mark = "=> " if line.current else "   "
+        data = " ".join(f"{byte:02x}" for byte in line.data) + "\t" if raw else ""
+        shell.out.styled([("", mark), ("address", f"{line.address:#018x}"),
+                          ("", f" {offset}:\t{data}{line.text}\n")])

@@ -1,0 +1,244 @@
+"""Symbol tables, indexed without visiting a Python object per symbol."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.elf import SHN_ABS, SHN_AMDGPU_LDS, SHN_UNDEF
+from rocdbg.codeobject.string_table import StringTable
+from rocdbg.errors import remembered
+
+SYMBOL_DTYPE = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("shndx", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
+
+
+class SymbolType(IntEnum):
+    """``STT_*``, as far as code objects use them."""
+
+    NOTYPE = 0
+    OBJECT = 1
+    FUNC = 2
+    SECTION = 3
+    FILE = 4
+    COMMON = 5
+    TLS = 6
+    AMDGPU_HSA_KERNEL = 10
+    """A kernel of code object V2."""
+
+
+class Symbol(Struct, frozen=True):
+    """One symbol."""
+
+    index: int
+    name: str
+    value: int
+    """Its virtual address; for LDS symbols the alignment, in unlinked objects the offset in its section."""
+    size: int
+    type: int
+    """A `SymbolType` value, or another one."""
+    binding: int
+    """0 local, 1 global, 2 weak."""
+    visibility: int
+    section_index: int
+
+    @property
+    def is_defined(self) -> bool:
+        return self.section_index != SHN_UNDEF
+
+    @property
+    def is_absolute(self) -> bool:
+        return self.section_index == SHN_ABS
+
+    @property
+    def is_lds(self) -> bool:
+        return self.section_index == SHN_AMDGPU_LDS
+
+    @property
+    def is_weak(self) -> bool:
+        return self.binding == 2
+
+
+class _AddressIndex(Struct, frozen=True):
+    """Symbols in the order of their addresses. All lists are by position in that order."""
+
+    starts: list[int]
+    ends: list[int]
+    """Exclusive; of a symbol without a size where it reaches to."""
+    symbols: list[int]
+    """Indices in the table."""
+    with_size: list[int]
+    """The position of the last symbol that has a size, up to and with this one; -1 if there is none."""
+    reaches: list[int]
+    """The highest end of symbols with a size, up to and with this one: what may hold an address is before here."""
+
+
+_GLOBAL = 16
+"""What ``info`` of a symbol is at least that is not local."""
+_LAST_ADDRESS = np.uint64((1 << 64) - 1)
+
+
+class SymbolTable:
+    """The symbols of one table; a sequence of `Symbol`, by name with `get`, by address with `at`.
+
+    Made from the raw bytes of a symbol table and its strings; both indices are built when first asked for.
+    ``sections`` tells where the loaded sections lie, by index: a symbol without a size reaches at most to the end of
+    its own. In an ``unlinked`` object values are offsets in them.
+    """
+
+    def __init__(
+        self, source: Source, name: str, data: bytes, strings: bytes,
+        sections: Callable[[], Mapping[int, tuple[int, int]]] = dict, unlinked: bool = False,
+    ) -> None:
+        self.source = source
+        self.name = name
+        self.array: np.ndarray[Any, np.dtype[Any]] = np.frombuffer(
+            data, SYMBOL_DTYPE, count=len(data) // SYMBOL_DTYPE.itemsize
+        )
+        self._raw_strings = strings
+        self._sections = sections
+        self._unlinked = unlinked
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[Symbol]:
+        for index in range(len(self.array)):
+            yield self[index]
+
+    def __getitem__(self, index: int) -> Symbol:
+        if not 0 <= index < len(self.array):
+            raise self.source.error(f"no symbol {index}, there are {len(self.array)}", section=self.name)
+        name, info, other, shndx, value, size = self.array[index].tolist()
+        return Symbol(index, self._name(name), value, size, info & 15, info >> 4, other & 3, shndx)
+
+    def names(self) -> list[str]:
+        """The names of all symbols, in order."""
+        return list(self._names)
+
+    @remembered
+    def _names(self) -> list[str]:
+        return [self._name(offset) for offset in self.array["name"].tolist()]
+
+    def defined(self, types: Collection[int]) -> dict[int, str]:
+        """The names, by index, of the defined symbols of some types."""
+        array, names = self.array, self._names
+        wanted = np.isin(array["info"] & 15, list(types)) & (array["shndx"] != SHN_UNDEF)
+        return {index: names[index] for index in np.flatnonzero(wanted).tolist()}
+
+    def get(self, name: str) -> Symbol | None:
+        """The symbol of this name; a defined one if there is one."""
+        index = self._by_name.get(name)
+        return None if index is None else self[index]
+
+    def at(self, address: int) -> Symbol | None:
+        """The function, object or label that an address is in, as GDB names it; see `extent_at`."""
+        found = self.extent_at(address)
+        return None if found is None else found[0]
+
+    def extent_at(self, address: int) -> tuple[Symbol, int, int] | None:
+        """The symbol that an address is in, where that begins and where it ends (exclusive).
+
+        A symbol with a size comes before those without, of several that hold the address the one that starts last. A
+        symbol without a size reaches to the next address that has a symbol or to the end of its section, and gets what
+        no symbol with a size before it holds. Of several at one address global ones come before local ones, and of
+        those the last by name.
+        """
+        index = self._by_address
+        position = bisect_right(index.starts, address) - 1
+        if position < 0:
+            return None
+        last = index.with_size[position]
+        while last >= 0 and index.reaches[last] > address:
+            if index.ends[last] > address:
+                return self[index.symbols[last]], index.starts[last], index.ends[last]
+            last = index.with_size[last - 1] if last else -1
+        first = bisect_left(index.starts, index.starts[position])
+        while position > first and index.with_size[position] == position:
+            position -= 1  # those without a size come before those that have one
+        if index.with_size[position] == position or index.ends[position] <= address:
+            return None
+        return self[index.symbols[position]], index.starts[position], index.ends[position]
+
+    def starting_in(self, low: int, high: int) -> Iterator[Symbol]:
+        """Functions, objects and labels that begin at an address in [low, high), by address; first those that give
+        others way there (`extent_at`)."""
+        index = self._by_address
+        for position in range(bisect_left(index.starts, low), bisect_left(index.starts, high)):
+            yield self[index.symbols[position]]
+
+    @remembered
+    def _by_name(self) -> dict[str, int]:
+        defined = self.array["shndx"] != SHN_UNDEF
+        found: dict[str, int] = {}
+        for index, name in enumerate(self._names):
+            if name and (name not in found or (defined[index] and not defined[found[name]])):
+                found[name] = index
+        return found
+
+    @remembered
+    def _by_address(self) -> _AddressIndex:
+        array = self.array
+        kinds = array["info"] & 15
+        wanted = (kinds <= SymbolType.FUNC) | (kinds == SymbolType.AMDGPU_HSA_KERNEL)
+        wanted &= (array["shndx"] != SHN_UNDEF) & (array["shndx"] < SHN_AMDGPU_LDS) & (array["name"] != 0)
+        addresses = array["value"].copy()
+        sections = {number: place for number, place in self._sections().items() if number < SHN_AMDGPU_LDS}
+        # without section headers nothing but the next symbol bounds one
+        section_ends = np.full(1 << 16, 0 if sections else _LAST_ADDRESS, np.uint64)
+        if sections:
+            section_ends[list(sections)] = [end for _, end in sections.values()]
+        if self._unlinked:
+            places = np.zeros(1 << 16, np.uint64)
+            if sections:
+                places[list(sections)] = [start for start, _ in sections.values()]
+            wanted &= np.isin(array["shndx"], list(sections))
+            addresses += places[array["shndx"]]
+        indices = np.flatnonzero(wanted)
+        names = self._names
+        temporary = [names[each].startswith(".L") for each in indices.tolist()]  # to assemblers alone, as in GDB
+        indices = indices[~np.array(temporary, bool)]
+        starts, sizes = addresses[indices], array["size"][indices]
+        # What is preferred sorts last among equals, so that the search from the right meets it first.
+        order = sorted(
+            range(len(indices)),
+            key=lambda n: (int(starts[n]), bool(sizes[n]), array["info"][indices[n]] >= _GLOBAL, names[indices[n]]),
+        )
+        indices, starts, sizes = indices[order], starts[order], sizes[order]
+        # Where the next address begins that has a symbol, but not behind the section's end.
+        numbers = np.arange(len(indices))
+        following = np.searchsorted(starts, starts, "right")
+        next_starts = np.append(starts, [_LAST_ADDRESS])[following]
+        of_section = section_ends[array["shndx"][indices]]
+        ends = np.where(of_section > starts, np.minimum(next_starts, of_section), starts + np.uint64(1))
+        with np.errstate(over="ignore"):
+            sized_ends = starts + sizes
+        ends = np.where(sizes > 0, np.where(sized_ends < starts, _LAST_ADDRESS, sized_ends), ends)
+        positions = np.where(sizes > 0, numbers, -1)
+        if len(indices):
+            positions = np.maximum.accumulate(positions)
+            reaches = np.maximum.accumulate(np.where(sizes > 0, ends, np.uint64(0)))
+        else:
+            reaches = ends
+        return _AddressIndex(
+            starts.tolist(), ends.tolist(), indices.tolist(), positions.tolist(), reaches.tolist()
+        )
+
+    @remembered
+    def _strings(self) -> StringTable:
+        table = StringTable(self.source, self.name, self._raw_strings)
+        table.check(self.array["name"])
+        return table
+
+    def _name(self, offset: int) -> str:
+        name = self._strings.get(offset) if offset else ""
+        if name is None:
+            raise self.source.error(f"a name at {offset:#x} lies outside the string table", section=self.name)
+        return name

@@ -1,0 +1,71 @@
+"""Code objects that lie among the data of a host executable as they are.
+
+OpenMP programs carry theirs so: LLVM's in the offload binaries of ``.llvm.offloading``, GCC's in a table in ``.data``.
+Either way they are whole ELF files, which their headers tell.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.arch.target_id import TargetId
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.elf import EM_AMDGPU
+from rocdbg.codeobject.elf_flags import OsAbi, code_object_version, decode_flags
+from rocdbg.errors import Error
+
+_MAGIC: Final = b"\x7fELF\x02\x01\x01" + bytes([OsAbi.AMDGPU_HSA])
+# ABI version, type, machine; places of the program and section headers, flags, their sizes and counts.
+_HEADER: Final = struct.Struct("<8xB7xHH12xQQIH4H2x")
+_SEGMENT: Final = struct.Struct("<8xQ16xQ16x")  # place and size in the file
+_MOST: Final = 4096
+"""Code objects in one file, and headers in one of them."""
+_SEARCHED: Final = 1 << 30
+"""Bytes of a file that are searched."""
+
+
+class EmbeddedCode(Struct, frozen=True):
+    """One code object: where it is in the file, and what it is for."""
+
+    offset: int
+    size: int
+    target_id: TargetId
+
+
+def find_embedded(source: Source) -> Iterator[EmbeddedCode]:
+    """The code objects in a host ELF file, in order; those that are cut short or for unknown processors are not."""
+    data, end = source.data, min(len(source), _SEARCHED)
+    at = data.find(_MAGIC, 1, end)
+    for _ in range(_MOST):
+        if at < 0:
+            return
+        found = code_at(source, at)
+        if found is not None:
+            yield found
+        at = data.find(_MAGIC, at + (found.size if found is not None else 1), end)
+
+
+def code_at(source: Source, at: int) -> EmbeddedCode | None:
+    """The code object whose header is at an offset; None if none is, or one that is cut short or of no known target."""
+    if at + 64 > len(source):
+        return None
+    version, _, machine, segments, sections, flags, head, *counts = _HEADER.unpack_from(source.data, at)
+    segment_size, segment_count, section_size, section_count = counts
+    if machine != EM_AMDGPU:
+        return None
+    size = max(head, sections + section_size * section_count, segments + segment_size * segment_count)
+    if segment_size == _SEGMENT.size and segment_count <= _MOST and at + size <= len(source):
+        for number in range(segment_count):
+            place, length = _SEGMENT.unpack_from(source.data, at + segments + number * segment_size)
+            size = max(size, place + length)
+    if at + size > len(source):
+        return None
+    with suppress(Error):
+        target_id = decode_flags(flags, code_object_version(OsAbi.AMDGPU_HSA, version)).target_id
+        return EmbeddedCode(at, size, target_id)
+    return None

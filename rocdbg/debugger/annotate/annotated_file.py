@@ -1,0 +1,160 @@
+"""Code objects with debug information of what rocdbg works out: for other tools, in the AMD dialect of the extensions.
+
+What upstream's compilers leave out is added (rules for unwinding, places of lanes, active lanes), and what they write
+by conventions of their own is written as the text has it (frame bases, locations of variables).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from msgspec import Struct
+
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.arch.dwarf_registers import PC
+from rocdbg.codeobject import CodeObject, open_file
+from rocdbg.codeobject.elf import Elf
+from rocdbg.codeobject.elf_rewriting import with_sections
+from rocdbg.debugger.annotate.recovered_entries import Annotation
+from rocdbg.debugger.frames.machine_code import MachineCode
+from rocdbg.debugger.frames.unwind_rules import Unwinder
+from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import CfaExpression, UndefinedRule
+from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.info import DebugInfo
+from rocdbg.dwarf.rewriting.entry_writer import rewrite_entries
+from rocdbg.dwarf.rewriting.frame_writer import debug_frame
+from rocdbg.errors import Error
+from rocdbg.launch.debug_files import DebugFiles
+
+__all__ = ["Annotated", "AnnotationError", "annotate", "annotated"]
+
+_FRAMES = ".debug_frame"
+_INDEXES = (
+    ".debug_names", ".debug_aranges", ".debug_pubnames", ".debug_pubtypes", ".debug_gnu_pubnames",
+    ".debug_gnu_pubtypes", ".gdb_index",
+)
+"""Sections that tell where entries are, for speed only: they are emptied, since entries move."""
+
+_KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE)}", "form_aspace_address"))
+
+
+class AnnotationError(Error):
+    """A file that cannot be annotated, or written."""
+
+
+class _OwnSections(DebugFiles):
+    """What is in other files is not written."""
+
+    def separate(self, code_object: CodeObject) -> CodeObject | None:
+        return None
+
+_KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE)}", "form_aspace_address"))
+
+
+class Annotated(Struct, frozen=True):
+    """What was done: functions in all, those with unwind rules and with places of lanes that they did not have."""
+
+    functions: int
+    unwound: int
+    with_lanes: int
+
+
+def annotate(
+    source: str | os.PathLike[str], output: str | os.PathLike[str], arch: str | None = None
+) -> Annotated:
+    """Write a code object with debug information of what its machine code tells.
+
+    ``source`` is a code object, or a file with several of which ``arch`` (a target id) chooses one; ``output`` is
+    the code object alone, and may be the same file. Code and data are those of the source byte for byte. Raises
+    `rocdbg.Error`.
+    """
+    code_object = open_file(source, arch)
+    data, done = annotated(code_object, Path(source))
+    path = Path(output)
+    try:
+        # in one step: who reads the file has the old one or the new one
+        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            try:
+                file.write(data)
+                file.flush()
+                if path.exists():
+                    Path(file.name).chmod(path.stat().st_mode & 0o777)
+                else:
+                    Path(file.name).chmod(0o666 & ~_umask())
+                Path(file.name).replace(path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise AnnotationError(f"{path}: cannot be written: {error.strerror or error}") from None
+    return done
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def annotated(code_object: CodeObject, path: Path) -> tuple[bytes, Annotated]:
+    """The bytes of an annotated code object. Raises `rocdbg.Error` for unlinked and for damaged ones."""
+    if code_object.is_relocatable:
+        raise AnnotationError(f"{path}: an unlinked object: link it first (ld.lld -shared)")
+    program = Program(code_object, path, _OwnSections())
+    machine_code = MachineCode(program)
+    annotation = Annotation(program, machine_code)
+    contents: dict[str, bytes] = {}
+    lanes = 0
+    if program.has_debug_info:
+        present = program.debug.sections
+        rewritten = rewrite_entries(DebugInfo(present).entries, annotation)  # split units are not the object's
+        contents = {
+            name: data for name, data in rewritten.sections.items() if data or name in present
+        }
+        contents |= {name: b"" for name in _INDEXES if name in code_object.sections}
+        lanes = annotation.with_lanes
+    frames, unwound = _frames(program, annotation, machine_code)
+    if unwound:
+        contents[_FRAMES] = frames
+    return with_sections(Elf(code_object.source), contents), Annotated(len(annotation.functions), unwound, lanes)
+
+
+def _frames(program: Program, annotation: Annotation, machine_code: MachineCode) -> tuple[bytes, int]:
+    """The call frame information, and for how many functions there is some that was not there."""
+    unwinder = Unwinder(program, lambda program, wave_size: None)
+    functions: list[Sequence[Row]] = []
+    kept = program.debug.sections.get(_FRAMES, b"")
+    unwound = has_own = 0
+    for function in annotation.functions.values():
+        if unwinder.row(function.start) is not None:
+            has_own += 1
+            continue
+        parts = _without_gaps([_as_described(row) for row in annotation.rows(function)])
+        functions += parts
+        unwound += bool(parts)
+    # entries without any rule, as upstream's compilers write them, are dropped
+    before = kept if has_own else b""
+    return before + debug_frame(functions, PC, before=len(before)), unwound
+
+
+def _as_described(row: Row) -> Row:
+    """A row with the CFA that AMDGPU usage, "Kernel Prolog", gives kernels: address 0 as lanes see it."""
+    if row.rules.get(PC) == UndefinedRule():
+        return Row(row.start, row.end, _KERNEL_CFA, row.rules, row.return_address_register, row.dialect)
+    return row
+
+
+def _without_gaps(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows in parts that one entry can describe."""
+    parts: list[list[Row]] = []
+    for row in rows:
+        before = parts[-1][-1] if parts else None
+        if before is None or before.end != row.start or (row.cfa is None and before.cfa is not None):
+            parts.append([])
+        parts[-1].append(row)
+    return parts

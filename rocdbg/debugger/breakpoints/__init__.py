@@ -1,0 +1,1 @@
+"""Where the program stops: breakpoints and their conditions, catchpoints, watchpoints, dynamic printf."""

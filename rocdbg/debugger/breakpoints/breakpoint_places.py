@@ -1,0 +1,61 @@
+"""Which breakpoints are at a place: the same time for each, however many there are elsewhere."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.program.location_lookup import Location
+from rocdbg.debugger.program.program import Program
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointLocation
+
+
+class PlaceIndex:
+    """Numbers of breakpoints by where they are. Programs may be loaded elsewhere at any time."""
+
+    def __init__(self) -> None:
+        self._programs: dict[int, tuple[Program, dict[int, list[int]]]] = {}
+        """By the identity of a program: it, and the numbers by file address, ascending."""
+
+    def add(self, number: int, places: Iterable[BreakpointLocation]) -> None:
+        """A breakpoint is at these places."""
+        for place in (each.location for each in places):
+            _, numbers = self._programs.setdefault(id(place.program), (place.program, {}))
+            there = numbers.setdefault(place.file_address, [])
+            index = bisect_left(there, number)
+            if there[index : index + 1] != [number]:
+                there.insert(index, number)
+
+    def remove(self, number: int, places: Iterable[BreakpointLocation]) -> None:
+        """It is there no longer."""
+        for place in (each.location for each in places):
+            _, numbers = self._programs.get(id(place.program), (None, {}))
+            there = numbers.get(place.file_address, [])
+            index = bisect_left(there, number)
+            if there[index : index + 1] == [number]:
+                del there[index]
+                if not there:
+                    del numbers[place.file_address]
+
+    def clear(self) -> None:
+        """There are none."""
+        self._programs.clear()
+
+    def at(self, address: LoadedAddress) -> list[int]:
+        """Those at a loaded address."""
+        found: list[int] = []
+        for program, numbers in self._programs.values():
+            found += numbers.get(program.to_file(address), ())
+        return found
+
+    def like(self, place: Location) -> Sequence[int]:
+        """Those at the same place, ascending."""
+        _, numbers = self._programs.get(id(place.program), (None, {}))
+        return numbers.get(place.file_address, ())
+
+
+__all__ = ["PlaceIndex"]

@@ -1,0 +1,400 @@
+"""Breakpoints in three layers: what the user asked, where it is in code, why a wave stops there.
+
+A `Breakpoint` is the request; its `BreakpointLocation` s are addresses; `BreakpointTable.hits` decides
+for a wave at an address which requests are met by which of its lanes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from msgspec import Struct, field
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.base.errors import BreakpointError
+from rocdbg.debugger.breakpoints.breakpoint_places import PlaceIndex
+from rocdbg.debugger.breakpoints.number_lists import parse_numbers
+from rocdbg.debugger.program.location_lookup import Location
+from rocdbg.dwarf.info import SourceFile
+from rocdbg.errors import Error
+
+
+class Disposition(enum.Enum):
+    """What becomes of a breakpoint when it stops the program; the value is what tables show."""
+
+    KEEP = "keep"
+    DELETE = "del"
+    DISABLE = "dis"
+
+
+class BreakpointLocation(Struct):
+    """One address of a breakpoint; ``number`` counts from 1 within it.
+
+    ``invalid`` where the breakpoint's condition means nothing there: nothing stops at it then.
+    """
+
+    number: int
+    location: Location
+    enabled: bool = True
+    invalid: bool = False
+
+    @property
+    def address(self) -> LoadedAddress:
+        """The address as loaded now."""
+        return self.location.address
+
+
+class Breakpoint(Struct):
+    """What the user asked for.
+
+    ``text`` is the location as typed, resolved again when the program changes. ``thread`` and ``lane``
+    restrict it; ``ignore_count`` crossings are still passed over, and with `Disposition.DISABLE` it is disabled
+    at the ``enable_count``-th stop; ``commands`` is the front end's.
+    """
+
+    number: int
+    text: str
+    locations: list[BreakpointLocation] = field(default_factory=list)
+    disposition: Disposition = Disposition.KEEP
+    enabled: bool = True
+    condition: str | None = None
+    ignore_count: int = 0
+    enable_count: int = 0
+    hit_count: int = 0
+    thread: int | None = None
+    lane: int | None = None
+    commands: list[str] = field(default_factory=list)
+    hardware: bool = False
+    """Whether it was asked for as one: on the simulated target all are the same."""
+
+    @property
+    def at_places(self) -> bool:
+        """Whether it is about places in code."""
+        return True
+
+    @property
+    def stops_program(self) -> bool:
+        """Whether the program stops for it: others only look at what passes."""
+        return True
+
+    @property
+    def kind(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        return "hw breakpoint" if self.hardware else "breakpoint"
+
+    @property
+    def pending(self) -> bool:
+        """Whether its location is not known yet."""
+        return not self.locations
+
+    def addresses(self) -> frozenset[LoadedAddress]:
+        """Where waves have to stop for it."""
+        return frozenset(place.address for place in self.locations if place.enabled and not place.invalid)
+
+    def lanes_of(self, arrival: Arrival) -> int:
+        """The lanes of a wave at one of the addresses that it is about; 0: the wave does not concern it."""
+        if arrival.again or (self.thread is not None and self.thread != arrival.thread):
+            return 0
+        return arrival.active if self.lane is None else arrival.active & 1 << self.lane
+
+    @property
+    def temporary(self) -> bool:
+        """Whether it is deleted when it stops the program."""
+        return self.disposition is Disposition.DELETE
+
+    def counted(self, arrival: Arrival) -> None:
+        """An arrival is one of its hits."""
+
+    def stops(self) -> None:
+        """It stops the program now: with `Disposition.DISABLE` perhaps for the last time."""
+        if self.disposition is Disposition.DISABLE:
+            self.enable_count -= 1
+            self.enabled = self.enable_count > 0
+
+    def check_locations(self, problem: Callable[[str, Location], str | None], new: bool = False) -> list[str]:
+        """Mark the locations where the condition means nothing (``problem`` says why); a sentence for each.
+
+        ``new``: the breakpoint has no number yet that a user would know.
+        """
+        prefix = "" if new else f"{self.number}."
+        said = []
+        for place in self.locations:
+            why = problem(self.condition, place.location) if self.condition is not None else None
+            place.invalid = why is not None
+            if why is not None:
+                said.append(f"failed to validate condition at location {prefix}{place.number}, disabling:\n  {why}")
+        return said
+
+
+class Hit(Struct, frozen=True):
+    """A breakpoint that stops a wave, and the mask of lanes for which it does."""
+
+    breakpoint: Breakpoint
+    lanes: int
+
+    def location_at(self, address: int) -> int | None:
+        """Which of several places of the breakpoint is at the address; ``None`` where it has only one."""
+        if len({place.address for place in self.breakpoint.locations}) < 2:
+            return None
+        return next((place.number for place in self.breakpoint.locations if place.address == address), None)
+
+
+class Arrival(Struct, frozen=True):
+    """A wave at an address: its active lanes, how to evaluate a condition for some of them, and the lanes it has.
+
+    ``condition`` gives the mask of those lanes of a mask for which a text is true, and raises `rocdbg.Error` when it
+    cannot be evaluated for one. ``again``: it came there before, and only catchpoints want to hear of it once more.
+    """
+
+    thread: int
+    address: int
+    active: int
+    condition: Callable[[str, int], int]
+    used: int = 0
+    again: bool = False
+
+
+class BreakpointTable:
+    """All breakpoints by number. ``resolve`` finds the places of a location string."""
+
+    def __init__(self, resolve: Callable[[str], Sequence[Location]]) -> None:
+        self._resolve = resolve
+        self._breakpoints: dict[int, Breakpoint] = {}
+        self._places = PlaceIndex()
+        self._elsewhere: dict[int, Breakpoint] = {}
+        """Those that are about no places of their own: catchpoints and watchpoints."""
+        self._next = 1
+        self.last_number = 0
+        self.before_last = 0
+        """The last number that there was before `rbreak` made several."""
+
+    def __iter__(self) -> Iterator[Breakpoint]:
+        return iter(self._breakpoints.values())
+
+    def __len__(self) -> int:
+        return len(self._breakpoints)
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._breakpoints
+
+    def get(self, number: int) -> Breakpoint:
+        """Raises `BreakpointError` when there is none."""
+        found = self._breakpoints.get(number)
+        if found is None:
+            raise BreakpointError(f"No breakpoint number {number}.", number)
+        return found
+
+    # -- changing them
+
+    def add(
+        self,
+        text: str,
+        locations: Sequence[Location],
+        *,
+        temporary: bool = False,
+        condition: str | None = None,
+        thread: int | None = None,
+        lane: int | None = None,
+        hardware: bool = False,
+        form: type[Breakpoint] = Breakpoint,
+    ) -> Breakpoint:
+        """A new breakpoint of some form; without locations it is pending."""
+        disposition = Disposition.DELETE if temporary else Disposition.KEEP
+        breakpoint_ = form(
+            self._next, text, _numbered(locations), disposition, True, condition, thread=thread, lane=lane,
+            hardware=hardware,
+        )
+        self.adopt(breakpoint_)
+        return breakpoint_
+
+    def adopt(self, made: Breakpoint) -> None:
+        """Give a breakpoint that was made elsewhere a number and a place here."""
+        self.before_last = self._next - 1
+        made.number = self.last_number = self._next
+        self._breakpoints[self._next] = made
+        if made.at_places:
+            self._places.add(made.number, made.locations)
+        else:
+            self._elsewhere[made.number] = made
+        self._next += 1
+
+    def _remove(self, number: int) -> None:
+        self._places.remove(number, self._breakpoints.pop(number).locations)
+        self._elsewhere.pop(number, None)
+
+    @property
+    def last_numbers(self) -> range:
+        """The numbers that the last command gave, also of breakpoints that are gone since."""
+        return range(self.before_last + 1, self.last_number + 1)
+
+    def forget_threads(self) -> list[Breakpoint]:
+        """Delete, and give, those of one thread: the program has ended."""
+        gone = [one for one in self if one.thread is not None and one.at_places]
+        for one in gone:
+            self._remove(one.number)
+        return gone
+
+    def delete(self, number: int) -> None:
+        """Raises `BreakpointError` when there is none."""
+        self.get(number)
+        self._remove(number)
+
+    def clear(self) -> None:
+        """Delete all."""
+        self._breakpoints.clear()
+        self._places.clear()
+        self._elsewhere.clear()
+
+    def enable(self, number: int, enabled: bool = True, location: int | None = None) -> None:
+        """Enable or disable a breakpoint, or one of its locations (``disable 1.2``)."""
+        breakpoint_ = self.get(number)
+        if location is None:
+            breakpoint_.enabled = enabled
+            return
+        for place in breakpoint_.locations:
+            if place.number == location:
+                place.enabled = enabled
+                return
+        raise BreakpointError(f"Bad breakpoint location number '{location}'", number)
+
+    def enable_until(self, number: int, disposition: Disposition, count: int = 0) -> None:
+        """``enable once|delete|count``: enable it, and say what becomes of it at its next (or ``count``-th) stop."""
+        breakpoint_ = self.get(number)
+        breakpoint_.enabled = True
+        breakpoint_.disposition, breakpoint_.enable_count = disposition, count
+
+    def clear_hit_counts(self) -> None:
+        """A new run begins."""
+        for breakpoint_ in self:
+            breakpoint_.hit_count = 0
+
+    def set_condition(self, number: int, condition: str | None) -> None:
+        """``condition N EXPR``; ``None`` removes it."""
+        self.get(number).condition = condition or None
+
+    def set_ignore(self, number: int, count: int) -> None:
+        """``ignore N COUNT``."""
+        self.get(number).ignore_count = max(0, count)
+
+    def set_commands(self, argument: str, body: Sequence[str]) -> None:
+        """``commands [N...]``: for the last breakpoint when no number is given."""
+        numbers = parse_numbers(argument) if argument.strip() else [self.last_number]
+        if not argument.strip() and self.last_number not in self._breakpoints:
+            raise BreakpointError("No breakpoints specified.")
+        for number in numbers:
+            self.get(number).commands = list(body)
+
+    def resolve_again(self) -> list[tuple[Breakpoint, str]]:
+        """After a new program: find all places again; gives those that cannot be found, and why."""
+        failed = []
+        self._places.clear()
+        for breakpoint_ in self:
+            if breakpoint_.text.startswith("*") or not breakpoint_.at_places:
+                self._places.add(breakpoint_.number, breakpoint_.locations if breakpoint_.at_places else ())
+                continue
+            disabled = {p.number for p in breakpoint_.locations if not p.enabled}
+            invalid = {p.location.file_address for p in breakpoint_.locations if p.invalid}
+            try:
+                breakpoint_.locations = _numbered(self._resolve(breakpoint_.text))
+            except Error as error:
+                breakpoint_.locations = []
+                failed.append((breakpoint_, str(error)))
+            for place in breakpoint_.locations:
+                place.enabled = place.number not in disabled
+                place.invalid = place.location.file_address in invalid
+            self._places.add(breakpoint_.number, breakpoint_.locations)
+        return failed
+
+    def clear_at(self, addresses: Iterable[int]) -> list[int]:
+        """``clear LOCATION``: delete the breakpoints at these addresses; gives their numbers."""
+        wanted = set(addresses)
+        numbers = [b.number for b in self if any(p.address in wanted for p in b.locations)]
+        for number in numbers:
+            self.delete(number)
+        return numbers
+
+    def clear_lines(self, lines: Iterable[tuple[SourceFile, int]]) -> list[int]:
+        """``clear FILE:LINE``: delete the breakpoints at these lines; gives their numbers."""
+        wanted = {(file.path, line) for file, line in lines}
+        numbers = [
+            b.number
+            for b in self
+            if any((p.file.path, p.line) in wanted for p in (row.location for row in b.locations) if p.file is not None)
+        ]
+        for number in numbers:
+            self.delete(number)
+        return numbers
+
+    # -- stopping at them
+
+    def addresses(self, stopping: bool = False) -> frozenset[LoadedAddress]:
+        """The addresses where waves have to stop; with ``stopping`` only those where the program may."""
+        return frozenset(
+            address for b in self if b.enabled and (b.stops_program or not stopping) for address in b.addresses()
+        )
+
+    def at(self, address: int) -> list[Breakpoint]:
+        """The enabled breakpoints at an address, by number: others are not looked at."""
+        found = [*self._elsewhere, *self._places.at(LoadedAddress(address))]
+        rows = (self._breakpoints[number] for number in sorted(found))
+        return [row for row in rows if row.enabled and address in row.addresses()]
+
+    def sharing(self, place: BreakpointLocation, most: int) -> tuple[list[Breakpoint], int]:
+        """The first breakpoints, enabled or not, with a location at the same address, by number, and how many others
+        there are: those are not looked at."""
+        there = self._places.like(place.location)
+        return [self._breakpoints[number] for number in there[:most]], max(0, len(there) - most)
+
+    def hits(self, arrival: Arrival) -> tuple[list[Hit], list[str]]:
+        """The breakpoints that stop a wave, with counts updated; and messages on conditions that failed."""
+        found: list[Hit] = []
+        problems: list[str] = []
+        for breakpoint_ in self.at(arrival.address):
+            lanes = breakpoint_.lanes_of(arrival)
+            if breakpoint_.condition is not None and lanes:
+                try:
+                    lanes = arrival.condition(breakpoint_.condition, lanes)
+                except Error as error:
+                    problems.append(f"Error in testing breakpoint condition:\n{error}")
+            if not lanes:
+                continue
+            breakpoint_.hit_count += 1
+            breakpoint_.counted(arrival)
+            if breakpoint_.ignore_count > 0:
+                breakpoint_.ignore_count -= 1
+                continue
+            breakpoint_.stops()
+            found.append(Hit(breakpoint_, lanes))
+        return found, problems
+
+    def counts(self, made: Breakpoint, arrival: Arrival, lanes: int, problem: Callable[[str], None]) -> int | None:
+        """Of the ``lanes`` that are concerned those for which one that is about no place stops their wave; None if it
+        does not. Counts are updated."""
+        if made.thread is not None and made.thread != arrival.thread:
+            return None
+        if made.lane is not None and not lanes >> made.lane & 1:
+            return None
+        if made.condition is not None and arrival.active:
+            try:
+                lanes = arrival.condition(made.condition, lanes & arrival.active or arrival.active)
+                if not lanes:
+                    return None
+            except Error as error:
+                problem(f"Error in testing breakpoint condition:\n{error}")
+        made.hit_count += 1
+        if made.ignore_count > 0:
+            made.ignore_count -= 1
+            return None
+        made.stops()
+        return lanes
+
+    def retire(self, hits: Sequence[Hit]) -> None:
+        """Delete the temporary ones among those that were hit."""
+        for hit in hits:
+            if hit.breakpoint.temporary and hit.breakpoint.number in self._breakpoints:
+                self._remove(hit.breakpoint.number)
+
+
+def _numbered(locations: Sequence[Location]) -> list[BreakpointLocation]:
+    return [BreakpointLocation(number, place) for number, place in enumerate(locations, 1)]

@@ -1,0 +1,279 @@
+"""Makes catchpoints, and finds out which events happen where.
+
+Waves begin at one address and end at s_endpgm: that they do is seen by stopping there, so it costs nothing where no
+catchpoint is set, and whatever runs the program (natively, step by step, again from a recording) stops at the same
+instruction. Exceptions and traps stop the target in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rocdbg import isa
+from rocdbg.addresses import LoadedAddress
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.debugger.base.errors import BreakpointError
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Disposition, Hit
+from rocdbg.debugger.breakpoints.catchpoints import BEGIN, END, Catchpoint, Event
+from rocdbg.debugger.program.instruction_places import instruction_places
+from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.debugger.target.state import DispatchInfo, LoadedCodeObject, Target, WaveInfo
+from rocdbg.sim.core.builder import Op
+from rocdbg.sim.core.lane_expressions import Field, Node, apply, both, constant
+
+_ENDS = frozenset({"s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done"})
+_MESSAGES = frozenset({"s_sendmsg", "s_sendmsghalt", "s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64"})
+_NONE: frozenset[LoadedAddress] = frozenset()
+
+
+class Catcher:
+    """The catchpoints of a session's table."""
+
+    def __init__(self, parts: BreakpointParts) -> None:
+        self._parts = parts
+        self._loaded: Sequence[LoadedCodeObject] = ()
+        self._found: dict[frozenset[str], frozenset[LoadedAddress]] = {}
+        self._target: Target | None = None
+        self.looked_at: int | None = None
+        """The wave whose place was looked at last since the command began: it goes on from there."""
+        self._again: set[int] = set()
+        """Waves that stop once more where they stand."""
+        self._travelled = self._replaying = False
+        """Since the last resume; at the last resume."""
+
+    def make(self, event: Event, when: tuple[str, ...] = (), argument: str = "", temporary: bool = False) -> Catchpoint:
+        """A catchpoint that is in no table yet; ``when`` () means begin and end of what has both."""
+        made = Catchpoint(0, "", event=event, when=when or ((BEGIN, END) if event.has_ends else ()), argument=argument)
+        made.disposition = Disposition.DELETE if temporary else Disposition.KEEP
+        made.places, made.happening, made.guard = self._places, self._happening, self._guard
+        return made
+
+    # -- events that waves come to
+
+    def _instructions(self, names: frozenset[str]) -> frozenset[LoadedAddress]:
+        """Where instructions of these names are in what the target has loaded."""
+        target = self._parts.inferior.need_target()
+        loaded = target.code_objects()
+        if loaded is not self._loaded:
+            self._loaded = loaded
+            self._found.clear()
+        if names not in self._found:
+            self._found[names] = frozenset(
+                LoadedAddress(each.base + address)
+                for each in loaded
+                for address in instruction_places(each.code_object, names)
+            )
+        return self._found[names]
+
+    def _dispatches(self, made: Catchpoint) -> list[DispatchInfo]:
+        """The dispatches under way that a catchpoint is about."""
+        target = self._parts.inferior.target
+        rows = target.dispatches() if target is not None else ()
+        return [row for row in rows if made.event is not Event.DISPATCH or made.matches(row.kernel)]
+
+    def _places(self, made: Catchpoint) -> frozenset[LoadedAddress]:
+        dispatches = self._dispatches(made)
+        if not dispatches:
+            return _NONE
+        if made.event is Event.SENDMSG:
+            return self._instructions(_MESSAGES)
+        return _NONE.union(*(self._places_of(made, row) for row in dispatches))
+
+    def _places_of(self, made: Catchpoint, dispatch: DispatchInfo) -> frozenset[LoadedAddress]:
+        if not made.event.has_ends:
+            return _NONE
+        begins, ends = BEGIN in made.when, END in made.when
+        if made.event is Event.DISPATCH:
+            begins = begins and not dispatch.instructions
+            if ends and not self._all_there(dispatch):
+                begins, ends = True, False  # the last cannot end yet: the beginning of one of the last group will tell
+        places = frozenset({dispatch.entry}) if begins else _NONE
+        return places | self._instructions(_ENDS) if ends else places
+
+    def _all_there(self, dispatch: DispatchInfo) -> bool:
+        """Whether no workgroup is yet to come."""
+        return len({wave.workgroup for wave in self._waves(dispatch)}) == dispatch.groups_left
+
+    def _waves(self, dispatch: DispatchInfo) -> list[WaveInfo]:
+        return [wave for wave in self._parts.inferior.need_target().waves() if wave.id.dispatch == dispatch.number]
+
+    def _guard(self, made: Catchpoint, address: int) -> Node | None:
+        dispatches = [row for row in self._dispatches(made) if row.entry == address]
+        if not dispatches or not made.event.has_ends:
+            return None
+        if END in made.when and address in self._instructions(_ENDS):
+            return None  # a kernel that does nothing
+        fresh = _is("instructions", 0)
+        dispatch = dispatches[0]
+        if made.event is not Event.DISPATCH or not dispatch.instructions or len(dispatches) > 1:
+            return fresh
+        groups = [-(-total // size) for total, size in zip(dispatch.grid, dispatch.workgroup, strict=True)]
+        last = [_is(f"workgroup_{axis}", count - 1) for axis, count in zip("xyz", groups, strict=True)]
+        return both(fresh, *last)
+
+    def _happening(self, made: Catchpoint, thread: int) -> str:
+        target = self._parts.inferior.need_target()
+        wave = target.wave(thread)
+        dispatch = next((row for row in self._dispatches(made) if row.number == wave.id.dispatch), None)
+        if dispatch is None:
+            return ""
+        if made.event is Event.SENDMSG:
+            return self._text(target, wave)
+        begins, ends = _EVENTS[made.event]
+        words, fresh = [], wave.pc == dispatch.entry and not wave.instructions
+        waves = self._waves(dispatch)
+        if BEGIN in made.when and fresh and begins(waves, wave, dispatch):
+            words.append(BEGIN)
+        if END in made.when and wave.pc in self._instructions(_ENDS) and ends(self, waves, wave, dispatch):
+            words.append(END)
+        return f"{made.event.value} {' and '.join(words)}" if words else ""
+
+    def forget(self) -> None:
+        """The target is elsewhere in time: waves come to their ends again, and stop there."""
+        self._travelled = True
+        self._again.clear()
+        for one in self._catchpoints():
+            one.told.clear()
+
+    def note(self, thread: int) -> None:
+        """The user is told what a wave has come to, and need not be told of it where he finds it in that state."""
+        position = self._position
+        for one in self._catchpoints():
+            if thread in one.told:
+                one.tellings[thread] = position
+
+    @property
+    def _position(self) -> int:
+        """Where in time the target is; always the same where that cannot be another."""
+        recording = self._parts.inferior.need_target().recording
+        return recording.position if recording is not None else 0
+
+    def prepare(self, stepped: int | None) -> bool:
+        """The target is going to be resumed. A wave that stands at its end was perhaps not the last of its workgroup
+        when it stopped there, and may be when it goes on: it stops once more. Gives whether ``stepped`` is one."""
+        target = self._parts.inferior.need_target()
+        if target is not self._target:
+            self._target = target
+            self.forget()
+            for one in self._catchpoints():
+                one.tellings.clear()
+        recording = target.recording
+        replaying = recording is not None and recording.replaying
+        if self._travelled or (self._replaying and not replaying):
+            self._recall(self._position, live=not replaying)
+        self._travelled, self._replaying = False, replaying
+        if not any(END in one.when for one in self._all(Event.DISPATCH, Event.WORKGROUP, Event.WAVE)):
+            return False
+        ends, runnable = self._instructions(_ENDS), self._parts.inferior.need_runnable()
+        for wave in target.waves():
+            if wave.pc in ends and wave.number != self.looked_at and runnable.stop_again(wave.number):
+                self._again.add(wave.number)
+        return stepped in self._again
+
+    def _recall(self, position: int, live: bool) -> None:
+        """Who stands here at an end that was told, now or at an earlier position, is not told of again."""
+        for one in self._catchpoints():
+            if live:  # what was told of a future that is gone
+                one.tellings = {wave: told for wave, told in one.tellings.items() if told <= position}
+            one.told.update(wave for wave, told in one.tellings.items() if told <= position)
+
+    @property
+    def again_at(self) -> frozenset[LoadedAddress]:
+        """Where waves stop once more."""
+        return self._instructions(_ENDS) if self._again else _NONE
+
+    def look(self, thread: int) -> bool:
+        """A wave has stopped, and what it does there is looked at; whether it had stopped there before."""
+        again = thread in self._again
+        self._again.discard(thread)
+        self.looked_at = thread
+        return again
+
+    def _text(self, target: Target, wave: WaveInfo) -> str:
+        code = target.read_memory(AddressSpace.GLOBAL, wave.pc, 4)
+        return isa.decode(code, target.architecture.name, address=wave.pc).text
+
+    # -- events that the target stops at
+
+    def caught(self, stop: TargetStop, arrival: Arrival, problem: Callable[[str], None]) -> tuple[list[Hit], str]:
+        """The catchpoints for an exception or trap, counted, and what the first has caught."""
+        hits: list[Hit] = []
+        words = ""
+        for made in self._all(Event.EXCEPTION, Event.TRAP):
+            if made.event is Event.TRAP:
+                what = "" if stop.trap_id is None else str(stop.trap_id)
+            else:
+                what = made.argument if made.argument in stop.exceptions else "" if made.argument else ", ".join(
+                    stop.exceptions
+                )
+            if not what or made.argument not in ("", what):
+                continue
+            if self._parts.breakpoints.counts(made, arrival, stop.lanes, problem) is not None:
+                words = words or f"{made.event.value} {what}"
+                hits.append(Hit(made, stop.lanes))
+        return hits, words
+
+    def loaded(self, arrival: Arrival, problem: Callable[[str], None]) -> tuple[list[Hit], str]:
+        """The catchpoints for what a target that has just been made has loaded, counted, and its names."""
+        names = [program.uri for program in self._parts.inferior.programs if program.loaded]
+        return self.code_change(names, (), arrival, problem)
+
+    def code_change(
+        self, come: Sequence[str], gone: Sequence[str], arrival: Arrival, problem: Callable[[str], None]
+    ) -> tuple[list[Hit], str]:
+        """The catchpoints for code objects that have come or gone, counted, and their names."""
+        hits = [
+            Hit(made, 0)
+            for event, names in ((Event.LOAD, come), (Event.UNLOAD, gone))
+            for made in self._all(event)
+            if any(made.matches(name) for name in names)
+            and self._parts.breakpoints.counts(made, arrival, 0, problem) is not None
+        ]
+        lines = [*(f"\n  Inferior loaded {name}" for name in come), *(f"\n  Inferior unloaded {name}" for name in gone)]
+        return hits, "".join(lines)
+
+    def _all(self, *events: Event) -> list[Catchpoint]:
+        return [one for one in self._catchpoints() if one.enabled and one.event in events]
+
+    def _catchpoints(self) -> list[Catchpoint]:
+        return [one for one in self._parts.breakpoints if isinstance(one, Catchpoint)]
+
+
+def _is(name: str, value: int) -> Node:
+    return apply(Op.EQ, Field(name), constant(value))
+
+
+def _first_of_group(waves: Sequence[WaveInfo], wave: WaveInfo, dispatch: DispatchInfo) -> bool:
+    group = [other for other in waves if other.workgroup == wave.workgroup]
+    x, y, z = wave.workgroup_size
+    return len(group) == -(-x * y * z // wave.lane_count) and not any(other.instructions for other in group)
+
+
+def _last_of_group(catcher: Catcher, waves: Sequence[WaveInfo], wave: WaveInfo, dispatch: DispatchInfo) -> bool:
+    return sum(other.workgroup == wave.workgroup for other in waves) == 1
+
+
+def _last_of_all(catcher: Catcher, waves: Sequence[WaveInfo], wave: WaveInfo, dispatch: DispatchInfo) -> bool:
+    return len(waves) == 1 and catcher._all_there(dispatch)
+
+
+_Begins = Callable[[Sequence[WaveInfo], WaveInfo, DispatchInfo], bool]
+_Ends = Callable[[Catcher, Sequence[WaveInfo], WaveInfo, DispatchInfo], bool]
+_EVENTS: dict[Event, tuple[_Begins, _Ends]] = {
+    Event.DISPATCH: (lambda waves, wave, dispatch: not dispatch.instructions, _last_of_all),
+    Event.WORKGROUP: (_first_of_group, _last_of_group),
+    Event.WAVE: (lambda waves, wave, dispatch: True, lambda catcher, waves, wave, dispatch: True),
+}
+"""Whether the beginning, and the end, of a wave is one of these things' too."""
+
+
+def check_trap(text: str) -> str:
+    """The number of a trap as it is kept. Raises `BreakpointError`."""
+    try:
+        number = int(text, 0)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 0xFF:
+        raise BreakpointError(f"Invalid trap ID: {text} (0 to 255)")
+    return str(number)

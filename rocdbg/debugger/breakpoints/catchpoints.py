@@ -1,0 +1,156 @@
+"""Catchpoints: events in the life of a program that stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+from msgspec import field
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.base.patterns import compile_pattern
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Breakpoint
+from rocdbg.sim.core.lane_expressions import Node
+
+
+class Event(Enum):
+    """What can be caught; the value is the word for it."""
+
+    DISPATCH = "dispatch"
+    WORKGROUP = "workgroup"
+    WAVE = "wave"
+    SENDMSG = "sendmsg"
+    EXCEPTION = "exception"
+    TRAP = "trap"
+    LOAD = "load"
+    UNLOAD = "unload"
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether it has a beginning and an end."""
+        return self in (Event.DISPATCH, Event.WORKGROUP, Event.WAVE)
+
+
+BEGIN, END = "begin", "end"
+
+
+class EventBreakpoint(Breakpoint):
+    """What stops at events, if it ever does, and at no place."""
+
+    @property
+    def at_places(self) -> bool:
+        """It is about events."""
+        return False
+
+    @property
+    def kind(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        return "catchpoint"
+
+    @property
+    def what(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        return self.text
+
+    @property
+    def command(self) -> str:
+        """The command that makes it again."""
+        return f"{'tcatch' if self.temporary else 'catch'} {self.text}"
+
+
+class Catchpoint(EventBreakpoint):
+    """What the user asked to catch. ``when`` is `BEGIN`, `END` or both where the event has them.
+
+    ``argument`` says which: a kind of exception, the number of a trap, an expression for the name of a kernel or code
+    object; "" means any. ``places`` and ``happening`` belong to `Catcher`.
+    """
+
+    event: Event = Event.WAVE
+    when: tuple[str, ...] = ()
+    argument: str = ""
+    places: Callable[[Catchpoint], frozenset[LoadedAddress]] = field(default=lambda made: frozenset())
+    """Where waves have to stop for it."""
+    happening: Callable[[Catchpoint, int], str] = field(default=lambda made, thread: "")
+    """What of it a wave at one of the places is about to do, in words; "": nothing."""
+    guard: Callable[[Catchpoint, int], Node | None] = field(default=lambda made, address: None)
+    """A condition (I1) for a place, the same for all lanes, without which nothing of it happens there."""
+    told: set[int] = field(default_factory=set)
+    """The waves that stand at their end where it was a hit."""
+    tellings: dict[int, int] = field(default_factory=dict)
+    """The waves of which the user was told that, and the position in time."""
+
+    @property
+    def title(self) -> str:
+        """As it is announced."""
+        return " ".join((self.event.value, *([self.when[0]] if len(self.when) == 1 else []), *self._which))
+
+    @property
+    def _which(self) -> tuple[str, ...]:
+        return (self.argument,) if self.argument and self.event in (Event.EXCEPTION, Event.TRAP) else ()
+
+    @property
+    def what(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        if self.event in (Event.EXCEPTION, Event.TRAP):
+            return f"{self.event.value} {self.argument}" if self.argument else f"any {self.event.value}"
+        text = f"{self.event.value} of code object" if self.event in (Event.LOAD, Event.UNLOAD) else self.event.value
+        text = " ".join((text, " and ".join(self.when))) if self.when else text
+        return f"{text} matching {self.argument}" if self.argument else text
+
+    @property
+    def command(self) -> str:
+        """The command that makes it again."""
+        words = ["tcatch" if self.temporary else "catch", self.event.value]
+        words += self.when if len(self.when) == 1 else ()
+        return " ".join((*words, self.argument) if self.argument else words)
+
+    def matches(self, name: str) -> bool:
+        """Whether it is about a kernel or code object of this name."""
+        return not self.argument or compile_pattern(self.argument).search(name) is not None
+
+    def addresses(self) -> frozenset[LoadedAddress]:
+        return self.places(self)
+
+    def lanes_of(self, arrival: Arrival) -> int:
+        """All that are active, else all: a wave does these things with any EXEC."""
+        if arrival.thread in self.told or not self.happening(self, arrival.thread):
+            return 0
+        return arrival.active or arrival.used
+
+    def counted(self, arrival: Arrival) -> None:
+        if END in self.when and self.happening(self, arrival.thread).endswith(END):
+            self.told.add(arrival.thread)
+
+
+class HostCatchpoint(EventBreakpoint):
+    """A catchpoint for what processes of the host do (throw, fork, exec...): no kernel does, and it never stops one.
+
+    ``text`` is the word for it; of thrown exceptions ``argument`` is the expression that their types are to match.
+    """
+
+    argument: str = ""
+
+    @property
+    def is_thrown(self) -> bool:
+        """Whether it is about the exceptions of C++."""
+        return self.text in THROWN
+
+    @property
+    def title(self) -> str:
+        """As it is announced."""
+        return "any syscall" if self.text == "syscall" else self.text
+
+    @property
+    def what(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        if self.text == "syscall":
+            return 'syscall "<any syscall>" '
+        return f"exception {self.text}" if self.is_thrown else self.text
+
+    @property
+    def command(self) -> str:
+        """The command that makes it again."""
+        return f"{super().command} {self.argument}".strip()
+
+
+THROWN = ("throw", "catch", "rethrow")

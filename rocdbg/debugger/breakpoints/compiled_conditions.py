@@ -1,0 +1,332 @@
+"""Breakpoints that the target decides on by itself: their conditions, compiled where a wave has once come to them.
+
+The first arrival at a breakpoint is looked at here, in the evaluator. What was learnt there of the place (scopes,
+types, where variables are) compiles its condition, and from then on the target finds out which waves stop. What it
+cannot decide stops and is looked at here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct, field
+from numpy.typing import NDArray
+
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, Hit
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
+from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf, Passed
+from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
+from rocdbg.debugger.target.state import Target
+from rocdbg.errors import Error
+from rocdbg.sim.core.builder import Op
+from rocdbg.sim.core.checks import RECORD_HEAD, Check, Condition, Counter, Log
+from rocdbg.sim.core.lane_expressions import Choose, Field, Node, apply, both, constant, unsigned
+
+if TYPE_CHECKING:  # the compiler of conditions is loaded where a wave comes to the first
+    from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
+    from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Layout
+    from rocdbg.debugger.expr.lanes.lane_compiler import Compiled, CompiledValues
+
+
+class Place(Struct):
+    """What is known of one address: an expression for its active lanes, conditions by text, why others have none."""
+
+    active: Node | None
+    conditions: dict[tuple[str, int], Compiled | str] = field(default_factory=dict)
+    values: dict[tuple[tuple[str, ...], int], CompiledValues | None] = field(default_factory=dict)
+    layouts: dict[tuple[tuple[Action, ...], int], Layout | None] = field(default_factory=dict)
+
+
+class NativeConditions:
+    """Compiles conditions, and counts what the target has passed over."""
+
+    def __init__(self, parts: BreakpointParts, tracing: Callable[[], Tracing]) -> None:
+        self.tracing = tracing
+        self._parts = parts
+        self._target: Target | None = None
+        self._places: dict[int, Place] = {}
+        self._counters: list[tuple[Breakpoint, Counter]] = []
+        self._log = Log()
+        self._logged: list[tuple[DynamicPrintf, CompiledValues] | Layout] = []
+        """Who has records, by their tag."""
+        self._tags: dict[tuple[int, int], int] = {}
+
+    def forget(self) -> None:
+        """The program has changed."""
+        self._places.clear()
+
+    def arrived(self, breakpoints: Iterable[Breakpoint], thread: int, pc: int) -> None:
+        """Compile the conditions of breakpoints at an address that a wave has come to."""
+        if self._parts.settings.condition_evaluation == "host":
+            return
+        self._renew()
+        here = tuple(breakpoints)
+        wanted = [b.condition for b in here if b.condition is not None]
+        printed = {b.arguments for b in here if isinstance(b, DynamicPrintf) and b.arguments is not None}
+        traced = {self.tracing().actions_of(b): b for b in here if isinstance(b, Tracepoint)}
+        if not wanted and not printed and not traced and all(
+            b.thread is None and b.lane is None and not b.ignore_count for b in here
+        ):
+            return  # they stop every wave
+        place = self._places.get(pc)
+        radix = self._parts.settings.input_radix
+        if place is not None and all((text, radix) in place.conditions for text in wanted) and all(
+            (texts, radix) in place.values for texts in printed
+        ) and all((actions, radix) in place.layouts for actions in traced):
+            return
+        lanes = self._parts.inferior.active_lanes(thread)
+        if not lanes:
+            return
+        if place is None:
+            from rocdbg.debugger.frames.active_lanes_compiled import lanes_there
+
+            place = self._places[pc] = Place(self._tried(lambda: lanes_there(self._parts.inferior, thread)))
+        environment = self._parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
+        for text in wanted:
+            place.conditions[text, radix] = self._compiled(text, environment)
+        for texts in printed:
+            place.values[texts, radix] = self._values(texts, environment)
+        for actions, made in traced.items():
+            place.layouts[actions, radix] = self.tracing().compiled(made, pc, environment)
+
+    @staticmethod
+    def _values(texts: tuple[str, ...], environment: ProgramEnvironment) -> CompiledValues | None:
+        from rocdbg.debugger.expr.lanes.lane_compiler import compile_values
+        from rocdbg.debugger.frames.compiled_places import Untranslatable
+
+        try:
+            compiled = compile_values(texts, environment)
+        except (Untranslatable, Error):
+            return None
+        return compiled if not compiled.parameters else None
+
+    @staticmethod
+    def _tried(make: Callable[[], Node]) -> Node | None:
+        from rocdbg.debugger.frames.compiled_places import Untranslatable
+
+        try:
+            return make()
+        except (Untranslatable, Error):
+            return None
+
+    @staticmethod
+    def _compiled(text: str, environment: ProgramEnvironment) -> Compiled | str:
+        from rocdbg.debugger.expr.lanes.lane_compiler import compile_condition
+        from rocdbg.debugger.frames.compiled_places import Untranslatable
+
+        try:
+            return compile_condition(text, environment)
+        except (Untranslatable, Error) as error:
+            return str(error)
+
+    def _renew(self) -> None:
+        """What was compiled for another target is of no use: addresses and sizes of its launch are in it."""
+        if self._target is not self._parts.inferior.target:
+            self._target = self._parts.inferior.target
+            self._places.clear()
+
+    def evaluated_by(self, breakpoint_: Breakpoint) -> str:
+        """``target`` or ``host``: which of them evaluates a condition; "" as long as no wave has come to it."""
+        if breakpoint_.condition is None:
+            return ""
+        if self._parts.settings.condition_evaluation == "host":
+            return "host"
+        key = breakpoint_.condition, self._parts.settings.input_radix
+        places = [self._places[address] for address in breakpoint_.addresses() if address in self._places]
+        answers = [
+            place.conditions[key] if place.active is not None else "" for place in places if key in place.conditions
+        ]
+        if not answers:
+            return ""
+        return "target" if all(not isinstance(answer, str) for answer in answers) else "host"
+
+    @property
+    def translated(self) -> int:
+        """How many conditions the target evaluates, at all places together."""
+        return sum(not isinstance(way, str) for at in self._places.values() for way in at.conditions.values())
+
+    # -- for one resume
+
+    def checks(self, always: frozenset[int], again: frozenset[int] = frozenset()) -> Mapping[int, Check]:
+        """What the target is to decide on, by address; not at those where it stops in any case.
+
+        At those of ``again`` it decides nothing: a wave may come once more to what was counted and printed there.
+        """
+        self._counters = []
+        if all(breakpoint_.at_places for breakpoint_ in self._parts.breakpoints) and (
+            self._parts.settings.condition_evaluation == "host" or not self._places
+        ):
+            return {}
+        self._renew()
+        at: dict[int, list[Breakpoint]] = {}
+        for breakpoint_ in self._parts.breakpoints:
+            if breakpoint_.enabled:
+                for address in map(int, breakpoint_.addresses()):
+                    if address not in always:
+                        at.setdefault(address, []).append(breakpoint_)
+        counters: dict[int, tuple[Breakpoint, Counter]] = {}
+        checks: dict[int, Check] = {}
+        for address, breakpoints in at.items():
+            check = self._check(address, breakpoints, counters) if address not in again else None
+            if check is not None:
+                checks[address] = check
+            elif any(isinstance(breakpoint_, Catchpoint) for breakpoint_ in breakpoints):
+                # A plain stop may come with the last instruction of a turn, and others end before the next.
+                checks[address] = Check((Condition(constant(1), None, Counter()),))
+        self._counters = list(counters.values())
+        return checks
+
+    def asked(
+        self, stops: Iterable[int], counters: dict[int, tuple[Breakpoint, Counter]] | None = None
+    ) -> dict[int, Check]:
+        """What the target can decide on at addresses where only the breakpoints that stop the program matter.
+
+        Nothing is printed or collected there. ``counters`` gets, by number of the breakpoint, what the target counts
+        and has let pass of those with an ignore count; the breakpoints themselves count nothing.
+        """
+        counters = {} if counters is None else counters
+        if self._parts.settings.condition_evaluation == "host" or not self._places:
+            return {}
+        self._renew()
+        checks = {}
+        for address in self._places.keys() & set(stops):
+            there = [one for one in self._parts.breakpoints.at(address) if one.stops_program]
+            check = self._check(address, there, counters) if there else None
+            if check is not None:
+                checks[address] = check
+        return checks
+
+    def _check(
+        self, address: int, breakpoints: list[Breakpoint], counters: dict[int, tuple[Breakpoint, Counter]]
+    ) -> Check | None:
+        place = self._places.get(address) if self._parts.settings.condition_evaluation != "host" else None
+        conditions: list[Condition] = []
+        for breakpoint_ in breakpoints:
+            if isinstance(breakpoint_, Catchpoint):
+                caught = self._catch(place, breakpoint_, address)
+                if caught is None:
+                    return None
+                conditions.append(caught)
+                continue
+            if place is None or place.active is None:
+                return None
+            node: Node | None = None
+            cells: tuple[int, ...] = ()
+            if breakpoint_.condition is not None:
+                found = self._condition(place, breakpoint_.condition)
+                if found is None:
+                    return None
+                node, cells = found
+            elif breakpoint_.stops_program and (
+                breakpoint_.thread is None and breakpoint_.lane is None and not breakpoint_.ignore_count
+            ):
+                return None
+            printed: dict[str, Any] = {}
+            if isinstance(breakpoint_, DynamicPrintf):
+                values = place.values.get((breakpoint_.arguments or (), self._parts.settings.input_radix))
+                if values is None or breakpoint_.arguments is None:
+                    return None
+                printed = {
+                    "values": values.nodes, "log": self._log, "tag": self._tag((breakpoint_, values)),
+                    "first_only": breakpoint_.once_per_wave,
+                }
+            elif isinstance(breakpoint_, Tracepoint):
+                actions = self.tracing().actions_of(breakpoint_)
+                layout = place.layouts.get((actions, self._parts.settings.input_radix))
+                if layout is None:
+                    return None
+                printed = {
+                    "values": layout.nodes, "shared": layout.shared, "log": self._log, "tag": self._tag(layout),
+                }
+            _, counter = counters.setdefault(
+                breakpoint_.number, (breakpoint_, Counter(skips=breakpoint_.ignore_count))
+            )
+            conditions.append(Condition(
+                place.active, node, counter, cells,
+                (1 << 64) - 1 if breakpoint_.lane is None else 1 << breakpoint_.lane & (1 << 64) - 1,
+                breakpoint_.thread, **printed,
+            ))
+        return Check(tuple(conditions))
+
+    def _condition(self, place: Place, text: str) -> tuple[Node, tuple[int, ...]] | None:
+        """The expression of a condition at a place, with its cells as they are now; ``None`` if there is none."""
+        key = text, self._parts.settings.input_radix
+        compiled = place.conditions.get(key, "")
+        if isinstance(compiled, str):
+            return None
+        if not compiled.parameters:
+            return compiled.node, ()
+        from rocdbg.debugger.expr.lanes.lane_parameters import current
+
+        cells = current(compiled.parameters, self._parts.data.environment_of(None))
+        if cells is None:  # of another type than before: what holds now is compiled at the next arrival
+            del place.conditions[key]
+            return None
+        return compiled.node, cells
+
+    def _catch(self, place: Place | None, made: Catchpoint, address: int) -> Condition | None:
+        """What keeps waves from stopping for a catchpoint: its event is looked at, and counted, where they stop."""
+        guard = made.guard(made, address)
+        if place is not None and place.active is not None and made.condition is not None:
+            found = self._condition(place, made.condition)
+            if found is not None:
+                node, cells = found
+                none = apply(Op.EQ, place.active, constant(0, place.active.type))
+                lanes = Choose(none, unsigned(Field("used_lanes"), place.active.type), place.active)
+                return Condition(lanes, both(guard, node) if guard is not None else node, Counter(), cells)
+        return Condition(constant(1), guard, Counter()) if guard is not None else None
+
+    def take_hits(self, hits: list[Hit], thread: int, pc: int) -> list[Hit]:
+        """Have the evaluator collect for tracepoints that a wave has stopped at; gives the other hits."""
+        if any(isinstance(hit.breakpoint, Tracepoint) for hit in hits):
+            return self.tracing().take_hits(hits, thread, pc)
+        return hits
+
+    def collect(self) -> list[Passed]:
+        """Add to the breakpoints what the target has counted; gives those that it has let pass, in order."""
+        for breakpoint_, counter in self._counters:
+            breakpoint_.hit_count += counter.hits
+            breakpoint_.ignore_count = counter.skips
+        self._counters = []
+        found, rows = list[Passed](), self._log.words
+        self._log.words = []
+        for row in rows:
+            found += self._passed(row)
+        return found
+
+    def _passed(self, row: NDArray[np.uint64]) -> Iterator[Passed]:
+        """Those of a `Log` whose lanes are printed; what tracepoints have collected goes to the experiment."""
+        if self._logged and not any(isinstance(owner, tuple) for owner in self._logged):
+            self.tracing().collected(row)
+            return
+        at = traced = 0
+        while at < row.size:
+            tag, thread, _, mask = (int(word) for word in row[at : at + RECORD_HEAD])
+            owner, begin, count = self._logged[tag], at + RECORD_HEAD, mask.bit_count()
+            if not isinstance(owner, tuple):
+                at += owner.record_words(count, RECORD_HEAD)
+                continue
+            if traced < at:
+                self.tracing().collected(row[traced:at])
+            made, values = owner
+            traced = at = begin + len(values.nodes) * count
+            bits = row[begin:at].reshape(len(values.nodes), count)
+            yield Passed(made, thread, lane_list(mask), Columns(bits, values.types))
+        if traced < at:
+            self.tracing().collected(row[traced:at])
+
+    def _tag(self, owner: tuple[DynamicPrintf, CompiledValues] | Layout) -> int:
+        """The tag of records of an owner."""
+        key = (owner[0].number, id(owner[1])) if isinstance(owner, tuple) else (id(owner), 0)
+        if key not in self._tags:
+            self._tags[key] = len(self._logged)
+            self._logged.append(owner)
+        if not isinstance(owner, tuple):
+            self.tracing().know(self._tags[key], owner)
+        return self._tags[key]

@@ -1,0 +1,50 @@
+"""Conditions of breakpoints are checked when they are set: their syntax, and that their names mean something there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocdbg.debugger.base.errors import NoSymbolError
+from rocdbg.debugger.expr.class_members import pointed_has
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
+from rocdbg.debugger.expr.names.builtin_variables import BUILTINS
+from rocdbg.debugger.expr.names.template_arguments import arguments_of
+from rocdbg.debugger.expr.parsing.kept_trees import names_in, parse_in
+from rocdbg.debugger.program.location_lookup import Location
+from rocdbg.errors import Error
+
+
+def check_condition(environment: ProgramEnvironment, text: str, locations: Sequence[Location]) -> None:
+    """Raise a `rocdbg.Error` for a condition that cannot be parsed, or that has a name nobody knows at a location.
+
+    Nothing is read, so values that are not there yet are no errors. Without locations only the syntax is checked.
+    """
+    if not locations:
+        parse_in(text, environment)
+    for location in locations:
+        program = location.program
+        scopes = program.info.scopes_at(location.file_address) if program.has_debug_info else ()
+        local = {variable.name or "": variable for scope in scopes for variable in scope.variables}
+        tree = parse_in(text, environment, variables=local)
+        this = local.get("this")
+        function = program.info.function_at(location.file_address) if program.has_debug_info else None
+        around = function.scope_names if function is not None else ()
+        given = {each.name for each in arguments_of(function)} if function is not None else set()
+        for name in names_in(tree):
+            if name in local or name in given or name in BUILTINS:
+                continue
+            if this is not None and pointed_has(this.type, name, environment):
+                continue
+            if not _is_known(environment, name, around):
+                raise NoSymbolError(name)
+
+
+def _is_known(environment: ProgramEnvironment, name: str, around: Sequence[str]) -> bool:
+    """Whether a name means something outside of functions, as code inside of these namespaces and classes sees it."""
+    for depth in range(len(around), -1, -1):
+        try:
+            if environment.global_symbol("::".join((*around[:depth], name))) is not None:
+                return True
+        except Error:
+            return True  # it is there, if not to be read now
+    return False

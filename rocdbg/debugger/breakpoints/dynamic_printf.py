@@ -1,0 +1,120 @@
+"""``dprintf``: breakpoints that print and let the program go on."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, Hit
+from rocdbg.debugger.values.numpy_types import dtype_of
+from rocdbg.dwarf.info.types import Type
+from rocdbg.errors import Error
+
+
+class DynamicPrintf(Breakpoint):
+    """What the user asked to have printed; ``format`` is what ``printf`` would be given: ``"i=%d", i``.
+
+    One line for each lane that arrives and that its condition holds for; with ``once_per_wave`` for the first of them.
+    """
+
+    format: str = ""
+    arguments: tuple[str, ...] | None = None
+    """The arguments in ``format``, if all are numbers to be printed: the target may then collect them by itself."""
+    once_per_wave: bool = False
+    output: str = ""
+    """The file that the lines go to, instead of the front end's output."""
+    kept: list[Printed] | None = None
+    """What was printed, if somebody wants it as numbers."""
+
+    @property
+    def kind(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        return "dprintf"
+
+    @property
+    def stops_program(self) -> bool:
+        """Only where it fails."""
+        return False
+
+    @property
+    def command(self) -> str:
+        """The command that makes it again."""
+        options = "-once-per-wave " if self.once_per_wave else ""
+        if self.output:
+            options += f"-output {shlex.quote(self.output)} "
+        return f"dprintf {options}{self.text},{self.format}"
+
+    def array(self) -> NDArray[Any]:
+        """What was printed and `kept`, a row for each line: ``$_thread``, ``$_lane``, the arguments by their texts."""
+        names = list(dict.fromkeys(self.arguments or ()))
+        places = [(self.arguments or ()).index(name) for name in names]
+        kept = self.kept or []
+        types = [dtype_of(type_) for type_ in kept[0].columns.types] if kept else [np.dtype("V1")] * len(names)
+        fields = [("$_thread", np.dtype("u4")), ("$_lane", np.dtype("u1"))]
+        fields += [(name, types[place]) for name, place in zip(names, places, strict=True) if name not in dict(fields)]
+        rows = np.zeros(sum(len(one.lanes) for one in kept), np.dtype(fields))
+        at = 0
+        for one in kept:
+            part = rows[at : at + len(one.lanes)]
+            at += len(one.lanes)
+            part["$_thread"], part["$_lane"] = one.thread, one.lanes
+            for name, place in zip(names, places, strict=True):
+                if name not in ("$_thread", "$_lane"):
+                    data = np.ascontiguousarray(one.columns.bits[place]).view(np.uint8).reshape(len(one.lanes), 8)
+                    kind = dtype_of(one.columns.types[place])
+                    part[name] = np.ascontiguousarray(data[:, : kind.itemsize]).view(kind).reshape(-1)
+        return rows
+
+
+class Columns(Struct, frozen=True):
+    """What lanes held when they passed, uint64[argument, lane] of bits, and the types of the arguments."""
+
+    bits: NDArray[np.uint64]
+    types: tuple[Type, ...]
+
+
+class Printed(Struct, frozen=True):
+    """Lanes of a wave for which something was printed."""
+
+    thread: int
+    lanes: Sequence[int]
+    columns: Columns
+
+
+class Passed(Struct, frozen=True):
+    """Lanes of a wave that the target has let pass."""
+
+    made: DynamicPrintf
+    thread: int
+    lanes: Sequence[int]
+    columns: Columns
+
+
+Print = Callable[[DynamicPrintf, int, Sequence[int], Columns | None], None]
+"""Prints what one says of some lanes of a wave: with what they held when they passed, or where the wave stands now."""
+
+
+def print_hits(
+    hits: Sequence[Hit], thread: int, show: Print | None, problem: Callable[[str], None]
+) -> list[Hit]:
+    """Have those printed that are to be; gives the hits that stop the wave: all others, and those that failed."""
+    stopping = []
+    for hit in hits:
+        made = hit.breakpoint
+        if not isinstance(made, DynamicPrintf):
+            stopping.append(hit)
+            continue
+        lanes = lane_list(hit.lanes)
+        try:
+            if show is not None:
+                show(made, thread, lanes[:1] if made.once_per_wave else lanes, None)
+        except Error as error:
+            problem(str(error))
+            stopping.append(hit)
+    return stopping

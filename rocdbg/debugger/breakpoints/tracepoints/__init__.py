@@ -1,0 +1,1 @@
+"""Tracepoints: what they collect while the program runs, and the experiments made of them."""

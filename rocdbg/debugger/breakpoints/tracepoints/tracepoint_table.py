@@ -1,0 +1,96 @@
+"""Tracepoints: what the user asked to have collected where, and the words of their actions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.base.digits import decimal
+from rocdbg.debugger.base.errors import BreakpointError
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
+from rocdbg.debugger.expr.parsing.parser import split_arguments
+
+EVERYTHING = frozenset({"$regs", "$args", "$locals"})
+"""What `collect` takes beside expressions."""
+STEPPING = ("while-stepping", "stepping", "ws")
+_ACTION = re.compile(r"(?P<word>[A-Za-z-]+)(?P<flags>/\w*)?(?:\s+(?P<rest>.*))?", re.DOTALL)
+
+
+class Action(Struct, frozen=True):
+    """Something to do for each lane: ``collect`` an expression (or ``$regs``, ``$args``, ``$locals``), or evaluate one
+    (``teval``)."""
+
+    word: str
+    text: str
+
+    @property
+    def collects(self) -> bool:
+        """Whether the value is kept."""
+        return self.word == "collect"
+
+
+class Tracepoint(Breakpoint):
+    """A place where values are collected while a trace experiment runs; ``commands`` are its actions.
+
+    With ``pass_count`` the experiment ends when lanes have come to it so often.
+    """
+
+    pass_count: int = 0
+    installed: bool = False
+    """Whether an experiment runs that it is part of: only then waves look at it."""
+    actions: tuple[Action, ...] = ()
+    """Its actions, one for each expression."""
+
+    @property
+    def kind(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        return "tracepoint"
+
+    @property
+    def stops_program(self) -> bool:
+        """It never does."""
+        return False
+
+    def addresses(self) -> frozenset[LoadedAddress]:
+        """Where waves have to be looked at: nowhere unless an experiment runs."""
+        return super().addresses() if self.installed else frozenset()
+
+    def set_actions(self, lines: Sequence[str]) -> None:
+        """Replace its actions. Raises `BreakpointError` for what is none."""
+        actions = tuple(action for line in lines for action in parse_actions(line))
+        self.commands, self.actions = list(lines), actions
+
+
+def parse_actions(line: str) -> list[Action]:
+    """``collect a, b[i]``: an action for each expression. Raises `BreakpointError` in GDB's words."""
+    match = _ACTION.fullmatch(line.strip())
+    word = match["word"] if match is not None else line.split()[0]
+    known = [name for name in ("collect", "teval", *STEPPING) if name == word or (
+        len(word) > 1 and name.startswith(word)
+    )]
+    if match is None or not known:
+        raise BreakpointError(f"`{line.strip()}' is not a supported tracepoint action.")
+    if known[0] in STEPPING:
+        raise BreakpointError(
+            "while-stepping is not supported: give later instructions tracepoints of their own, or go back to a trace "
+            "frame with tfind and step from there."
+        )
+    if match["flags"]:
+        raise BreakpointError(f"Undefined collection format \"{match['flags'][1:]}\".")
+    items = split_arguments(match["rest"] or "")
+    if not items or not all(items):
+        raise BreakpointError(f"{known[0]} requires an argument: expressions, one or more, with commas between.")
+    return [Action(known[0], item) for item in items]
+
+
+def parse_pass_count(text: str) -> tuple[int, str]:
+    """``COUNT [N]`` of ``passcount``: the count and the rest. Raises `BreakpointError`."""
+    words = text.split(None, 1)
+    if not words:
+        raise BreakpointError("passcount command requires an argument (count + optional TP num)")
+    if not words[0].isdecimal():
+        raise BreakpointError(f"Bad pass count: '{words[0]}'")
+    return decimal(words[0]), words[1].strip() if len(words) > 1 else ""

@@ -1,0 +1,62 @@
+"""Memory that ``watch -location`` watches: as text, and as the wave and lane have it that it was set in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.expr.evaluator import Evaluator
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import address_of, follow
+from rocdbg.debugger.target.runnable import WatchedMemory
+from rocdbg.debugger.target.state import Target
+
+MAX_WATCHED = 1 << 16
+"""Bytes of the largest value that is watched."""
+
+
+def watched_address(text: str, data: Data, focus: Focus, mask: int | None) -> str:
+    """An expression for what is where an expression is now. Raises a `rocdbg.Error` where that is no memory."""
+    environment = data.environment(focus)
+    value = follow(Evaluator(environment).text(text), environment)
+    try:
+        address = address_of(value)
+    except ExpressionError:
+        if value.storage is None or (value.storage.address is None and value.storage.register is None):
+            raise ExpressionError(f"Cannot watch constant value `{text}'.") from None
+        raise
+    shown = data.format(address)  # of a pointer to characters without its type
+    pointer = shown.partition(") ")[0] + ")" if shown.startswith("(") else f"({address.type})"
+    number = address.as_int()
+    known = value.address.space if value.address is not None else 0
+    space = f"{address_space(known).name}#" if known else ""
+    if mask is None:
+        return f"*{pointer} {space}{number:#x}"
+    region = ~mask & (1 << 64) - 1
+    if region & region + 1 or region >= MAX_WATCHED:
+        raise ExpressionError("Invalid mask or memory region.")
+    return f"*(unsigned char (*)[{region + 1}]) {space}{number & mask:#x}"
+
+
+def is_lane_memory(target: Target | None, memory: WatchedMemory) -> bool:
+    """Whether it is LDS or scratch, also by a plain number in one of their apertures: not all waves have the same."""
+    return memory.space != AddressSpace.GLOBAL or (target is not None and target.is_generic(memory.address))
+
+
+def read_watched(target: Target, memory: WatchedMemory) -> bytes:
+    """What is in memory now. Raises `MemoryAccessError`."""
+    is_number = memory.space == AddressSpace.GLOBAL and target.is_generic(memory.address)
+    space = AddressSpace.GENERIC if is_number else memory.space
+    return target.read_memory(space, memory.address, memory.size, memory.thread, memory.lane)
+
+
+def need_lane_memory(target: Target | None, memory: Iterable[WatchedMemory]) -> None:
+    """Raise `MemoryAccessError` for LDS or scratch that the wave and lane do not have: nothing could change there."""
+    for one in memory:
+        if target is not None and is_lane_memory(target, one):
+            read_watched(target, one)
+
+
+__all__ = ["MAX_WATCHED", "is_lane_memory", "need_lane_memory", "read_watched", "watched_address"]

@@ -1,0 +1,381 @@
+"""Makes watchpoints, tells the target what to watch for them, and finds out which have a new value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Set
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import zip_longest
+
+from msgspec.structs import replace
+
+from rocdbg import isa
+from rocdbg.addresses import FileAddress
+from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
+from rocdbg.debugger.breakpoints.register_watches import RegisterWatches
+from rocdbg.debugger.breakpoints.watched_memory import (
+    MAX_WATCHED,
+    is_lane_memory,
+    need_lane_memory,
+    read_watched,
+    watched_address,
+)
+from rocdbg.debugger.breakpoints.watched_reads import RecordedMemory, RecordedReads
+from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
+from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
+from rocdbg.debugger.expr.parsing.constant_expressions import is_constant_text
+from rocdbg.debugger.expr.parsing.kept_trees import names_in
+from rocdbg.debugger.expr.value_access import follow
+from rocdbg.debugger.frames.frame_registers import RegisterFile
+from rocdbg.debugger.frames.frames import Frame, physical_place
+from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Absence, AbsentError
+from rocdbg.dwarf.context import LocationList
+from rocdbg.dwarf.info import Loclist
+from rocdbg.errors import Error
+from rocdbg.sim.core.checks import Check, Condition, Counter
+from rocdbg.sim.core.lane_expressions import constant
+
+
+@lru_cache(maxsize=16)
+def _kernel_ends(code: bytes, target: str) -> tuple[int, ...]:
+    """Offsets of the instructions that end a kernel: each of its watchpoints asks."""
+    return tuple(one.address for one in isa.disassemble(code, target) if one.mnemonic.startswith("s_endpgm"))
+
+
+class Watcher:
+    """The watchpoints of a session's table."""
+
+    def __init__(self, parts: BreakpointParts) -> None:
+        self._parts = parts
+        self._register_watches = RegisterWatches(parts.inferior)
+        self.stopped: int | None = None
+        """The wave that has stopped last, if the target was not elsewhere in time since."""
+
+    def all(self) -> list[Watchpoint]:
+        """Those that are enabled."""
+        return [one for one in self._parts.breakpoints if isinstance(one, Watchpoint) and one.enabled]
+
+    def look_for_hardware(self, there: bool) -> None:
+        """A new run begins: whether those of changes are called hardware watchpoints is decided anew."""
+        for one in self._parts.breakpoints:
+            if isinstance(one, Watchpoint) and one.access == "write":
+                one.software = not there
+
+    # -- making them
+
+    def make(
+        self, text: str, focus: Focus, *, location: bool = False, every_lane: bool = False, mask: int | None = None,
+        access: str = "write", software: bool = False,
+    ) -> Watchpoint:
+        """A watchpoint that is in no table yet. Raises a `rocdbg.Error` for what cannot be watched."""
+        environment = self._parts.data.environment()
+        if is_constant_text(text, environment):
+            raise ExpressionError(f"Cannot watch constant value `{text}'.")
+        made = Watchpoint(0, f"-location {text}" if location else text, expression=text)
+        running = self._parts.inferior.target is not None and focus.thread is not None
+        if location or mask is not None:
+            made.expression = watched_address(text, self._parts.data, focus, mask)
+            made.masked = mask is not None
+        elif running and self._needs_frame(text):
+            frame = self._parts.inferior.frame(focus)
+            made.scoped, made.place = True, physical_place(frame.context)
+            made.function = frame.function.offset if frame.function is not None else None
+            made.ends_at = self._ends(frame)
+            low = frame.context.function.low_pc if frame.context.function is not None else None
+            if made.place is not None and low is not None:
+                made.entry = frame.program.to_loaded(low)
+        if running:
+            made.wave, made.lanes = focus.thread, (focus.lane,)
+            if every_lane:
+                wave = self._parts.inferior.wave(focus.thread or 0)
+                made.lanes = tuple(lane for lane in range(wave.lane_count) if wave.used_lanes >> lane & 1)
+        if software and access != "write":
+            raise ExpressionError("Can't set read/access watchpoint when hardware watchpoints are disabled.")
+        made.access, made.software = access, software
+        if made.scoped:
+            made.bounds, made.inlined = self._bounds(text, focus), self._parts.inferior.frame(focus).inline is not None
+        self._look(made)
+        if location and running:
+            need_lane_memory(self._parts.inferior.target, made.memory)
+        made.is_direct = self._is_direct(made, focus)
+        made.is_fixed = running and not made.scoped and self._is_fixed(made, focus)
+        if access != "write" and made.in_registers:
+            raise ExpressionError("Expression cannot be implemented with read/access watchpoint.")
+        return made
+
+    def _is_fixed(self, made: Watchpoint, focus: Focus) -> bool:
+        """Whether an expression that was looked at is the same global memory wherever a wave stands."""
+        environment = self._parts.data.environment(focus)
+        return (
+            not made.in_registers and bool(made.memory)
+            and not any(is_lane_memory(self._parts.inferior.target, one) for one in made.memory)
+            and "$" not in made.expression and not any(names_in(value_tree(made.expression, environment)))
+            and self._parts.inferior.frame(focus).program is self._parts.inferior.program
+        )
+
+    def _is_direct(self, made: Watchpoint, focus: Focus) -> bool:
+        """Whether nothing but one piece of memory of its size, no bit field, was read for the value on each lane."""
+        if made.needs_checks or "$" in made.expression or len(made.memory) != len(made.values):
+            return False
+        if any(v is None or one.size != v.size for v, one in zip(made.values, made.memory, strict=True)):
+            return False
+        level = self.frame_of(made) if made.scoped else None
+        first = focus if level is None else Focus(made.wave, made.lanes[0], level)
+        environment = self._parts.data.environment(first)
+        value = follow(Evaluator(environment).text(made.expression), environment)
+        place, read = value.address, (made.memory[0].space, made.memory[0].address)
+        is_whole = value.bit_size is None and not c_types.is_void(value.type)
+        return is_whole and place is not None and (place.space, place.value) == read
+
+    def _needs_frame(self, text: str) -> bool:
+        environment = self._parts.data.environment()
+        local = {variable.name for variable in environment.local_variables()}
+        if not local.isdisjoint(names_in(value_tree(text, environment))):
+            return True
+        try:
+            Evaluator(self._parts.data.environment_of(None)).text(text)
+        except NoSymbolError:
+            return True
+        except Error:
+            pass
+        return False
+
+    def _bounds(self, text: str, focus: Focus) -> frozenset[int] | None:
+        """Where variables of a frame that an expression names begin to be at another place."""
+        environment, frame = self._parts.data.environment(focus), self._parts.inferior.frame(focus)
+        names, program, found = set(names_in(value_tree(text, environment))), frame.program, set[int]()
+        for variable in environment.local_variables():
+            location = variable.location
+            if variable.name in names and isinstance(location, Loclist):
+                known = program.expressions.location(location, variable.unit, frame.context.wave_size)
+                if not isinstance(known, LocationList):
+                    return None
+                for bound in (address for entry in known for address in entry[:2] if address is not None):
+                    found.add(program.to_loaded(FileAddress(bound)))
+        return frozenset(found)
+
+    def _ends(self, frame: Frame) -> frozenset[int]:
+        """Addresses at which a frame is gone, or about to go: where it returns to, or the ends of its kernel."""
+        returns_to = frame.context.return_address()
+        if returns_to is not None:
+            return frozenset({returns_to})
+        function, program = frame.context.function, frame.program
+        if function is None or function.low_pc is None or function.high_pc is None:
+            return frozenset()
+        code = program.code_object.read(function.low_pc, function.high_pc - function.low_pc)
+        ends = _kernel_ends(code, program.code_object.target.name)
+        return frozenset(program.to_loaded(FileAddress(function.low_pc + end)) for end in ends)
+
+    # -- looking at them
+
+    def frame_of(self, watchpoint: Watchpoint) -> int | None:
+        """The number of the frame that a watchpoint belongs to; ``None`` when it is gone."""
+        thread, target = watchpoint.wave, self._parts.inferior.target
+        if thread is None or target is None or not any(wave.number == thread for wave in target.waves()):
+            return None
+        for frame in self._parts.inferior.chain(Focus(thread, watchpoint.lanes[0])):
+            offset = frame.function.offset if frame.function is not None else None
+            if offset == watchpoint.function and physical_place(frame.context) == watchpoint.place:
+                return frame.level
+        return None
+
+    def _environment(self, watchpoint: Watchpoint, lane: int | None) -> ProgramEnvironment | None:
+        if not watchpoint.scoped:
+            if watchpoint.is_fixed or not self._is_there(watchpoint):
+                return self._parts.data.environment_of(None)
+            made = self._parts.data.environment(Focus(watchpoint.wave, lane))
+            if made.frame is not None:  # registers are the wave's, not those of the frame that an inactive lane is in
+                context, access = made.frame.context, made.frame.context.access
+                while context.callee is not None:
+                    context = context.callee
+                made.__dict__["_registers"] = RegisterFile(access.target, access.thread, context)
+            return made
+        level = self.frame_of(watchpoint)
+        return None if level is None else self._parts.data.environment(Focus(watchpoint.wave, lane, level))
+
+    def _look(self, watchpoint: Watchpoint) -> None:
+        """Evaluate, and remember what was read.
+
+        Where a name means nothing at this place of its frame, all stays as it was. Raises what is wrong with an
+        expression that was never evaluated. So does a value where the compiler has lost its variable for a while.
+        """
+        if watchpoint.is_direct and None not in watchpoint.values and self._is_there(watchpoint):
+            watchpoint.values = [
+                self._stored(one, before) for one, before in zip(watchpoint.memory, watchpoint.values, strict=True)
+            ]
+            return
+        known = watchpoint.values, watchpoint.memory, watchpoint.in_registers, watchpoint.registers
+        watchpoint.values, watchpoint.memory, watchpoint.in_registers, watchpoint.registers = [], [], False, {}
+        watchpoint.looked = self._parts.inferior.running
+        try:
+            for lane, before in zip_longest(watchpoint.lanes, known[0]):
+                watchpoint.values.append(self._value(watchpoint, lane, before))
+        except (NoSymbolError, ExpressionError, NoRegistersError):
+            if not known[0]:
+                raise
+            watchpoint.values, watchpoint.memory, watchpoint.in_registers, watchpoint.registers = known
+
+    def _stored(self, memory: WatchedMemory, before: Value | None) -> Value | None:
+        """What is in the memory now that a value was read from."""
+        target = self._parts.inferior.target
+        if target is None or before is None:
+            return None
+        try:
+            data = read_watched(target, memory)
+        except Error:
+            return None
+        return before if data == before.data else Value(before.type, data=data)
+
+    def _value(self, watchpoint: Watchpoint, lane: int | None, before: Value | None) -> Value | None:
+        environment = self._environment(watchpoint, lane)
+        if environment is None:
+            return None
+        with self._recorded(environment, watchpoint, lane):
+            try:
+                value = follow(Evaluator(environment).text(watchpoint.expression), environment)
+                if value.size > MAX_WATCHED:
+                    raise ExpressionError("Cannot watch a value of this size.")
+                return value if c_types.is_void(value.type) else Value(value.type, data=value.contents())
+            except (NoSymbolError, ExpressionError, NoRegistersError):
+                raise
+            except AbsentError as error:
+                if error.absence is not Absence.OPTIMIZED_OUT:
+                    return None
+                if before is None:
+                    watchpoint.lost |= {lane}
+                return before
+            except Error:  # memory that is not there, or not yet
+                return None
+
+    @contextmanager
+    def _recorded(self, environment: ProgramEnvironment, watchpoint: Watchpoint, lane: int | None) -> Iterator[None]:
+        environment.__dict__["memory"] = RecordedMemory(environment.memory, watchpoint.wave, lane, watchpoint.memory)
+        if environment.frame is None:
+            yield
+            return
+        access = environment.frame.context.access  # that of all frames of the chain, and of places they have found
+        access.reader = RecordedReads(watchpoint.memory, watchpoint.registers)
+        try:
+            yield
+        finally:
+            access.reader = None
+            watchpoint.in_registers |= bool(watchpoint.registers)
+
+    def prepare(self) -> tuple[WatchedMemory, ...]:
+        """Evaluate all that are enabled, and say what the target has to watch for them."""
+        wanted: dict[WatchedMemory, None] = {}
+        for watchpoint in self.all():
+            if watchpoint.is_idle:
+                continue
+            if not watchpoint.needs_checks or self.stopped in (None, watchpoint.wave):
+                self._look(watchpoint)  # else a check that the wave has yet to come to may find a change
+            accesses = watchpoint.access != "write"
+            wanted.update(dict.fromkeys(replace(one, accesses=accesses) for one in watchpoint.memory))
+        return tuple(wanted)
+
+    def ends(self) -> frozenset[int]:
+        """Where frames end that watchpoints belong to."""
+        return frozenset().union(*(one.ends_at for one in self.all() if one.scoped))
+
+    def ended(self, stop: TargetStop) -> list[Watchpoint]:
+        """Those whose frame is gone where a wave has stopped."""
+        return [
+            one for one in self.all()
+            if one.scoped and (
+                (stop.thread == one.wave and one.place is None and stop.pc in one.ends_at)
+                or self.frame_of(one) is None
+            )
+        ]
+
+    def forget(self) -> tuple[int, ...]:
+        """The program is over, and with it all frames: the watchpoints that belong to one are deleted."""
+        gone = tuple(one.number for one in self._parts.breakpoints if isinstance(one, Watchpoint) and one.scoped)
+        for number in gone:
+            self._parts.breakpoints.delete(number)
+        return gone
+
+    def end_check(self) -> Check:
+        """Has the waves stop at the ends of frames that watchpoints belong to, and no others."""
+        waves = {one.wave for one in self.all() if one.scoped}
+        return Check(tuple(Condition(constant(1), None, Counter(), wave=wave) for wave in waves))
+
+    def stepped(self, focus: int | None) -> int | None:
+        """The wave that has to be stepped, for what is watched is in its registers and cannot be checked otherwise;
+        that of the focus where a command has changed what is watched, which is told behind the next instruction."""
+        if any(self._is_stale(one) for one in self.all() if one.is_idle):
+            return focus
+        if self.checks() is not None:
+            return None
+        return next((one.wave for one in self.all() if one.needs_checks and self._is_there(one)), None)
+
+    def checks(self) -> dict[int, Check] | None:
+        """Where the target has to find out whether what is watched in registers has changed; None if it cannot."""
+        there = [one for one in self.all() if one.needs_checks and self._is_there(one)]
+        return self._register_watches.checks(there)
+
+    def add_checks(self, checks: dict[int, Check], stops: Set[int]) -> None:
+        """Add them to what else the target checks; where it stops anyway there is nothing to find out."""
+        for address, check in (self.checks() or {}).items():
+            if address in checks:
+                checks[address] = Check((*checks[address].conditions, *check.conditions))
+            elif address not in stops:
+                checks[address] = check
+
+    def _is_stale(self, watchpoint: Watchpoint) -> bool:
+        """Whether an idle one has another value than when it was last told."""
+        before = watchpoint.values
+        self._look(watchpoint)
+        now, watchpoint.values = watchpoint.values, before
+        return _bytes(now) != _bytes(before)
+
+    def noticed(self, stop: TargetStop) -> bool:
+        """Whether a wave that has stopped has changed what no check of memory tells of: registers that are watched."""
+        watched = any(one.is_idle or (one.needs_checks and one.wave == stop.thread) for one in self.all())
+        return watched and bool(self.changed(stop, keep=True))
+
+    def _is_there(self, watchpoint: Watchpoint) -> bool:
+        """Whether the wave, and the frame, of a watchpoint is there."""
+        if watchpoint.scoped:
+            return self.frame_of(watchpoint) is not None
+        target = self._parts.inferior.target
+        return target is not None and any(wave.number == watchpoint.wave for wave in target.waves())
+
+    def changed(
+        self, stop: TargetStop, keep: bool = False
+    ) -> list[Trigger]:
+        """Those whose value is another than when the program went on, or whose memory was accessed if that counts, once
+        for each lane for which that is so.
+
+        That is where a wave has stopped: registers of others are not asked, which have a stop of their own to come to.
+        ``keep``: they are so again the next time.
+        """
+        found = []
+        for watchpoint in self.all():
+            if watchpoint.in_registers and not watchpoint.memory and watchpoint.wave != stop.thread:
+                continue
+            before, lost = watchpoint.values, watchpoint.lost
+            reached = any(replace(one, accesses=True) in stop.touched for one in watchpoint.memory)
+            self._look(watchpoint)
+            now = watchpoint.values
+            still = (lane for lane, value in zip(watchpoint.lanes, now, strict=False) if value is None)
+            watchpoint.lost &= frozenset(still)
+            if keep:
+                watchpoint.values, watchpoint.lost = before, lost
+            for lane, old, new in zip(watchpoint.lanes, before, now, strict=False):
+                if old is None and lane in lost:
+                    continue
+                differs = (old.data if old is not None else None) != (new.data if new is not None else None)
+                counts = {"read": reached and stop.reads, "access": reached or differs}.get(watchpoint.access, differs)
+                if counts:
+                    found.append(Trigger(watchpoint, lane, old, new))
+        return found
+
+
+def _bytes(values: Iterable[Value | None]) -> list[bytes | None]:
+    return [value.data if value is not None else None for value in values]

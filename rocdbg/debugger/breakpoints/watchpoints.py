@@ -1,0 +1,105 @@
+"""Watchpoints: values of expressions whose change stops the program."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
+from rocdbg.debugger.target.runnable import WatchedMemory
+from rocdbg.debugger.values.value import Value
+
+Place = tuple[int | None, int | None]
+RegisterDword = tuple[int, int]
+"""A register's DWARF number, and which of its dwords: of a vector register, that of a lane."""
+
+
+class Watchpoint(Breakpoint):
+    """What the user asked to watch; ``text`` is the expression as it is shown.
+
+    ``expression`` is what is evaluated, for each of ``lanes`` of wave ``wave`` (those of the scope; without a wave
+    once, for the program as a whole). ``scoped``: the expression has a meaning in one frame only, that of ``function``
+    (a file's address) at ``place``, and the watchpoint goes with it. ``masked``: what is watched is memory around.
+    """
+
+    expression: str = ""
+    wave: int | None = None
+    lanes: tuple[int | None, ...] = (None,)
+    scoped: bool = False
+    place: Place | None = None
+    function: int | None = None
+    ends_at: frozenset[int] = frozenset()
+    entry: int | None = None
+    """Where the frame's function begins, if it has a caller: going back there, the frame is gone."""
+    masked: bool = False
+    is_fixed: bool = False
+    """Whether it is global memory at an address that the text gives: no wave has to be asked for it."""
+    access: str = "write"
+    """What triggers it: a ``write`` (that changes the value), a ``read``, any ``access``."""
+    values: list[Value | None] = field(default_factory=list)
+    """What the expression was when the program last went on, by lane; ``None`` where it could not be read."""
+    lost: frozenset[int | None] = frozenset()
+    """Lanes for which the compiler has had no place for a variable so far: its first value there is no change."""
+    memory: list[WatchedMemory] = field(default_factory=list)
+    """What was read for it."""
+    is_direct: bool = False
+    """Whether each lane's value is the bytes of its one piece of ``memory``, as long as the frame is there: they can be
+    read without evaluating."""
+    registers: dict[RegisterDword, int] = field(default_factory=dict)
+    """What was read of registers for it."""
+    bounds: frozenset[int] | None = frozenset()
+    """Loaded addresses where a variable of it may be elsewhere than before; ``None``: that may be anywhere."""
+    inlined: bool = False
+    """Whether the frame is that of an inlined function, whose end no address tells."""
+    in_registers: bool = False
+    """Whether more than memory was read."""
+    looked: bool = False
+    """Whether it was evaluated in a program that runs: then it is known that nothing is read for it."""
+    software: bool = False
+    """Whether the user wants no hardware for it; it differs in name only."""
+
+    @property
+    def at_places(self) -> bool:
+        """It is about values."""
+        return False
+
+    @property
+    def kind(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        words = {"write": "watchpoint" if self._is_software else "hw watchpoint", "read": "read watchpoint"}
+        return words.get(self.access, "acc watchpoint")
+
+    @property
+    def title(self) -> str:
+        """As it is announced."""
+        if self.access != "write":
+            return f"Hardware {'read' if self.access == 'read' else 'access (read/write)'} watchpoint"
+        if self.masked:
+            return "Masked hardware watchpoint"
+        return "Watchpoint" if self._is_software else "Hardware watchpoint"
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is read for it: no instruction changes it, only commands, by convenience variables."""
+        return self.looked and not self.memory and not self.needs_checks
+
+    @property
+    def needs_checks(self) -> bool:
+        """Whether changes of memory do not tell of all of its own: registers are read, or its variables move (one that
+        is a constant at first may be in a register later)."""
+        return self.in_registers or self.bounds is None or bool(self.bounds)
+
+    @property
+    def _is_software(self) -> bool:
+        """Whether nothing of it is in memory; a frame's place is in a register too, which does not count."""
+        return self.software or (not self.memory and (self.in_registers or self.looked))
+
+
+class Trigger(Struct, frozen=True):
+    """A watchpoint with a new value, in which lane, and the values; ``lanes``: the mask of all such lanes for which its
+    condition holds."""
+
+    watchpoint: Watchpoint
+    lane: int | None
+    old: Value | None
+    new: Value | None
+    lanes: int = 0

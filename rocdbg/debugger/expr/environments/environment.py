@@ -1,0 +1,124 @@
+"""What evaluating an expression needs of the world around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
+from rocdbg.debugger.expr.names.type_lookup import TypeLookup
+from rocdbg.debugger.frames.frame_registers import RegisterFile
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_history import ValueHistory
+from rocdbg.debugger.values.value_storage import Memory
+from rocdbg.dwarf.info import Function, Variable
+from rocdbg.dwarf.info.types import Type
+from rocdbg.dwarf.location import LocationDescription
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.expr.overload_resolution import FunctionCaller
+
+
+class Environment(Protocol):
+    """The names, registers and memory at one place of the program (one wave, lane, frame)."""
+
+    settings: Settings
+    """Of the session."""
+
+    @property
+    def focus(self) -> Focus:
+        """The place."""
+
+    @property
+    def program(self) -> Program | None:
+        """The code object whose names are meant, ``None`` without any."""
+
+    @property
+    def frame(self) -> Frame | None:
+        """The frame whose names are meant first; ``None`` where there is none."""
+
+    @property
+    def caller(self) -> FunctionCaller | None:
+        """What runs functions of the program; ``None``: none can be called."""
+
+    @property
+    def bool_type(self) -> Type:
+        """The type of comparisons: bool in C++, else int."""
+
+    @property
+    def is_cplusplus(self) -> bool:
+        """Whether ``this`` has members."""
+
+    @property
+    def language_name(self) -> str:
+        """The language of the code here: ``c``, ``c++``, ``opencl``, ..."""
+
+    @property
+    def input_radix(self) -> int:
+        """Base of integer literals without a prefix."""
+
+    @property
+    def memory(self) -> Memory:
+        """Memory as the focused lane sees it."""
+
+    @property
+    def history(self) -> ValueHistory:
+        """``$1``, ``$``."""
+
+    @property
+    def convenience(self) -> Convenience:
+        """``$foo``."""
+
+    def variable(self, name: str) -> Value | None:
+        """A local, argument, global, function or built-in of this name, innermost first."""
+
+    def local(self, name: str) -> Value | None:
+        """A variable of the frame's blocks, innermost first."""
+
+    def local_variables(self) -> Iterator[Variable]:
+        """The variables of the frame's blocks, those that hide others first."""
+
+    def global_symbol(self, name: str, is_global: bool = False) -> Value | None:
+        """A global variable, function, enumerator or symbol; ``is_global``: it began with ``::``."""
+
+    def scoped_variable(self, scope: str, name: str) -> Value:
+        """``'file.c'::name``, ``function::name``. Raises `NoSymbolError`."""
+
+    def is_type(self, name: str) -> bool:
+        """Whether a name that is no variable here names a type."""
+
+    @property
+    def types(self) -> TypeLookup:
+        """The types by name that can be seen from here."""
+
+    def complete_type(self, type_: Type) -> Type:
+        """The definition of a type that is only declared here; else the type itself."""
+
+    def at_address(self, type_: Type, space: int, address: int) -> Value:
+        """What is at an address of a DWARF address space."""
+
+    def function_value(self, function: Function) -> Value:
+        """A function as a value: its type, at its entry."""
+
+    def pointed_member(self, pointer: Value, object_: Value) -> Value:
+        """``object_.*pointer``. Raises `ExpressionError` for what is no pointer to a data member."""
+
+    def at_location(self, type_: Type, location: LocationDescription) -> Value:
+        """What is at a location description."""
+
+    def register(self, name: str) -> Value | None:
+        """A register of the selected frame by name (without ``$``); ``None`` when none is called so."""
+
+    @property
+    def registers(self) -> RegisterFile:
+        """The registers of the selected frame. Raises `NoRegistersError`."""
+
+
+def is_opencl(environment: Environment) -> bool:
+    """Whether expressions are OpenCL's, in which logical operators go through vectors element by element."""
+    chosen = environment.settings.language
+    return (environment.language_name if chosen in ("auto", "local") else chosen) == "opencl"

@@ -1,0 +1,527 @@
+"""The names, registers and memory at one place: what expressions are evaluated in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rocdbg import dwarf
+from rocdbg.addresses import FileAddress
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError
+from rocdbg.debugger.base.focus import STATIC, Focus
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic, may_be_dynamic
+from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
+from rocdbg.debugger.expr.names.builtin_variables import BUILTINS, builtin_variable
+from rocdbg.debugger.expr.names.convenience_variables import Convenience
+from rocdbg.debugger.expr.names.known_variables import Known, SharedLocations, lds_offset
+from rocdbg.debugger.expr.names.minimal_symbols import minimal_symbol
+from rocdbg.debugger.expr.names.program_names import ProgramNames
+from rocdbg.debugger.expr.names.template_arguments import argument_value
+from rocdbg.debugger.expr.names.type_lookup import TypeLookup
+from rocdbg.debugger.expr.names.up_level_variables import up_level_value, up_level_variable
+from rocdbg.debugger.expr.names.visible_names import visible_names
+from rocdbg.debugger.expr.overload_resolution import FunctionCaller
+from rocdbg.debugger.frames.frame_context import FrameContext
+from rocdbg.debugger.frames.frame_registers import RegisterFile, is_register_name
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.frames.kernel_arguments import entry_value
+from rocdbg.debugger.frames.recovered_values import Recovery
+from rocdbg.debugger.frames.unwind_rules import FoundRow
+from rocdbg.debugger.frames.variable_places import memory_location, variable_expression
+from rocdbg.debugger.program import lds_layout
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.lane_memory import FileMemory, GlobalTargetMemory, LaneMemory
+from rocdbg.debugger.values.located_values import has_fixed_address, value_at
+from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_history import ValueHistory
+from rocdbg.debugger.values.value_storage import Absence, Memory, MemoryStorage
+from rocdbg.debugger.values.vector_types import builtin_type
+from rocdbg.dwarf.context import Expression, ExpressionLike
+from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
+from rocdbg.dwarf.info import Scope as CodeScope
+from rocdbg.dwarf.info.types import Type
+from rocdbg.dwarf.info.whereabouts import whose
+from rocdbg.dwarf.location import LocationDescription
+
+VIRTUAL_TABLE = "_ZTV"
+"""How linkage names of virtual tables begin."""
+
+
+class ProgramEnvironment(Struct, dict=True):
+    """An `expr.Environment` over a program, and over a frame of it when it runs."""
+
+    program: Program | None
+    target: Target | None
+    frame: Frame | None
+    settings: Settings
+    history: ValueHistory
+    convenience: Convenience
+    caller: FunctionCaller | None = None
+    """What runs functions of the program; without it none can be called."""
+    recovery: Recovery | None = None
+    """What recovers values that debug information has no place for."""
+    outwards: Callable[[Frame], Iterable[Frame]] | None = None
+    """A frame and those outside of it."""
+    shared: SharedLocations | None = None
+    """What environments of several lanes know together."""
+    unused: Focus | None = None
+    """The focus, if that is on a lane without frames."""
+
+    # -- the place
+
+    @property
+    def focus(self) -> Focus:
+        """The frame's; without one that of an unused lane, else `STATIC`."""
+        return self.frame.scope if self.frame is not None else self.unused or STATIC
+
+    def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
+        """The environment of another lane that stands at the same place, in the first frame it is in (``frame``)."""
+        assert self.frame is not None
+        if self.shared is None:
+            self.shared, self._known = SharedLocations(), {}
+        other = replace(self, frame=frame or self.frame.at_lane(lane))
+        other.__dict__.update(self.__dict__)
+        for what in ("memory", "context", "_registers"):
+            other.__dict__.pop(what, None)
+        return other
+
+    @cached_property
+    def bool_type(self) -> Type:
+        """bool in C++, else int."""
+        return c_types.BOOL if self.is_cplusplus else c_types.INT
+
+    @property
+    def is_cplusplus(self) -> bool:
+        """Whether the frame's (else the first unit's) language is C++; HIP is."""
+        if self.settings.language not in ("auto", "local"):
+            return self.settings.language in ("c++", "hip")
+        return self.language_name in ("c++", "hip")
+
+    @cached_property
+    def language_name(self) -> str:
+        """``c``, ``c++``, ``opencl``, ..."""
+        if self.frame is not None and self.frame.function is not None:
+            return self.frame.function.unit.language_name
+        if self.program is not None and self.program.has_debug_info:
+            for unit in self.program.info.units[:1]:
+                return unit.language_name
+        return "c"
+
+    @property
+    def input_radix(self) -> int:
+        """Base of literals."""
+        return self.settings.input_radix
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Memory as the lane in focus sees it."""
+        if self.target is None:
+            return FileMemory(self.program)
+        if self.frame is None or self.frame.scope.thread is None:
+            return GlobalTargetMemory(self.target)
+        return LaneMemory(self.target, self.frame.scope.thread, self.frame.scope.lane)
+
+    @cached_property
+    def context(self) -> FrameContext | None:
+        """The DWARF context, without a frame one that has no registers."""
+        if self.frame is not None:
+            return self.frame.context
+        return StaticContext(self.program, self.memory) if self.program is not None else None
+
+    # -- variables
+
+    def variable(self, name: str) -> Value | None:
+        """A local, argument, global, function or built-in of this name."""
+        local = self.local(name)
+        if local is not None:
+            return local
+        argument = argument_value(self.frame, name, self.memory) if self.frame is not None else None
+        if argument is not None:
+            return argument
+        up_level = up_level_value(self, name)
+        if up_level is not None:
+            return up_level
+        if name in BUILTINS and self.is_cplusplus and self.frame is not None:
+            builtin = builtin_variable(name, self.target, self.frame.scope)
+            if builtin is not None:
+                return builtin
+        return self.global_symbol(name)
+
+    def local(self, name: str) -> Value | None:
+        """A variable of the frame's blocks, innermost first; ``x@entry``: what a kernel was given for a parameter."""
+        name, at, _ = name.partition("@")
+        variable = self._locals.get(name)
+        if variable is None:
+            return None
+        if at and self.frame is not None and self.target is not None:
+            passed = entry_value(self.frame, variable, self.target, self.memory)
+            return passed or Value.absent(variable.type)
+        return self.value_of(variable)
+
+    @cached_property
+    def _known(self) -> dict[int, Known]:
+        """Of variables that were asked for, by identity, what is the same for all lanes here."""
+        return {}
+
+    def _known_of(self, variable: Variable) -> Known:
+        type_ = self.complete_type(variable.type)
+        context, unit = self.context_of(variable), variable.unit
+        what = self._expression_of(variable, context, type_.size)
+        if isinstance(what, dwarf.LocationList) and what.dialect is not None and context.pc is not None:
+            matching = what.matching(context.pc - context.load_bias)
+            if len(matching) == 1:
+                what = Expression(matching[0], what.dialect)
+        return Known(variable, type_, type_.size or 0, what, unit, self.context is context, may_be_dynamic(type_))
+
+    @cached_property
+    def _locals(self) -> dict[str | None, Variable]:
+        """The variables of the frame's blocks by name, without those that others hide."""
+        found: dict[str | None, Variable] = {}
+        for variable in self.local_variables():
+            found.setdefault(variable.name, variable)
+        return found
+
+    def local_variables(self) -> Iterator[Variable]:
+        """The variables of the frame's blocks, those that hide others first."""
+        for scope in self.frame.scopes if self.frame is not None else ():
+            yield from reversed(scope.variables)
+        if self.frame is not None and self.frame.inline is not None and self.program is not None:
+            yield from lds_layout.body_variables(self.program, self.frame.inline.function)
+
+    def global_symbol(self, name: str, is_global: bool = False) -> Value | None:
+        """A global variable, function, enumerator or symbol; ``is_global``: it began with ``::``."""
+        program = self.program
+        if program is None:
+            return None
+        if program.has_debug_info:
+            names = self._names
+            variable = names.variable(name, is_global)
+            if variable is not None and (variable.linkage_name or "").startswith(VIRTUAL_TABLE):
+                return Value.absent(variable.type)  # clang describes a table as a pointer of its class
+            if variable is not None:
+                return self.value_of(variable)
+            functions = names.functions(name, is_global)
+            if functions:
+                return self.function_value(functions[0])
+            enumerator = self.types.enumerator(name)
+            if enumerator is not None:
+                return enumerator
+            scope, _, last = name.rpartition("::")
+            found = function_variable(self, scope, last) if scope else None
+            if found is None and scope and names.functions(scope):
+                found = self.global_symbol(last)  # what the function sees, as in GDB
+            if found is not None:
+                return found
+        return minimal_symbol(self, name)
+
+    @property
+    def _names(self) -> ProgramNames:
+        """The program's names as the frame sees them. There must be a program with debug information."""
+        assert self.program is not None
+        return ProgramNames(self.program, self.frame)
+
+    def function_value(self, function: Function) -> Value:
+        """A function as a value: its type, at its entry."""
+        assert self.program is not None
+        entry = function.entry_pc if function.entry_pc is not None else function.low_pc
+        start = self.program.code_start(entry or FileAddress(0))
+        return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(start)))
+
+    def value_of(self, variable: Variable, recover: bool = True) -> Value:
+        """A variable's value, where it lives in this frame and lane, or (``recover``) as it is recovered."""
+        value = self._value_told(variable)
+        if not recover or value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
+            return value
+        return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_told) or value
+
+    def _value_told(self, variable: Variable) -> Value:
+        """A variable's value by its location. An error names the attribute."""
+        try:
+            return self._value_at_location(variable)
+        except dwarf.DwarfError as error:
+            error.concern("DW_AT_location", whose(variable.die))
+            raise
+
+    def _value_at_location(self, variable: Variable) -> Value:
+        known = self._known.get(id(variable))
+        if known is None:
+            known = self._known[id(variable)] = self._known_of(variable)
+        type_ = known.type
+        if known.expression is not None:
+            own = self.frame if known.is_own_unit else None
+            context = own.context if own is not None else self.context_of(variable)
+            found = self.shared.located(known, context) if self.shared is not None else known.located(context)
+            make = self._typed if known.may_be_dynamic else partial(value_at, memory=self.memory)
+            return make(type_, found, context=context)
+        location = variable.location
+        if isinstance(location, Constant):
+            size = type_.size or 8
+            return Value.of_int(c_types.signed_of(size), location.signed_value(size)).with_type(type_)
+        if isinstance(location, Block):
+            return Value(type_, data=location.data[: type_.size or 0].ljust(type_.size or 0, b"\0"))
+        if isinstance(location, String):
+            return Value(type_, data=location.value.encode() + b"\0")
+        return self._without_location(variable, type_)
+
+    def _typed(self, type_: Type, location: LocationDescription, context: FrameContext) -> Value:
+        """The value of a type at a location, of a dynamic type with what holds for this object."""
+        if may_be_dynamic(type_) and not location.is_undefined:
+            resolver = Resolver(context, lambda variable: self.value_of(variable).as_int())
+            if resolver.needs(type_):
+                resolved = resolver.resolve(type_, location)
+                if resolved.absence is not None:
+                    return Value.absent(resolved.type, resolved.absence)
+                type_, location = resolved.type, resolved.location
+        return value_at(type_, location, self.memory, context)
+
+    def at_address(self, type_: Type, space: int, address: int) -> Value:
+        """What is at an address, of a dynamic type with what holds for this object."""
+        type_ = self.complete_type(type_)
+        if self.context is not None and is_dynamic(type_):
+            if not space and self.target is not None and self.target.is_generic(address):
+                space = AddressSpace.GENERIC  # as in any memory that is looked at by a plain number
+            return self._typed(type_, memory_location(self.context, space, address), self.context)
+        return Value(type_, MemoryStorage(self.memory, space, address))
+
+    def at_location(self, type_: Type, location: LocationDescription) -> Value:
+        """What is at a location (behind an implicit pointer)."""
+        assert self.context is not None
+        return self._typed(self.complete_type(type_), location, self.context)
+
+    def pointed_member(self, pointer: Value, object_: Value) -> Value:
+        """``object_.*pointer``: as the pointer's type says, else where the number it holds says."""
+        type_, number = data_member(pointer)
+        context = self.context
+        if context is not None and (location := member_location(type_, number, object_, context)) is not None:
+            return self.at_location(type_.target, location)
+        return as_class(object_, type_.containing).part(self.complete_type(type_.target), number)
+
+    def location_of(self, variable: Variable) -> LocationDescription | None:
+        """Where a variable's location attribute says it is; ``None`` without one that says anything."""
+        context, type_ = self.context_of(variable), self.complete_type(variable.type)
+        if (what := self._expression_of(variable, context, type_.size)) is None:
+            return None
+        return variable.unit.conventions.extent(dwarf.evaluate_location(what, context), type_.size or 0)
+
+    @staticmethod
+    def _expression_of(variable: Variable, context: FrameContext, size: int | None) -> ExpressionLike | None:
+        """Its location attribute, if that is an expression or list that says anything."""
+        return None if lds_layout.is_unplaced(variable) else variable_expression(variable, context, size)
+
+    def context_of(self, variable: Variable) -> FrameContext:
+        """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""
+        context, unit = self.context, variable.unit
+        assert context is not None
+        return context if context.unit is unit else context.for_unit(unit)
+
+    def _without_location(self, variable: Variable, type_: Type) -> Value:
+        program = self.program
+        assert program is not None
+        offset = lds_offset(variable, program, self.frame)
+        if offset is not None:
+            return Value(type_, MemoryStorage(self.memory, AddressSpace.LOCAL, offset))
+        if variable.external:
+            address = program.symbol_address(variable.linkage_name or variable.name or "")
+            if address is not None:
+                return Value(type_, MemoryStorage(self.memory, 0, address))
+        return Value.absent(type_, Absence.OPTIMIZED_OUT)
+
+    def scoped_variable(self, scope: str, name: str) -> Value:
+        """``'file.c'::name`` or ``function::name``."""
+        return scoped_variable(self, scope, name)
+
+    # -- types
+
+    @cached_property
+    def types(self) -> TypeLookup:
+        """The types of the frame and the program."""
+        return TypeLookup(self.program, self.frame)
+
+    def is_type(self, name: str) -> bool:
+        """Whether a name is a type and no variable hides it."""
+        for variable in self.local_variables():
+            if variable.name == name:
+                return False
+        if self.types.local(name) is not None:
+            return True
+        if up_level_variable(self, name) is not None:
+            return False
+        program = self.program
+        if program is None or not program.has_debug_info:
+            return builtin_type(name) is not None
+        names = self._names
+        if self.types.find(name, "") is not None:
+            return names.variable(name) is None
+        return builtin_type(name) is not None and names.variable(name) is None and not names.functions(name)
+
+    def complete_type(self, type_: Type) -> Type:
+        """The definition of a declared class or enumeration."""
+        return self.types.complete(type_)
+
+    # -- registers and address spaces
+
+    @cached_property
+    def _registers(self) -> RegisterFile | None:
+        """The registers of the frame."""
+        if self.frame is None or self.target is None or self.frame.scope.thread is None:
+            return None
+        return RegisterFile(self.frame.context.access.target, self.frame.scope.thread, self.frame.context)
+
+    def register(self, name: str) -> Value | None:
+        """A register by name; ``None`` when no register is called so."""
+        if self._registers is None:
+            if self.program is not None and is_register_name(name):
+                raise NoRegistersError
+            return None
+        return self._registers.value(name)
+
+    @property
+    def registers(self) -> RegisterFile:
+        """Those of the frame."""
+        if self._registers is None:
+            raise NoRegistersError
+        return self._registers
+
+
+def local_variable(environment: ProgramEnvironment, name: str) -> Known | None:
+    """A variable of the frame's blocks, and what is known of it here whatever the lane."""
+    variable = environment._locals.get(name)
+    return None if variable is None else environment._known_of(variable)
+
+
+def variable_here(environment: ProgramEnvironment, variable: Variable) -> Known:
+    """What is known of a variable here whatever the lane."""
+    return environment._known_of(variable)
+
+
+# What expressions are evaluated in while nothing runs.
+
+
+class StaticContext(FrameContext):
+    """The context of a program that is not running: its file's memory, and nothing else."""
+
+    def __init__(self, program: Program, memory: Memory) -> None:
+        self.program = program
+        self.memory = memory
+        self.pc = None
+        self.wave_pc = None
+        self.lane = None
+        self.callee = None
+        self.object = None
+        self.iteration = None
+        self._call_sites = None
+        self.unwound = None
+
+    @cached_property
+    def function(self) -> Function | None:
+        """There is no current function."""
+        return None
+
+    @cached_property
+    def iterations(self) -> int:
+        """There are no loops under way."""
+        return 1
+
+    @cached_property
+    def wave_size(self) -> int:
+        """That of the target's usual waves."""
+        return self.program.code_object.target.default_wave_size
+
+    @cached_property
+    def found_row(self) -> FoundRow | None:
+        """There are no frames."""
+        return None
+
+    def register_location(self, number: int) -> LocationDescription:
+        """There are no registers."""
+        raise NoRegistersError
+
+    def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
+        """Bytes of the file."""
+        return self.memory.read(space, address, size)
+
+    def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
+        """Refused: the file is not changed."""
+        self.memory.write(space, address, data)
+
+
+# Variables by file or function: ``'file.c'::name``, ``function::name``.
+
+
+def scoped_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value:
+    """A variable or function of a file, or a variable of a function. Raises `NoSymbolError`."""
+    program = environment.program
+    if program is None or not program.has_debug_info:
+        raise NoSymbolError(name)
+    found = function_variable(environment, scope, name)
+    if found is not None:
+        return found
+    files = program.info.files_named(scope)
+    if not files:
+        raise NoSymbolError(scope, f'No symbol "{scope}" in current context.')
+    for variable in program.info.variables_named(f"::{name}"):
+        if variable.decl_file is not None and variable.decl_file in files:
+            return environment.value_of(variable)
+    for function in program.info.functions_named(f"::{name}"):
+        if function.decl_file in files and function.low_pc is not None:
+            return environment.function_value(function)
+    if environment.is_cplusplus and program.info.types_named(f"::{name}"):
+        raise ExpressionError("Attempt to use a type name as an expression")
+    raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
+
+
+def function_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value | None:
+    """A variable of a function and its blocks; elsewhere than in its frame only static ones have a value."""
+    program = environment.program
+    assert program is not None
+    for qualified in visible_names(program, environment.frame, scope):
+        for function in program.info.functions_named(f"::{qualified}"):
+            found = _in_function(environment, function, name)
+            if found is not None:
+                return found
+    return None
+
+
+def _in_function(environment: ProgramEnvironment, function: CodeScope, name: str) -> Value | None:
+    for variable in function.variables:
+        if variable.name == name:
+            located = isinstance(variable.location, Exprloc | Loclist)
+            if not located or has_fixed_address(variable):
+                return environment.value_of(variable)
+            frame = _nearest(environment, function)
+            if frame is None and function.name is None:  # of a block in the function
+                raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
+            if frame is None:
+                raise ExpressionError(f"No frame is currently executing in block {_title(function)}.")
+            return (environment if frame is environment.frame else replace(environment, frame=frame)).value_of(variable)
+    for child in function.children:
+        found = _in_function(environment, child, name)
+        if found is not None:
+            return found
+    return None
+
+
+def _title(block: CodeScope) -> str | None:
+    return Program.function_title(block) if isinstance(block, Function) else block.name
+
+
+def _nearest(environment: ProgramEnvironment, block: CodeScope) -> Frame | None:
+    """The first frame in a block, from the environment's own outwards."""
+    own = environment.frame
+    if own is None:
+        return None
+    if _is_in(own, block):
+        return own
+    outwards = environment.outwards(own) if environment.outwards is not None else ()
+    return next((frame for frame in outwards if frame.program is own.program and _is_in(frame, block)), None)
+
+
+def _is_in(frame: Frame, block: CodeScope) -> bool:
+    return any(scope.offset == block.offset for scope in frame.scopes)

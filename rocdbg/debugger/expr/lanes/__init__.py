@@ -1,0 +1,1 @@
+"""Expressions for all lanes at once, compiled for the target: conditions, tracepoints, dynamic printf."""

@@ -1,0 +1,326 @@
+"""The arguments in the frames of many lanes that stand at the same place, as text.
+
+Each is located once, read of all lanes at once (`read_lanes`), and made text once for each value that
+lanes have. What depends on more than that (references, what plug-ins print, recovered values, whatever gives an
+error) is done lane by lane, as for a single frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment, variable_here
+from rocdbg.debugger.expr.program_data import Data, before_prologue
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.frames.kernel_arguments import entry_value
+from rocdbg.debugger.frames.recovered_values import Recovery
+from rocdbg.debugger.values.lane_memory import LaneMemory, WatchedMemory
+from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Absence
+from rocdbg.dwarf.any_lane import LANE_BITS, LaneDword, depends_on_lane
+from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.errors import DwarfError
+from rocdbg.dwarf.info import Variable
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    BaseType,
+    ClassType,
+    EnumType,
+    MemberPointerType,
+    PointerKind,
+    PointerType,
+    Type,
+    VectorType,
+)
+from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.storage import MemoryStorage, StorageKind
+from rocdbg.errors import Error
+
+MOST_BYTES = 4096
+"""Of an argument that is read of all lanes at once."""
+Row = tuple[str, str]
+"""Name and text of an argument; the name is ``NAME@entry`` where that is what is known."""
+
+
+class ArgumentText(Protocol):
+    """How arguments are shown."""
+
+    def of_type(self, value: Value) -> str | None:
+        """The text of all values of the type of this one, ``None`` where it depends on more."""
+
+    def of_value(self, environment: ProgramEnvironment, value: Value) -> str:
+        """The text of an argument at its place."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nobody outside of the debugger makes the text."""
+
+
+def lane_arguments(data: Data, frames: Sequence[Frame], text: ArgumentText) -> list[list[Row]]:
+    """What `Data.arguments` gives for each of ``frames``, as text. They have the same `Frame.origin`."""
+    scope = frames[0].scopes[-1] if frames[0].scopes else None
+    if scope is None:
+        return [[] for _ in frames]
+    place = _Place(data, frames, text)
+    columns = [place.column(variable) for variable in scope.parameters if variable.name]
+    return [list(rows) for rows in zip(*columns, strict=True)] if columns else [[] for _ in frames]
+
+
+class _Place:
+    """Frames that are the same but for the lane."""
+
+    def __init__(self, data: Data, frames: Sequence[Frame], text: ArgumentText) -> None:
+        self._data, self._frames, self._text = data, frames, text
+        first = data.environment_of(frames[0])
+        self._lanes = [frame.scope.lane or 0 for frame in frames]
+        self._environments = [first.at_lane(lane, frame) for lane, frame in zip(self._lanes, frames, strict=True)]
+
+    def column(self, variable: Variable) -> list[Row]:
+        """An argument in each frame."""
+        texts = _Texts(self._text)
+        return self._together(variable, texts) or [
+            self._alone(index, variable, texts) for index in range(len(self._frames))
+        ]
+
+    def _alone(self, index: int, variable: Variable, texts: _Texts) -> Row:
+        environment = self._environments[index]
+        name, value = self._data.argument(environment, self._frames[index], variable)
+        return name, texts.of(environment, value)
+
+    def _together(self, variable: Variable, texts: _Texts) -> list[Row] | None:
+        """The column where one look tells of all lanes."""
+        data, environment, frame = self._data, self._environments[0], self._frames[0]
+        try:
+            known = variable_here(environment, variable)
+        except DwarfError:  # each lane says so
+            return None
+        memory, context, shared = environment.memory, environment.context_of(variable), environment.shared
+        if not isinstance(memory, LaneMemory) or shared is None or known.may_be_dynamic:
+            return None
+        lanes = self._lanes
+        if max(lanes) >= context.lanes:
+            return None
+        if known.expression is None:
+            return self._without_expression(variable, memory, texts)
+        location = shared.whole(known, context)
+        if location is None:
+            return None
+        if location.is_undefined:
+            return self._passed(variable, memory, texts)
+        if before_prologue(frame) and location.memory is not None:
+            return None
+        if not 0 <= known.size <= min(MOST_BYTES, data.largest_value):
+            return None
+        found = read_lanes(location, known.size, memory, lanes)
+        if found is None:
+            return None
+        name = variable.name or ""
+        if self._text.of_type(Value(known.type)) is None and not texts.are_of_bytes(known.type, environment):
+            return None
+        rows: dict[bytes, Row] = {}  # lanes often have the same
+        result = []
+        for environment, content in zip(self._environments, found, strict=True):
+            row = rows.get(content)
+            if row is None:
+                row = name, texts.of(environment, Value(known.type, data=content))
+                if texts.is_of_all(known.type, content):
+                    rows[content] = row
+            result.append(row)
+        return result
+
+    def _without_expression(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
+        """The column of an argument that is a constant or nowhere."""
+        try:
+            told = self._environments[0].value_of(variable, recover=False)
+        except Error:
+            return None
+        if told.absence is Absence.OPTIMIZED_OUT:
+            return self._passed(variable, memory, texts)
+        if told.storage is None and told.data is not None and self._text.is_plain:
+            return [self._alone(0, variable, texts)] * len(self._frames)
+        return None
+
+    def _passed(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
+        """The column of an argument that has no place: what was passed, or nothing, in all lanes; ``None`` where lanes
+        may have recovered values that differ."""
+        environment, frame = self._environments[0], self._frames[0]
+        recovery = environment.recovery
+        if not self._text.is_plain:
+            return None
+        if recovery is None or not recovery.follows(frame, variable):
+            return [self._alone(0, variable, texts)] * len(self._frames)
+        executing = memory.target.wave(memory.thread).exec_mask
+        looked_at = [recovery.looks_at(other, executing) for other in self._frames]
+        if entry_value(frame, variable, memory.target, memory) is None:
+            return self._recovered(variable, recovery, looked_at, texts)
+        rows = {looks: self._alone(looked_at.index(looks), variable, texts) for looks in set(looked_at)}
+        return [rows[looks] for looks in looked_at]
+
+    def _recovered(
+        self, variable: Variable, recovery: Recovery, looked_at: list[bool], texts: _Texts
+    ) -> list[Row] | None:
+        """The column of an argument that the machine code may still have."""
+        name, first = variable.name or "", self._environments[0]
+        try:
+            absent = name, texts.of(first, first.value_of(variable, recover=False))
+            rows = []
+            for looks, environment in zip(looked_at, self._environments, strict=True):
+                value = environment.value_of(variable) if looks else None
+                rows.append(absent if value is None or not value.recovered else (name, texts.of(environment, value)))
+        except Error:
+            return None
+        return rows
+
+
+class _Texts:
+    """The texts of one argument, each made once where bytes alone decide it."""
+
+    def __init__(self, text: ArgumentText) -> None:
+        self._text = text
+        self._known: dict[tuple[int, bytes, bool], str] = {}
+        self._of_bytes: dict[int, bool] = {}
+        self._types: list[Type] = []
+
+    def are_of_bytes(self, type_: Type, environment: ProgramEnvironment) -> bool:
+        """Whether the text of a value of a type needs no more than its bytes, and what its pointers lead to."""
+        found = self._of_bytes.get(id(type_))
+        if found is None:
+            self._types.append(type_)  # so that its id stays its own
+            found = self._text.is_plain and _is_shown_by_bytes(type_, environment, 0)
+            self._of_bytes[id(type_)] = found
+        return found
+
+    def is_of_all(self, type_: Type, content: bytes) -> bool:
+        """Whether the text of a value that was asked for is the same in all lanes."""
+        return (id(type_), content, False) in self._known
+
+    def of(self, environment: ProgramEnvironment, value: Value) -> str:
+        """The text of a value at its place."""
+        content, memory = value.data, environment.memory
+        if content is None or value.storage is not None or not isinstance(memory, LaneMemory) or not (
+            self.are_of_bytes(value.type, environment)
+        ):
+            return self._text.of_value(environment, value)
+        key = id(value.type), content, value.recovered
+        text = self._known.get(key)
+        if text is None:
+            watched = WatchedMemory(memory)
+            environment.__dict__["memory"] = watched
+            try:
+                text = self._text.of_value(environment, value)
+            finally:
+                environment.__dict__["memory"] = memory
+            if not watched.by_lane:
+                self._known[key] = text
+        return text
+
+
+def _is_shown_by_bytes(type_: Type, environment: ProgramEnvironment, depth: int) -> bool:
+    """Whether the text of a value needs no more than its bytes, and what its pointers lead to."""
+    bare = type_.bare
+    if isinstance(bare, PointerType):
+        return bare.kind is PointerKind.POINTER or depth > 0
+    if isinstance(bare, BaseType | EnumType | MemberPointerType):
+        return True
+    if depth > _DEEPEST:
+        return False
+    if isinstance(bare, VectorType):
+        return _is_shown_by_bytes(bare.element, environment, depth + 1)
+    if isinstance(bare, ArrayType):
+        return isinstance(bare.count, int) and not isinstance(bare.byte_stride, bytes) and _is_shown_by_bytes(
+            bare.element, environment, depth + 1
+        )
+    if isinstance(bare, ClassType):
+        if bare.is_declaration or bare.bases or bare.static_members or environment.complete_type(bare) is not bare:
+            return False
+        return all(
+            member.bit_offset is not None and _is_shown_by_bytes(member.type, environment, depth + 1)
+            for member in bare.members
+        )
+    return False
+
+
+_DEEPEST = 8
+
+
+# The bytes of an object in many lanes of a wave, read at once: memory of lanes by the dwords that they lie in, side
+# by side, vector registers whole.
+_DWORD = 4
+
+
+def read_lanes(
+    location: LocationDescription, size: int, memory: LaneMemory, lanes: Sequence[int]
+) -> list[bytes] | None:
+    """``size`` bytes at a location of all lanes (`rocdbg.dwarf.any_lane`), in each of ``lanes``.
+
+    ``None`` where they have to be read lane by lane: where some are missing or cannot be read, or the object lies in
+    another way.
+    """
+    try:
+        return _read(location, 0, 8 * size, memory, lanes)
+    except Error:
+        return None
+
+
+def _read(
+    location: LocationDescription, first: int, bits: int, memory: LaneMemory, lanes: Sequence[int]
+) -> list[bytes] | None:
+    """Bits from bit ``first`` of a location."""
+    if len(location.places) != 1 or bits % 8:
+        return None
+    place = location.places[0]
+    storage, start = place.storage, place.offset + first
+    if isinstance(storage, MemoryStorage):
+        if start % 8:
+            return None
+        return _memory(storage.space.number, start // 8, bits // 8, memory, lanes)
+    if storage.has_implicit_pointer or start + bits > storage.size or storage.kind is StorageKind.UNDEFINED:
+        return None
+    if isinstance(storage, LaneDword):
+        return None if start % 8 else _dwords(storage, start // 8, bits // 8, lanes)
+    if not depends_on_lane(location):
+        return [location.read_bytes(bits // 8, first)] * len(lanes)
+    if not isinstance(storage, CompositeStorage):
+        return None
+    found = [b""] * len(lanes)
+    for (part, count), begin in zip(storage.parts, storage.starts, strict=True):
+        low, high = max(start, begin), min(start + bits, begin + count)
+        if low >= high:
+            continue
+        read = _read(part, low - begin, high - low, memory, lanes)
+        if read is None:
+            return None
+        found = [before + more for before, more in zip(found, read, strict=True)]
+    return found
+
+
+def _memory(space: int, address: int, size: int, memory: LaneMemory, lanes: Sequence[int]) -> list[bytes] | None:
+    if memory.is_of_all_lanes(space, address):
+        return [memory.read(space, address, size)] * len(lanes)
+    if space != AddressSpace.PRIVATE_LANE or not size:
+        return None
+    count = memory.target.wave(memory.thread).lane_count
+    if not all(0 <= lane < count for lane in lanes):
+        return None
+    first, end = address // _DWORD, (address + size - 1) // _DWORD + 1
+    row = _DWORD * count  # a dword of each lane
+    rows = memory.target.read_memory(AddressSpace.PRIVATE_WAVE, first * row, (end - first) * row, memory.thread)
+    start = address - first * _DWORD
+    if end - first == 1:
+        return [rows[_DWORD * lane + start : _DWORD * lane + start + size] for lane in lanes]
+    starts = range(0, len(rows), row)
+    return [
+        b"".join([rows[at + _DWORD * lane : at + _DWORD * lane + _DWORD] for at in starts])[start : start + size]
+        for lane in lanes
+    ]
+
+
+def _dwords(storage: LaneDword, start: int, size: int, lanes: Sequence[int]) -> list[bytes] | None:
+    count = max(lanes) + 1
+    data = storage.whole.read_bytes(_DWORD * count) if not depends_on_lane(storage.whole) else None
+    if data is None:
+        return None
+    begin = [LANE_BITS // 8 * lane + start for lane in lanes]
+    return [data[at : at + size] for at in begin]

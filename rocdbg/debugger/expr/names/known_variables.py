@@ -1,0 +1,107 @@
+"""What is known of a variable at a place of the code before anything is read."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from rocdbg import dwarf
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.frames.frame_context import FrameContext
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.program import lds_layout
+from rocdbg.debugger.program.opencl_kernels import KERNEL_BODY, is_kernel_wrapper
+from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.any_lane import ANY_LANE, at_lane, location_for_any_lane
+from rocdbg.dwarf.context import Expression, ExpressionLike, LocationList
+from rocdbg.dwarf.info import Function, Unit, Variable
+from rocdbg.dwarf.info.types import Type
+from rocdbg.dwarf.location import LocationDescription, undefined_location
+from rocdbg.errors import Error
+
+
+class Known(Struct, frozen=True):
+    """What is known of a variable at a place of the code, whatever the lane."""
+
+    variable: Variable
+    type: Type
+    size: int
+    """Bytes, 0 where they are not known."""
+    expression: ExpressionLike | None
+    unit: Unit
+    is_own_unit: bool
+    """Whether the frame's context is that of its unit."""
+    may_be_dynamic: bool
+
+    def located(self, context: FrameContext) -> LocationDescription:
+        """Where the variable is in a frame, which must be one that it has an expression for."""
+        assert self.expression is not None
+        return self.unit.conventions.extent(dwarf.evaluate_location(self.expression, context), self.size)
+
+
+class SharedLocations(Struct):
+    """Where variables are in all lanes of a wave that stand at the same place, each evaluated once.
+
+    Good until a register is written or the target runs.
+    """
+
+    _found: dict[int, LocationDescription | None] = field(default_factory=dict)
+
+    def whole(self, known: Known, context: FrameContext) -> LocationDescription | None:
+        """The location for `ANY_LANE`, given the context of any of the lanes; ``None``: each has to be asked for."""
+        key = id(known.variable)
+        if key not in self._found:
+            self._found[key] = self._evaluated(known, context)
+        return self._found[key]
+
+    def located(self, known: Known, context: FrameContext) -> LocationDescription:
+        """As `Known.located`."""
+        whole = self.whole(known, context)
+        if whole is not None and context.lane is not None and 0 <= context.lane < context.lanes:
+            try:
+                return at_lane(whole, context.lane)
+            except Error:
+                pass
+        return known.located(context)
+
+    @staticmethod
+    def _evaluated(known: Known, context: FrameContext) -> LocationDescription | None:
+        what = known.expression
+        if isinstance(what, LocationList) and context.pc is not None and not what.matching(
+            LoadedAddress(context.pc - context.load_bias)
+        ):
+            return undefined_location()
+        if not isinstance(what, Expression):
+            return None
+        try:
+            found = location_for_any_lane(what, context.at_lane(ANY_LANE))
+            return known.unit.conventions.extent(found, known.size)
+        except Error:
+            return None
+
+
+# Where a frame finds a variable that is in LDS and has no location.
+
+
+def lds_offset(variable: Variable, program: Program, frame: Frame | None) -> int | None:
+    """The LDS offset of a variable: its symbol's, else as the backend lays out the frame's kernel; else ``None``."""
+    for name in (variable.linkage_name, variable.name):
+        offset = program.lds_offset(name) if name is not None else None
+        if offset is not None:
+            return offset
+    if frame is None or variable.is_parameter:
+        return None
+    kernel = _kernel_of(frame, program)
+    placed = lds_layout.place_variables(program, kernel) if kernel is not None else lds_layout.place_shared(program)
+    return placed.get(variable.offset)
+
+
+def _kernel_of(frame: Frame, program: Program) -> Function | None:
+    """The kernel whose frame this is; of OpenCL the function that has its body; else the only kernel."""
+    function = frame.context.function
+    if function is None or not program.is_kernel(function):
+        return lds_layout.sole_kernel(program)
+    if is_kernel_wrapper(program, function):
+        name = KERNEL_BODY + (function.linkage_name or function.name or "")
+        bodies = program.info.functions_named(name)
+        return next((body for body in bodies if body.low_pc is not None), function)
+    return function

@@ -1,0 +1,55 @@
+"""What the parameters of templates stand for in the function of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocdbg import dwarf
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.located_values import value_at
+from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Memory
+from rocdbg.dwarf.info import Constant, Exprloc, Function
+from rocdbg.dwarf.info.types import ClassType, TemplateArgument, Type
+from rocdbg.dwarf.info.unit_index import CLASS_TAGS
+
+
+def arguments(frame: Frame) -> Iterator[TemplateArgument]:
+    """The arguments of the frame's function and of the class it is a method of, the nearest first."""
+    if frame.function is not None:
+        yield from arguments_of(frame.function)
+
+
+def arguments_of(function: Function) -> Iterator[TemplateArgument]:
+    """As `arguments`, of a function."""
+    if not function.unit.is_cxx:
+        return
+    *_, declaration = function.die.origins()
+    types = function.unit.entries.types
+    for die in dict.fromkeys((function.die, declaration)):
+        yield from types.template_arguments(die)
+    around = declaration.parent
+    class_ = types.read(around) if around is not None and around.tag in CLASS_TAGS else None
+    if isinstance(class_, ClassType):
+        yield from class_.body.template_arguments
+
+
+def argument_value(frame: Frame, name: str, memory: Memory) -> Value | None:
+    """The value argument that a name stands for, which may be an address; ``None`` for anything else."""
+    for argument in arguments(frame):
+        if argument.name == name and isinstance(argument.value, Exprloc) and frame.function is not None:
+            context, unit = frame.context, frame.function.unit
+            what = frame.program.expressions.location(argument.value, unit, context.wave_size)
+            if what is not None:
+                return value_at(argument.type, dwarf.evaluate_location(what, context), memory, context)
+        if argument.name == name and isinstance(argument.value, Constant):
+            number = argument.value.signed_value(c_types.size_of(argument.type))
+            return Value.of_int(argument.type, number)
+    return None
+
+
+def argument_type(frame: Frame, name: str) -> Type | None:
+    """The type argument that a name stands for; ``None`` for anything else."""
+    found = (each.type for each in arguments(frame) if each.name == name and each.value is None)
+    return next(found, None)

@@ -1,0 +1,125 @@
+"""Variables of the subprograms around a nested one (A.3.3.5 (3))."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rocdbg.addresses import NOWHERE
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES
+from rocdbg.debugger.values.located_values import has_fixed_address
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info import Die, Exprloc, Loclist, Scope, Variable
+from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.location import LocationDescription
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
+
+
+def up_level_variable(environment: ProgramEnvironment, name: str) -> tuple[Variable, Enclosing] | None:
+    """A variable of a subprogram that the frame's is nested in, the nearest, and that subprogram."""
+    if environment.frame is None:
+        return None
+    for around in enclosing(environment.frame):
+        for scope in around.scopes:
+            for variable in reversed(scope.variables):
+                if variable.name == name:
+                    return variable, around
+    return None
+
+
+def up_level_value(environment: ProgramEnvironment, name: str) -> Value | None:
+    """The value of such a variable, in the frame that the static link tells of.
+
+    Raises `ExpressionError` where the variable has a place in a frame and there is none.
+    """
+    found = up_level_variable(environment, name)
+    if found is None or environment.frame is None:
+        return None
+    variable, around = found
+    if around.context is None:
+        if isinstance(variable.location, Exprloc | Loclist) and not has_fixed_address(variable):
+            raise ExpressionError(f"No frame is currently executing in block {around.name}.")
+        return environment.value_of(variable)
+    host = copy(environment.frame)
+    host.context, host.function, host.inline, host.scopes = around.context, around.context.function, None, around.scopes
+    return replace(environment, frame=host).value_of(variable)
+
+
+# The frames of the subprograms around a nested one: what its up-level variables are evaluated in (A.3.3.5 (3)).
+MOST_LEVELS = 32
+"""Subprograms around a subprogram that are looked at: nobody nests deeper but a hostile file."""
+
+
+class Enclosing(Struct, frozen=True):
+    """A subprogram around another: its blocks around that, innermost first, itself last, and the frame it has."""
+
+    name: str
+    scopes: tuple[Scope, ...]
+    context: FrameContext | None
+    """``None`` where no frame is the one that the static link tells of."""
+
+
+def enclosing(frame: Frame) -> Iterator[Enclosing]:
+    """The subprograms that the frame's is lexically nested in, innermost first; nothing for most languages.
+
+    A frame without DW_AT_static_link belongs to the nearest frame of the subprogram around it.
+    """
+    inner = frame.inline.die if frame.inline is not None else frame.function.die if frame.function is not None else None
+    context: FrameContext | None = frame.context
+    for _ in range(MOST_LEVELS):
+        around = _around(inner) if inner is not None else []
+        if not around:
+            return
+        host = around[-1]
+        is_inline = frame.inline is not None and context is frame.context
+        context = _host(context, host, is_inline) if context is not None else None
+        scopes = tuple(Scope(die) for die in around)
+        if context is not None:
+            scopes = tuple(_instances(context, around)) or scopes
+        yield Enclosing(host.name or "", scopes, context)
+        inner = host
+
+
+def _around(die: Die) -> list[Die]:
+    """The blocks around a subprogram and the subprogram that those are in; empty for one that is not nested."""
+    *_, declaration = die.origins()
+    blocks: list[Die] = []
+    parent = declaration.parent
+    while parent is not None and parent.tag == Tag.LEXICAL_BLOCK and len(blocks) < MAX_FRAMES:
+        blocks.append(parent)
+        parent = parent.parent
+    return [*blocks, parent] if parent is not None and parent.tag == Tag.SUBPROGRAM else []
+
+
+def _host(context: FrameContext, host: Die, is_inline: bool) -> FrameContext | None:
+    """The frame of the subprogram around that of ``context``."""
+    link = None if is_inline else attribute_location(context, At.STATIC_LINK)
+    caller: FrameContext | None = context if is_inline else context.next_frame()
+    for _ in range(MAX_FRAMES):
+        if caller is None:
+            return None
+        if list(_instances(caller, [host])) and (link is None or _is_same(link, caller.cfa)):
+            return caller
+        caller = caller.next_frame()
+    return None
+
+
+def _instances(context: FrameContext, entries: list[Die]) -> Iterator[Scope]:
+    """The scopes at the frame's PC that are instances of the entries."""
+    program = context.program
+    for scope in program.info.scopes_at(program.to_file(context.pc or NOWHERE)):
+        if any(origin in entries for origin in scope.die.origins()):
+            yield scope
+
+
+def _is_same(link: LocationDescription, cfa: LocationDescription | None) -> bool:
+    return cfa is not None and link.describe() == cfa.describe()

@@ -1,0 +1,117 @@
+"""The syntax trees of expressions at a place of the program, kept between evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from rocdbg.debugger.base.errors import ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.names.meanings import has_effect, is_namespace, names_of, need_known
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.parsing.macro_expansion import expand
+from rocdbg.debugger.expr.parsing.macro_scope import macros_at
+from rocdbg.debugger.expr.parsing.parser import parse
+from rocdbg.dwarf.info import DebugInfoError
+
+
+def parse_in(
+    text: str, environment: Environment, names_first: bool = False, variables: Container[str] = ()
+) -> syntax.Expression:
+    """The tree of a text, by what its names are in an environment. Raises `ExpressionError`.
+
+    ``names_first``: the text is about this very place, so that a name that means nothing is an error before others,
+    and before anything is changed. ``variables``: names that are variables where the text will be evaluated.
+    """
+    text = _without_macros(text, environment)
+    asked_types: list[tuple[str, bool]] = []
+    asked_names: list[tuple[str, bool]] = []
+
+    def is_type(name: str) -> bool:
+        asked_types.append((name, names_type(name)))
+        return asked_types[-1][1]
+
+    def names_type(name: str) -> bool:
+        return name not in variables and (environment.is_type(name) or is_namespace(name, environment))
+
+    def is_known(name: str) -> bool:
+        asked_names.append((name, environment.types.is_known(name)))
+        return asked_names[-1][1]
+
+    key = text, environment.input_radix, environment.is_cplusplus
+    known = _TREES.get(key)
+    if known is not None:
+        tree, types, names, needed = known
+        same_types = all(names_type(name) is answer for name, answer in types)
+        if same_types and all(environment.types.is_known(name) is answer for name, answer in names):
+            if names_first:
+                need_known(needed, environment)
+            return tree
+    found: list[syntax.Name | syntax.TypeName] = []
+    with nesting_limited(text):
+        try:
+            tree = parse(text, is_type, is_known, environment.input_radix, environment.is_cplusplus, found)
+        except (ExpressionError, NoSymbolError):
+            if names_first:
+                need_known(found, environment)
+            raise
+    needed = tuple(names_of(tree, environment.is_cplusplus)) if has_effect(tree) else ()
+    if len(text) <= MAX_KEPT_TEXT:
+        if len(_TREES) >= MAX_KEPT or _kept[0] + len(text) > MAX_KEPT_CHARACTERS:
+            _TREES.clear()
+            _kept[0] = 0
+        _kept[0] += len(text)
+        _TREES[key] = tree, tuple(dict(asked_types).items()), tuple(dict(asked_names).items()), needed
+    if names_first:
+        need_known(needed, environment)
+    return tree
+
+
+def _without_macros(text: str, environment: Environment) -> str:
+    """The text with macros expanded. Damaged information about macros does not keep others from their values."""
+    scope = macros_at(environment)
+    try:
+        if not scope.user and not scope.has_macros:
+            return text
+        return expand(text, scope.find)
+    except DebugInfoError:
+        return text
+
+
+_Answers: TypeAlias = tuple[tuple[str, bool], ...]
+_TREES: dict[
+    tuple[str, int, bool], tuple[syntax.Expression, _Answers, _Answers, tuple[syntax.Name | syntax.TypeName, ...]]
+] = {}
+"""Trees of texts that were parsed (loops and conditions evaluate the same ones over and over), with what was asked of
+the environment meanwhile: `is_type` and `is_known`. A tree holds wherever the answers are the same. Last, the names
+that must mean something before it is evaluated."""
+MAX_KEPT, MAX_KEPT_CHARACTERS = 16_384, 1 << 20
+"""Trees, and characters of their texts together: thousands of breakpoints at a line have each a condition."""
+MAX_KEPT_TEXT = 1024
+_kept = [0]
+"""Characters of the texts in `_TREES`; a list, as it changes."""
+
+
+@contextmanager
+def nesting_limited(text: str) -> Iterator[None]:
+    """Too little stack for a deep expression is a fault of the expression: it says so in one line."""
+    try:
+        yield
+    except RecursionError:
+        raise ExpressionError("The expression is nested too deeply.", text) from None
+
+
+def names_in(node: object) -> Iterator[str]:
+    """The plain names in a tree, in order."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, syntax.Name):
+            yield node.name
+        elif isinstance(node, tuple | list):
+            waiting.extend(reversed(node))
+        elif isinstance(node, Struct):
+            waiting.extend(getattr(node, name) for name in reversed(node.__struct_fields__))

@@ -1,0 +1,390 @@
+"""The DWARF evaluation context of one frame of one lane: the engine's answers to the evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+from rocdbg import dwarf
+from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
+from rocdbg.arch.dwarf_registers import PC
+from rocdbg.debugger.frames.entry_point_of_frame import entered_through
+from rocdbg.debugger.frames.unwind_rules import FoundRow, Rows, UnwindRow, complain
+from rocdbg.debugger.frames.wave_access import ThreadAccess
+from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.any_lane import ANY_LANE
+from rocdbg.dwarf.architecture import Architecture
+from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
+from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.errors import EvaluationError, IllFormed
+from rocdbg.dwarf.info import Die, Function, Scope, Unit
+from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.info.subprogram_entries import EntryPoint
+from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
+from rocdbg.dwarf.reader import results
+from rocdbg.dwarf.reader.content import content_of
+from rocdbg.dwarf.storage import RegisterStorage
+from rocdbg.errors import Error
+
+_Found = TypeVar("_Found")
+
+
+class CallSites(Protocol):
+    """Knows what the code that called says of its calls."""
+
+    def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
+        """A calling frame as the call site describes it that returns to an address as loaded."""
+        ...
+
+    def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
+        """What was passed for a parameter of the callee, to be evaluated in the calling frame; ``None``: not told."""
+        ...
+
+    def entry_called(self, caller: FrameContext, return_address: LoadedAddress) -> Die | None:
+        """The entry of the subprogram or entry point that is called; ``None``: not told."""
+        ...
+
+
+Elsewhere = Callable[[LoadedAddress], tuple[Program, Rows]]
+
+PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd")
+"""The frame base of kernels that have none: the beginning of private memory."""
+
+
+class FrameContext:
+    """One physical frame of one lane (`rocdbg.dwarf.context.Context`).
+
+    ``pc`` is the address that decides scopes and rules: for callers the call itself, not the return
+    address. Where the lane waits elsewhere than the wave is, ``wave_pc`` is the wave's: that one decides what
+    is in registers, and so which rules unwind. Addresses are as loaded. It is good until the target runs or
+    a register is written. Without ``call_sites`` nothing is known of calls but what unwinding tells.
+    """
+
+    elsewhere: Elsewhere | None = None
+    """The code object at an address and its rules: functions of one are called from another's."""
+
+    def __init__(
+        self,
+        program: Program,
+        access: ThreadAccess,
+        pc: LoadedAddress,
+        lane: int | None,
+        row: Rows,
+        callee: FrameContext | None = None,
+        iteration: int = 0,
+        call_sites: CallSites | None = None,
+    ) -> None:
+        self.program = program
+        self.access = access
+        self.pc: LoadedAddress | None = pc
+        self.wave_pc: LoadedAddress | None = pc
+        self.lane = lane
+        self.callee = callee
+        self._row = row
+        self._call_sites = call_sites
+        self.object: LocationDescription | None = None
+        self.iteration: int | None = iteration
+        self.unwound = self._of_caller(callee) if callee is not None else None
+
+    @staticmethod
+    def _of_caller(callee: FrameContext) -> dwarf.CallerRegisters:
+        """The registers of the frame that called another: shared by all contexts of that frame."""
+        found = callee.found_row
+        if found is None:
+            return dwarf.CallerRegisters(callee, lambda number: undefined_location())
+        row = found.row
+        return dwarf.CallerRegisters(
+            callee, lambda number: row.register_location(number, callee), row, callee.unwound
+        )
+
+    # -- what is known of the code
+
+    @cached_property
+    def architecture(self) -> Architecture:
+        """The program's."""
+        return self.program.architecture
+
+    @cached_property
+    def function(self) -> Function | None:
+        """The function with code at ``pc``."""
+        return self.program.function_at(self.pc or NOWHERE)
+
+    @cached_property
+    def unit(self) -> Unit | None:
+        """The compile unit whose entries and addresses expressions refer to."""
+        return self.function.unit if self.function is not None else None
+
+    @cached_property
+    def offset_size(self) -> int:
+        """4 or 8, of the unit."""
+        return self.unit.offset_size if self.unit is not None else 4
+
+    @property
+    def load_bias(self) -> int:
+        """What the program's addresses were moved by: `rocdbg.dwarf.context.Loaded`."""
+        return self.program.base
+
+    def for_unit(self, unit: Unit, about: LocationDescription | None = None) -> FrameContext:
+        """The same frame, for expressions of a compile unit, maybe not its own (global variables).
+
+        ``about`` is the object that they are about, if they are about one (DW_OP_push_object_address).
+        """
+        if unit is self.unit and about is None:
+            return self
+        other = copy(self)
+        other.unit = unit
+        other.offset_size = unit.offset_size
+        other.object = about if about is not None else self.object
+        return other
+
+    def at_lane(self, lane: int) -> FrameContext:
+        """The same frame of another lane that stands at the same place, or of `ANY_LANE`.
+
+        The registers of an outer frame must be the same for both.
+        """
+        other = object.__new__(FrameContext)
+        known = other.__dict__
+        known.update(self.__dict__)
+        known["lane"] = lane
+        known.pop("cfa", None)  # what may differ by lane
+        known.pop("iterations", None)
+        known.pop("_returns_to", None)
+        return other
+
+    def at_lane_pc(self, pc: LoadedAddress) -> FrameContext:
+        """The same frame of a lane that waits at ``pc``."""
+        other = FrameContext(
+            self.program, self.access, pc, self.lane, self._row, self.callee, self.iteration or 0, self._call_sites
+        )
+        other.wave_pc, other.unwound, other.elsewhere = self.wave_pc, self.unwound, self.elsewhere
+        return other
+
+    @cached_property
+    def wave_size(self) -> int:
+        """Lanes of the wave."""
+        return self.access.target.wave(self.access.thread).lane_count
+
+    @cached_property
+    def _entered(self) -> EntryPoint | None:
+        """The entry point that the function was entered through, if not at its beginning."""
+        self.__dict__["_entered"] = None  # until it is found out: the caller says it, who is found by asking here
+        return entered_through(self, self._call_sites)
+
+    @cached_property
+    def lanes(self) -> int:
+        """DW_AT_LLVM_lanes of the function; without it the lanes of the wave: its code is SIMT all the same."""
+        for entry in lane_entries(self):
+            try:
+                count = results.lanes(entry.die, 0)
+            except Error as error:
+                self.program.complaints.add(error, f"the {self.wave_size} lanes of the wavefront are used")
+                continue
+            if count:
+                return count
+        return self.wave_size
+
+    @cached_property
+    def iterations(self) -> int:
+        """DW_AT_LLVM_iterations here, 1 without it: the iterations of a loop that run at once."""
+        for entry in lane_entries(self):
+            try:
+                if results.has_iterations(entry.die):
+                    context = copy(self.for_unit(entry.unit))
+                    context.iterations = 1  # what the expression itself is evaluated with
+                    return results.iterations(entry.die, context)
+            except Error as error:
+                self.program.complaints.add(error, "one iteration is assumed")
+        return 1
+
+    @cached_property
+    def found_row(self) -> FoundRow | None:
+        """The unwind rules here."""
+        return self._row(self.program.to_file(self.wave_pc or NOWHERE), self.wave_size)
+
+    # -- frames
+
+    @cached_property
+    def cfa(self) -> LocationDescription | None:
+        """The canonical frame address, ``None`` where no rules are known."""
+        return self._by_rules(lambda row: row.cfa_location(self))
+
+    def _by_rules(self, ask: Callable[[UnwindRow], _Found]) -> _Found | None:
+        """What the unwind rules say. Where those of debug information fail, the next source's take their place."""
+        found = self.found_row
+        while found is not None:
+            try:
+                return ask(found.row)
+            except Error as error:
+                other = found.instead() if found.instead is not None and self._is_of_a_lane else None
+                if other is None:
+                    raise
+                complain(self.program, self.program.to_file(self.wave_pc or NOWHERE), error, found.source)
+                self.__dict__["found_row"] = found = other
+        return None
+
+    @property
+    def _is_of_a_lane(self) -> bool:
+        """Whether a failure means more than that the answer depends on the lane."""
+        return self.lane is not None and self.lane != ANY_LANE
+
+    @cached_property
+    def frame_base(self) -> ExpressionLike | LocationDescription | None:
+        """DW_AT_frame_base of the function; in a kernel without one the beginning of private memory.
+
+        An optimised kernel without frame pointer addresses its own variables by constant offsets.
+        """
+        if self.function is None:
+            return None
+        own = self._entered.frame_base if self._entered is not None else None
+        base = own or self.function.frame_base
+        if base is None:
+            return PRIVATE_BASE if self.program.is_kernel(self.function) else None
+        return self.program.expressions.frame_base(base, self.function.unit, self.wave_size)
+
+    def register_location(self, number: int) -> LocationDescription:
+        """Where a register of this frame is: itself in the innermost, else as the callee's rules say."""
+        if self.unwound is not None:
+            return self.unwound.location(number, self.architecture)
+        size = self.architecture.register_size(number)
+        if size is None:
+            # as GDB says it, whose register numbers have 32 bits
+            raise EvaluationError(f"Unable to access DWARF register number {number & 0xFFFFFFFF}")
+        return LocationDescription(Place(RegisterStorage(self.access, self.architecture, number, 8 * size)))
+
+    def entry_register_location(self, number: int) -> LocationDescription:
+        """Where the register's value on entry is now: the caller's copy of it."""
+        found = self.found_row
+        if found is None:
+            raise EvaluationError("the value on entry is not known: there is no call frame information")
+        return found.row.register_location(number, self)
+
+    def caller(self) -> FrameContext:
+        """The calling frame at its call, with what the call site says. Raises `EvaluationError` without one."""
+        next_frame = self.next_frame()
+        if next_frame is None or next_frame.pc is None:
+            raise EvaluationError("there is no calling frame")
+        if self._call_sites is None:
+            return next_frame
+        return self._call_sites.at_call(next_frame, LoadedAddress(next_frame.pc + 1))
+
+    def call_site_value(self, parameter: int) -> ExpressionLike | None:
+        """What the call site says was passed for the parameter at ``parameter`` of the unit."""
+        caller = self.next_frame()
+        if self._call_sites is None or self.unit is None or caller is None or caller.pc is None:
+            return None
+        return self._call_sites.value_passed(caller, LoadedAddress(caller.pc + 1), self.unit.die(parameter))
+
+    def next_frame(self) -> FrameContext | None:
+        """The calling frame; ``None`` for the outermost (undefined return address), or without rules."""
+        return_address = self.return_address()
+        if return_address is None:
+            return None
+        # the call is the instruction before the return address
+        pc = LoadedAddress(return_address - 1)
+        program, row = self.program, self._row
+        if self.elsewhere is not None and not program.is_loaded_at(pc):
+            program, row = self.elsewhere(pc)
+        frame = FrameContext(program, self.access, pc, self.lane, row, self, self.iteration or 0, self._call_sites)
+        frame.elsewhere = self.elsewhere
+        if self.iteration and not self.iteration < frame.iterations:
+            frame.iteration = 0
+        return frame
+
+    def return_address(self) -> int | None:
+        """The PC of the calling frame, ``None`` for the outermost."""
+        return self._returns_to
+
+    @cached_property
+    def _returns_to(self) -> int | None:
+        """`return_address`, found once."""
+        if self.found_row is None:
+            place = attribute_location(self, At.RETURN_ADDR)
+            return place.read(64) if place is not None and not place.is_undefined else None
+        return self._by_rules(self._returned_to)
+
+    def _returned_to(self, row: UnwindRow) -> int | None:
+        column = self.architecture.return_address_register
+        location = row.register_location(PC if column is None else column, self)
+        return None if location.is_undefined else location.read(64)
+
+    # -- memory and debug information
+
+    def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
+        """Memory as a lane of this wave sees it."""
+        return self.access.read_memory(space, address, size, lane)
+
+    def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
+        """As `read_memory`, the other way."""
+        self.access.write_memory(space, address, data, lane)
+
+    def indexed_address(self, index: int) -> int:
+        """Entry ``index`` of the unit's addresses, as loaded."""
+        addresses = self.unit.debug_addr if self.unit is not None else []
+        if not 0 <= index < len(addresses):
+            raise EvaluationError(f"the unit has no address {index}; it has {len(addresses)}")
+        return self.program.to_loaded(FileAddress(addresses[index]))
+
+    def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, FrameContext]:
+        """What an entry offers to an expression."""
+        if unit_relative:
+            if self.unit is None:
+                raise EvaluationError("there is no compile unit here")
+            die = self.unit.die(offset)
+        else:
+            die = self.program.info.die(offset)
+        return content_of(die, self.wave_size), self
+
+    def tls_location(self, address: int) -> LocationDescription:
+        """There is no thread-local storage on this target."""
+        raise EvaluationError(f"thread-local address {address:#x}: the target has no thread-local storage")
+
+
+def entered(context: FrameContext) -> EntryPoint | None:
+    """The entry point that a frame's function was entered through, if not at its beginning."""
+    return context._entered
+
+
+def lane_entries(context: FrameContext) -> list[Scope]:
+    """What may say something of the lanes of a frame: inlined calls, innermost first, an entry point, the function."""
+    if context.function is None:
+        return []
+    program, entry = context.program, entered(context)
+    inlined = program.info.inline_frames_at(program.to_file(context.pc or NOWHERE))
+    return [*inlined, *(() if entry is None else (entry,)), context.function]
+
+
+def attribute_location(context: FrameContext, code: int) -> LocationDescription | None:
+    """DW_AT_return_addr or DW_AT_static_link of a frame's function, if it has it and it can be used."""
+    for entry in (entered(context), context.function):
+        if entry is None:
+            continue
+        try:
+            found = results.static_link(entry.die, context) if code == At.STATIC_LINK else _return_addr(entry, context)
+        except Error as error:
+            context.program.complaints.add(error, "it is not used")
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _return_addr(entry: Scope, context: FrameContext) -> LocationDescription | None:
+    """Where DW_AT_return_addr says; registers are named as not allowed, and read."""
+    try:
+        return results.return_addr(entry.die, context)
+    except IllFormed as error:
+        found = results.return_addr(entry.die, context, strict=False)
+        context.program.complaints.add(error, "it is read there")
+        return found
+
+
+def share_caller(context: FrameContext, other: FrameContext) -> None:
+    """Let a frame have what the same one of another lane knows of registers and its caller, the same for all lanes."""
+    known = context.__dict__
+    context.unwound = other.unwound
+    try:
+        known["_returns_to"], known["cfa"] = other.return_address(), other.cfa
+    except Error:
+        return  # found out, and said, again

@@ -1,0 +1,358 @@
+"""Values of variables beyond what their locations say: followed through the machine code (``analysis.value_flow``).
+
+Only variables that never change are followed (`debugger.program.source_text.constant_variables`): debug information
+does not tell where others got a new value that it has no location for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from msgspec import Struct, field
+
+from rocdbg.addresses import FileAddress
+from rocdbg.analysis.control_flow import jump_targets
+from rocdbg.analysis.machine_state import AGPR
+from rocdbg.analysis.passed_lines import PassedLines
+from rocdbg.analysis.prologue import PrologueRows
+from rocdbg.analysis.recomputation import Computations, computations
+from rocdbg.analysis.value_flow import CONSTANT, VECTOR, Claim, ValueFlow
+from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register, register_number
+from rocdbg.debugger.frames.frame_context import FrameContext
+from rocdbg.debugger.frames.frames import Frame, FrameKind
+from rocdbg.debugger.frames.kernel_arguments import entry_value
+from rocdbg.debugger.frames.routine_of_frame import routine_of
+from rocdbg.debugger.program.functions_with_code import Routine
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.program.source_files import SourceFiles
+from rocdbg.debugger.program.source_text.constant_variables import Constants, ConstantVariables, is_const
+from rocdbg.debugger.program.source_text.initialisers import Initialiser, Initialisers
+from rocdbg.debugger.program.source_text.source_expressions import Reader, evaluate
+from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import AbsentError, Memory
+from rocdbg.dwarf.context import LocationList
+from rocdbg.dwarf.decoding import Operation, decode
+from rocdbg.dwarf.info import Loclist, Variable
+from rocdbg.errors import Error
+
+_MOST_CLAIMS = 4000
+_MOST_OPERATIONS = 64
+
+
+class Followed(Struct):
+    """A routine's variables that never change, by their entries' offsets, and where their values go."""
+
+    numbers: dict[int, int]
+    flow: ValueFlow | None
+    constants: dict[int, int] = field(default_factory=dict)
+    """Of variables that are numbers, the bits."""
+    computations: Computations = field(default_factory=Computations)
+    initialisers: dict[int, Initialiser] = field(default_factory=dict)
+    """By the entries' offsets."""
+    objects: frozenset[int] = frozenset()
+    """The entries' offsets of parameters of class type that are what was passed."""
+    passed: PassedLines | None = None
+    """The lines of the routine's text, if there are initialisers."""
+
+    def initialised(self, variable: Variable, pc: int) -> Initialiser | None:
+        """What a variable was initialised with, where that is done for sure."""
+        found = self.initialisers.get(variable.offset)
+        done = found is not None and self.passed is not None and self.passed.before(pc) > found.line
+        return found if done else None
+
+
+class Recovery:
+    """Recovers values. ``rows`` gives what is known of a program's functions, for waves of a size.
+
+    What is worked out of a function is kept, and made when a variable of it is first asked for.
+    """
+
+    def __init__(self, rows: Callable[[Program, int], PrologueRows], sources: SourceFiles) -> None:
+        self._rows = rows
+        self._variables = ConstantVariables(sources)
+        self._routines: dict[tuple[int, int, int], tuple[Program, Followed]] = {}
+
+    def value(
+        self, frame: Frame, variable: Variable, target: Target | None, memory: Memory, told: Callable[[Variable], Value]
+    ) -> Value | None:
+        """A variable of a frame's function at the frame's PC, for its lane; None where it is not known.
+
+        ``told`` gives a variable as its location says.
+        """
+        if target is None or not self.looks_at(frame, target.wave(frame.context.access.thread).exec_mask):
+            return None
+        followed = self._followed_in(frame, variable)
+        if followed is None:
+            return None
+        return _Values(followed, frame, target, memory, told).value(variable)
+
+    @staticmethod
+    def looks_at(frame: Frame, executing: int) -> bool:
+        """Whether variables of a frame's lane are recovered at all: those of lanes that execute, given their mask."""
+        context = frame.context
+        if frame.kind is FrameKind.DUMMY or context.pc is None or context.pc != context.wave_pc or context.lane is None:
+            return False
+        return bool(executing >> context.lane & 1)
+
+    def follows(self, frame: Frame, variable: Variable) -> bool:
+        """Whether a variable of a frame's function may be recovered in some lane."""
+        return frame.kind is not FrameKind.DUMMY and self._followed_in(frame, variable) is not None
+
+    def _followed_in(self, frame: Frame, variable: Variable) -> Followed | None:
+        """What is known of a frame's variables, if that one is among them."""
+        routine = routine_of(frame)
+        if routine is None:
+            return None
+        followed = self.followed(frame.program, routine, frame.context.wave_size)
+        return followed if variable.offset in followed.numbers or variable.offset in followed.objects else None
+
+    def followed(self, program: Program, routine: Routine, wave_size: int) -> Followed:
+        """What is known of a routine's variables."""
+        key = id(program), routine.scope.offset, wave_size
+        kept = self._routines.get(key)
+        if kept is None:
+            try:
+                has_code = routine.function.low_pc is not None
+                made = self._follow(program, routine, wave_size) if has_code else Followed({}, None)
+            except (Error, RecursionError):  # damaged locations or code: nothing is known
+                made = Followed({}, None)
+            kept = self._routines[key] = program, made
+        return kept[1]
+
+    def _follow(self, program: Program, routine: Routine, wave_size: int) -> Followed:
+        assert routine.function.low_pc is not None
+        known = self._variables.of(program, routine)
+        variables = known.variables
+        numbers = {variable.offset: number for number, variable in enumerate(variables)}
+        constants: dict[int, int] = {}
+        claims: list[Claim] = []
+        for number, variable in enumerate(variables):
+            found = _claims(program, variable, number, wave_size, constants)
+            if found is None:  # it seems to have two values
+                del numbers[variable.offset]
+                constants.pop(number, None)
+                continue
+            claims += found
+        followed = Followed(numbers, None, constants, objects=known.objects)
+        if not variables:
+            return followed
+        _initialise(followed, known)
+        analysis = self._rows(program, wave_size).analysis(routine.function.low_pc)
+        if analysis is None:
+            return Followed(numbers, None, objects=known.objects)
+        if followed.initialisers:
+            followed.passed = PassedLines(
+                analysis.blocks, analysis.function.start, lambda address: _line(program, routine, known, address)
+            )
+        if not claims or len(claims) > _MOST_CLAIMS:
+            return followed
+        ways, sources = computations(analysis, claims, len(variables))
+        instructions = [
+            instruction for _, block in sorted(analysis.blocks.items()) for instruction in block.instructions
+        ]
+        followed.computations = ways
+        followed.flow = ValueFlow(analysis, claims + sources, jump_targets(instructions), repeats=not known.runs_once)
+        return followed
+
+
+def _initialise(followed: Followed, known: Constants) -> None:
+    text = known.text
+    if text is None:
+        return
+    reader = Initialisers(text)
+    named = {
+        variable.name: variable for variable in known.variables
+        if variable.name and variable.offset in followed.numbers
+        and text.keeps(variable, is_const=is_const(variable.type))
+    }
+    for variable in named.values():
+        initialiser = reader.read(variable, named)
+        if initialiser is not None:
+            followed.initialisers[variable.offset] = initialiser
+
+
+class _Values:
+    """The recovered variables of a frame."""
+
+    def __init__(
+        self, followed: Followed, frame: Frame, target: Target, memory: Memory, told: Callable[[Variable], Value]
+    ) -> None:
+        self._followed = followed
+        self._frame = frame
+        self._target = target
+        self._memory = memory
+        self._told = told
+        self._known: dict[int, int | None] = {}
+        self._reader = Reader(self._bits, self._position)
+
+    def value(self, variable: Variable) -> Value | None:
+        """A variable's value; None where it is not known."""
+        followed, context, size = self._followed, self._frame.context, variable.type.size
+        number = followed.numbers.get(variable.offset)
+        if not size or context.pc is None or (number is None and variable.offset not in followed.objects):
+            return None
+        if variable.is_parameter:
+            passed = entry_value(self._frame, variable, self._target, self._memory)
+            if passed is not None:
+                return Value(variable.type, data=passed.contents(), recovered=True)
+        if number is None:
+            return None
+        pc = self._frame.program.to_file(context.pc)
+        data = _followed_data(followed, number, size, pc, context)
+        if data is None:
+            initialiser = followed.initialised(variable, pc)
+            found = evaluate(initialiser.expression, self._reader) if initialiser is not None else None
+            if found is None:
+                return None
+            data = (found & (1 << 8 * size) - 1).to_bytes(size, "little")
+        return Value(variable.type, data=data, recovered=True)
+
+    def _bits(self, variable: Variable) -> int | None:
+        if variable.offset not in self._known:
+            self._known[variable.offset] = None
+            value: Value | None = self._told(variable)
+            if value is not None and value.absence is not None:
+                value = self.value(variable)
+            with suppress(AbsentError):
+                if value is not None:
+                    self._known[variable.offset] = int.from_bytes(value.contents(), "little")
+        return self._known[variable.offset]
+
+    def _position(self, what: str, axis: int) -> int | None:
+        context = self._frame.context
+        wave = self._target.wave(context.access.thread)
+        if what == "work_items" and wave.workgroup_size[axis] != wave.full_workgroup[axis]:
+            return None
+        places = {
+            "workitem_id": wave.work_item(context.lane or 0), "workgroup_id": wave.workgroup,
+            "workgroup_size": wave.full_workgroup, "work_items": wave.full_workgroup,
+        }
+        return places[what][axis]
+
+
+def _line(program: Program, routine: Routine, known: Constants, address: int) -> int:
+    """The line of an instruction of a routine's own text; 0 for others."""
+    row = program.info.line_at(FileAddress(address))
+    text = known.text
+    if row is None or text is None or row.file != text.file or not routine.scope.contains(address):
+        return 0
+    return row.line if text.tokens[0].line <= row.line <= text.tokens[-1].line else 0
+
+
+def _followed_data(
+    followed: Followed, number: int, size: int, pc: int, context: FrameContext
+) -> bytes | None:
+    """The bytes of a variable that machine code still has."""
+    if followed.flow is None:
+        return None
+    places = followed.flow.before(pc)
+    if number in followed.constants and places.is_known(number):
+        return followed.constants[number].to_bytes(8, "little")[:size]
+    if size <= 4:
+        bits = followed.computations.bits(number, places, lambda place: _read(context, place))
+        return None if bits is None else bits.to_bytes(4, "little")[:size]
+    found = b""
+    for part in range((size + 3) // 4):
+        place = places.registers.get((number, part))
+        dword = _read(context, place) if place is not None else None
+        if dword is None:
+            return None
+        found += dword.to_bytes(4, "little")
+    return found[:size]
+
+
+def _claims(
+    program: Program, variable: Variable, number: int, wave_size: int, constants: dict[int, int]
+) -> list[Claim] | None:
+    """What a location list says of registers and numbers; None when it is of two different numbers."""
+    location = variable.location
+    size = variable.type.size or 0
+    if not isinstance(location, Loclist) or not 0 < size <= 8:
+        return []
+    what = program.expressions.location(location, variable.unit, wave_size, size)
+    if not isinstance(what, LocationList):
+        return []
+    found: list[Claim] = []
+    entries = [entry for entry in what if entry[0] is not None and entry[1] is not None]
+    highest = 0
+    for low, high, data in sorted(entries, key=lambda entry: (entry[0] or 0, entry[1] or 0)):
+        assert low is not None and high is not None
+        if low < highest:
+            return []  # several at a time
+        highest = high
+        operations = decode(data, what.dialect or "amd")
+        if len(operations) > _MOST_OPERATIONS:
+            continue
+        constant = _constant(operations)
+        if constant is not None:
+            constant &= (1 << 8 * size) - 1
+            if constants.setdefault(number, constant) != constant:
+                return None
+            found.append(Claim(low, high, number, (CONSTANT + number,)))
+            continue
+        places = _places(operations, wave_size)
+        if any(place is not None for place in places) and len(places) == (size + 3) // 4:
+            found.append(Claim(low, high, number, tuple(places)))
+    return found
+
+
+def _constant(operations: Sequence[Operation]) -> int | None:
+    if len(operations) != 2 or operations[1].info.meaning != "stack_value":
+        return None
+    return operations[0].literal
+
+
+def _places(operations: Sequence[Operation], wave_size: int) -> list[int | None]:
+    """The registers of an expression that consists of whole dwords in registers; empty for any other."""
+    pieces: list[Sequence[Operation]] = []
+    start = 0
+    for index, operation in enumerate(operations):
+        if operation.info.meaning == "piece":
+            if operation.operands[0] != 4:
+                return []
+            pieces.append(operations[start:index])
+            start = index + 1
+    if start < len(operations):
+        if pieces:
+            return []
+        pieces.append(operations)
+    found = [_register(piece, wave_size) if piece else None for piece in pieces]
+    return [] if any(place is None and piece for place, piece in zip(found, pieces, strict=True)) else found
+
+
+def _register(operations: Sequence[Operation], wave_size: int) -> int | None:
+    """A scalar register, or the lane's dword of a vector register."""
+    number = operations[0].register
+    try:
+        register = dwarf_register(number) if number is not None else None
+    except UnknownRegisterError:
+        return None
+    if register is None or register.wave_size not in (None, wave_size):
+        return None
+    rest = [(operation.info.meaning, list(operation.operands)) for operation in operations[1:]]
+    if register.register_class is RegisterClass.SGPR:
+        return register.index if not rest and register.index < 106 else None
+    if rest != [("push_lane", []), ("lit4", []), ("mul", []), ("offset", [])]:
+        return None
+    if register.register_class is RegisterClass.VGPR:
+        return VECTOR + register.index
+    return VECTOR + AGPR + register.index if register.register_class is RegisterClass.AGPR else None
+
+
+def _read(context: FrameContext, place: int) -> int | None:
+    """A dword of the frame's lane in a register, as far as the frame's caller rules know it."""
+    if place >= CONSTANT or context.lane is None:
+        return None
+    vector = place - VECTOR
+    name = f"s{place}" if vector < 0 else f"a{vector - AGPR}" if vector >= AGPR else f"v{vector}"
+    try:
+        location = context.register_location(register_number(name, context.wave_size))
+        if location.is_undefined:
+            return None
+        return location.read(32, 0 if vector < 0 else 32 * context.lane)
+    except Error:
+        return None
+
+

@@ -1,0 +1,157 @@
+"""Where a caller's registers are: rows of rules from real CFI, else from reading the prologue.
+
+All sources give the same kind of row; whoever applies one does not know where it came from, but the row
+remembers it for ``info frame``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Protocol
+
+from msgspec import Struct
+
+from rocdbg import dwarf
+from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.architecture import Architecture
+from rocdbg.dwarf.cfi_rules import Rule
+from rocdbg.dwarf.context import Context
+from rocdbg.dwarf.location import LocationDescription
+from rocdbg.errors import Error
+
+
+class UnwindRow(Protocol):
+    """The rules at one PC."""
+
+    @property
+    def rules(self) -> Mapping[int, Rule]:
+        """The rules of registers, by DWARF number."""
+
+    def cfa_location(self, context: Context) -> LocationDescription | None:
+        """The canonical frame address, evaluated in the frame's context."""
+
+    def register_location(self, number: int, context: Context) -> LocationDescription:
+        """Where the caller's register ``number`` is; undefined where it is lost."""
+
+    def keeps(self, number: int, architecture: Architecture) -> bool:
+        """Whether the frame has not modified a register."""
+
+
+class RowSource(Protocol):
+    """Gives rows by file address."""
+
+    def row(self, pc: FileAddress) -> UnwindRow | None:
+        """The row that holds at this address of the file; ``None`` when this source knows nothing."""
+
+
+PROLOGUE = "prologue analysis"
+"""The source of rows that come of machine code: what they say is the same for all lanes."""
+
+
+class FoundRow(Struct, frozen=True):
+    """A row and the name of the source that gave it."""
+
+    row: UnwindRow
+    source: str
+    instead: Callable[[], FoundRow | None] | None = None
+    """The row of the next source, where this one turns out to be unusable."""
+
+
+def complain(program: Program, pc: FileAddress, error: Error, source: str) -> None:
+    """Name call frame information that cannot be used, with the function at a PC; ``source`` has its section's name."""
+    if isinstance(error, dwarf.DwarfError):
+        try:
+            function = program.info.function_at(pc) if program.has_debug_info else None
+        except Error:
+            function = None
+        name = (function.qualified_name if function is not None else None) or f"the code at {pc:#x}"
+        section = source.partition("(")[2].rstrip(")") or source
+        error.concern("Call frame information", f"{name} in {section}")
+    program.complaints.add(error, "the prologue is analysed instead")
+
+
+class _FrameSection:
+    """A section of call frame information, read in the dialect of the unit that a PC is in.
+
+    The augmentation strings of the 2020 dialect and of AMD's are the same: only the unit tells them apart.
+    """
+
+    def __init__(self, program: Program, data: bytes, eh_frame: bool, address: int) -> None:
+        self.name = ".eh_frame" if eh_frame else ".debug_frame"
+        self._program = program
+        self._data = data
+        self._eh_frame = eh_frame
+        self._address = address
+        self._tables: dict[str, RowSource] = {}
+
+    def row(self, pc: FileAddress) -> UnwindRow | None:
+        """The row at a file address."""
+        unit = self._program.info.unit_at(pc) if self._program.has_debug_info else None
+        dialect = unit.dialect if unit is not None else "amd"
+        table = self._tables.get(dialect)
+        if table is None:
+            faults: list[dwarf.DwarfError] = []
+            table = self._tables[dialect] = dwarf.parse_frames(
+                self._data, dialect=dialect, eh_frame=self._eh_frame, section_address=self._address, faults=faults
+            )
+            for fault in faults:
+                complain(self._program, pc, fault, self.name)
+        return table.row(pc)
+
+
+Rows = Callable[[FileAddress, int], FoundRow | None]
+"""Rules at a file address for waves of a size."""
+
+
+class Unwinder:
+    """Asks each source in turn. Lives as long as the program, and so does what it has found: recursive functions are
+    asked for at the same few addresses again and again.
+
+    ``prologue(program, wave_size)`` gives the source that reads machine code, which depends on the wave size.
+    """
+
+    def __init__(self, program: Program, prologue: Callable[[Program, int], RowSource | None]) -> None:
+        self._program = program
+        self._prologue = prologue
+        self._prologues: dict[int, RowSource | None] = {}
+        self._rows: dict[tuple[FileAddress, int], FoundRow | None] = {}
+        self.elsewhere: Callable[[LoadedAddress], tuple[Program, Rows]] | None = None
+        """The code object at an address, and its rules; ``None``: there is no other than this one."""
+
+    @cached_property
+    def _sources(self) -> Sequence[tuple[str, RowSource]]:
+        sources: list[tuple[str, RowSource]] = []
+        debug_frame = self._program.debug.sections.get(".debug_frame")
+        if debug_frame is not None:
+            sources.append(("DWARF CFI (.debug_frame)", _FrameSection(self._program, debug_frame, False, 0)))
+        eh_frame = self._program.code_object.sections.get(".eh_frame")
+        if eh_frame is not None:
+            frames = _FrameSection(self._program, eh_frame.data, True, eh_frame.address)
+            sources.append(("DWARF CFI (.eh_frame)", frames))
+        return sources
+
+    def row(self, pc: FileAddress, wave_size: int | None = None) -> FoundRow | None:
+        """The rules at a file address for waves of a size (by default the program's), from the first that has any."""
+        key = pc, wave_size or self._program.wave_size
+        if key not in self._rows:
+            self._rows[key] = self._find(*key)
+        return self._rows[key]
+
+    def _find(self, pc: FileAddress, wave_size: int, first: int = 0) -> FoundRow | None:
+        """The row of the first source that has one, from the source with an index on."""
+        for index in range(first, len(self._sources)):
+            name, source = self._sources[index]
+            try:
+                row = source.row(pc)
+            except Error as error:
+                complain(self._program, pc, error, name)
+                continue
+            if row is not None:
+                return FoundRow(row, name, partial(self._find, pc, wave_size, index + 1))
+        if wave_size not in self._prologues:
+            self._prologues[wave_size] = self._prologue(self._program, wave_size)
+        prologue = self._prologues[wave_size]
+        row = prologue.row(pc) if prologue is not None else None
+        return FoundRow(row, PROLOGUE) if row is not None else None

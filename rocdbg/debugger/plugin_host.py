@@ -1,0 +1,340 @@
+"""The host of plug-ins: what they register, and the guard around every call into them.
+
+A plug-in is a module with a function ``register(api)``. It is found by the name of an entry point of the
+group ``rocdbg.plugins``, or by the path of a Python file. A fault in it costs one warning.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib.machinery import SourceFileLoader
+from itertools import islice
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct, field
+
+from rocdbg.debugger.base.errors import ControlFlow, PluginError
+from rocdbg.debugger.expr.names.convenience_variables import EvaluationHost, Function
+from rocdbg.debugger.plugin_session import PluginSession
+from rocdbg.debugger.running.observer import Observer
+from rocdbg.debugger.running.stop_events import StopEvent
+from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.values.pretty_printed import Pretty, PrettyPrinter
+from rocdbg.debugger.values.value import Value
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from rocdbg.debugger.session import Session as EngineSession
+
+GROUP = "rocdbg.plugins"
+MAX_NESTED = 8
+"""How deep a pretty-printer may format values that it formats again; what is below is shown as it is."""
+MAX_CHILDREN = 100_000
+"""Children that one value's pretty-printer may give."""
+T = TypeVar("T")
+
+StopHook = Callable[[PluginSession, StopEvent], None]
+
+
+class Plugin(Struct):
+    """A loaded plug-in and what it registered. ``commands`` are opaque to the engine."""
+
+    name: str
+    source: str
+    description: str = ""
+    commands: list[Any] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
+    printers: list[PrettyPrinter] = field(default_factory=list)
+    stop_hooks: list[StopHook] = field(default_factory=list)
+    observers: list[Observer] = field(default_factory=list)
+    enabled: bool = True
+    faults: int = 0
+
+
+class PluginApi:
+    """What a plug-in's ``register`` is given."""
+
+    def __init__(self, host: PluginHost, plugin: Plugin) -> None:
+        self._host = host
+        self._plugin = plugin
+
+    @property
+    def session(self) -> PluginSession:
+        """The session, as plug-ins see it."""
+        return PluginSession(self._host.session)
+
+    def command(self, command: Any) -> None:
+        """Add a command; what a command is, the front end says."""
+        self._plugin.commands.append(command)
+        self._host.command_added(self._plugin, command)
+
+    def function(self, name: str, function: Function) -> None:
+        """Add the convenience function ``$name``: ``function(host, values) -> Value``."""
+        if not isinstance(name, str) or not name.isidentifier():
+            raise PluginError(f"Plug-in {self._plugin.name}: {name!r} is no name for a convenience function.")
+        self._plugin.functions.append(name)
+        plugin, host = self._plugin, self._host
+
+        def guarded(evaluation: EvaluationHost, arguments: Sequence[Value]) -> Value:
+            result: object = host.call(plugin, f"function ${name}", lambda: function(evaluation, arguments))
+            if not isinstance(result, Value):
+                kind = type(result).__name__
+                raise PluginError(f"Plug-in {plugin.name}: function ${name} gave {kind}, not a Value.")
+            return result
+
+        self._host.session.convenience.functions[name] = guarded
+
+    def pretty_printer(self, printer: PrettyPrinter) -> None:
+        """Add a pretty-printer: ``printer(value)`` gives a `Pretty`, text, or ``None`` for other values."""
+        self._plugin.printers.append(printer)
+
+    def on_stop(self, hook: StopHook) -> None:
+        """Call ``hook(session, event)`` after each stop."""
+        self._plugin.stop_hooks.append(hook)
+
+    def observer(self, observer: Observer) -> None:
+        """Have ``observer`` told of launches, stops and ends; one that fails is switched off."""
+        self._plugin.observers.append(observer)
+
+
+class PluginHost(Observer):
+    """Loads plug-ins and calls them. ``command_added`` and ``command_removed`` are set by the front end."""
+
+    def __init__(self, session: EngineSession) -> None:
+        self.session = session
+        self.plugins: dict[str, Plugin] = {}
+        self._printing: list[PrettyPrinter] = []  # the pretty-printers under way
+        self.command_added: Callable[[Plugin, Any], None] = lambda plugin, command: None
+        self.command_removed: Callable[[Any], None] = lambda command: None
+
+    # -- loading
+
+    def available(self) -> dict[str, EntryPoint]:
+        """Plug-ins that are installed, by name."""
+        from importlib.metadata import entry_points  # takes long to load, and few sessions ask
+
+        return {point.name: point for point in entry_points(group=GROUP)}
+
+    def load(self, what: str) -> Plugin:
+        """``plugin load NAME|PATH``. Raises `PluginError` when there is none or it cannot be loaded."""
+        if what in self.plugins:
+            raise PluginError(f"Plug-in {what} is already loaded.")
+        points = self.available()
+        if what in points:
+            name, source = what, points[what].value
+            module = self._import(what, lambda: points[what].load())
+        else:
+            path = Path(what)
+            with suppress(RuntimeError, KeyError):  # nobody's home
+                path = path.expanduser()
+            is_file = os.path.isfile(path)  # noqa: PTH113 - never raises
+            if path.suffix != ".py" and "/" not in what:  # a name: no file of the current folder answers to it
+                module_and_source = self._shipped(what)
+                if module_and_source is None:
+                    known = ", ".join(sorted({*points, *_shipped_names()})) or "none"
+                    raise PluginError(f"There is no plug-in {what}; installed are: {known}.")
+                name, (module, source) = what, module_and_source
+            else:
+                if not is_file:
+                    raise PluginError(f"{path}: No such file or directory.")
+                name, source = path.stem, str(path)
+                if name in self.plugins:
+                    raise PluginError(f"Plug-in {name} is already loaded.")
+                module = self._import(name, lambda: _load_file(path))
+        return self._register(name, source, module)
+
+    def _shipped(self, name: str) -> tuple[ModuleType, str] | None:
+        """A plug-in of the source tree's ``plugins`` folder, where rocdbg runs without being installed."""
+        path = Path(__file__).resolve().parents[2] / "plugins" / f"{name}.py"
+        if name not in _shipped_names():
+            return None
+        return self._import(name, lambda: _load_file(path)), str(path)
+
+    def _import(self, name: str, load: Callable[[], Any]) -> ModuleType:
+        try:
+            module = load()
+            registers = callable(getattr(module, "register", None))
+        except BaseException as error:  # the guard: whatever a plug-in does at import is its own fault
+            if not _is_fault(error):
+                raise
+            raise PluginError(f"Plug-in {name} cannot be loaded: {_describe(error)}") from error
+        if not registers:
+            raise PluginError(f"Plug-in {name} has no function register(api).")
+        return module  # type: ignore[no-any-return]
+
+    def _register(self, name: str, source: str, module: ModuleType) -> Plugin:
+        text = str(module.__doc__ or "").strip()
+        plugin = Plugin(name, source, text.splitlines()[0] if text else "")
+        self.plugins[name] = plugin
+        try:
+            module.register(PluginApi(self, plugin))
+        except BaseException as error:
+            self.unload(name)
+            if not _is_fault(error):
+                raise
+            raise PluginError(f"Plug-in {name} cannot be loaded: {_describe(error)}") from error
+        return plugin
+
+    def unload(self, name: str) -> None:
+        """``plugin unload NAME``: take back all it registered. Raises `PluginError` when it is not loaded."""
+        plugin = self.plugins.pop(name, None)
+        if plugin is None:
+            raise PluginError(f"Plug-in {name} is not loaded.")
+        for command in reversed(plugin.commands):
+            self.command_removed(command)
+        for function in plugin.functions:
+            self.session.convenience.forget_function(function)
+
+    # -- calling
+
+    def call(self, plugin: Plugin, what: str, function: Callable[[], T]) -> T:
+        """Call into a plug-in. Its `rocdbg.Error` s pass; anything else becomes a `PluginError`."""
+        try:
+            return function()
+        except Error:
+            raise
+        except BaseException as error:  # the guard
+            if not _is_fault(error):
+                raise
+            plugin.faults += 1
+            raise PluginError(f"Plug-in {plugin.name}: {what} failed: {_describe(error)}") from error
+
+    def pretty(self, value: Value) -> Pretty | str | None:
+        """Ask the pretty-printers, newest plug-in first; a faulty one is switched off with a warning."""
+        for plugin in reversed(self.plugins.values()):
+            for printer in list(plugin.printers) if plugin.enabled else ():
+                if self._printing.count(printer) >= MAX_NESTED:
+                    continue  # it asks for the text of a value while it makes one, and so on
+                self._printing.append(printer)
+                try:
+                    result = checked(printer(value))
+                except Error:
+                    raise
+                except BaseException as error:  # the guard
+                    self._switch_off(plugin, plugin.printers, printer, "a pretty-printer", error)
+                    continue
+                finally:
+                    self._printing.remove(printer)
+                if result is not None:
+                    return result
+        return None
+
+    def printer(self) -> PrettyPrinter | None:
+        """`pretty`, if there is anything to ask."""
+        return self.pretty if self.has_printers else None
+
+    @property
+    def has_printers(self) -> bool:
+        """Whether any plug-in formats values."""
+        return any(plugin.enabled and plugin.printers for plugin in self.plugins.values())
+
+    def launched(self, target: Target) -> None:
+        """Tell the observers; a faulty one is switched off with a warning."""
+        self._tell(_observers, lambda observer: observer.launched(target), "an observer")
+
+    def stopped(self, event: StopEvent) -> None:
+        """As `launched`; the stop hooks are told, too."""
+        self._tell(_observers, lambda observer: observer.stopped(event), "an observer")
+        session = PluginSession(self.session)
+        self._tell(lambda plugin: plugin.stop_hooks, lambda hook: hook(session, event), "a stop hook")
+
+    def left(self) -> None:
+        """As `launched`."""
+        self._tell(_observers, lambda observer: observer.left(), "an observer")
+
+    def _tell(self, of: Callable[[Plugin], list[T]], tell: Callable[[T], None], what: str) -> None:
+        """Call into what plug-ins have registered of a kind."""
+        for plugin in self.plugins.values():
+            for item in list(of(plugin)) if plugin.enabled else ():
+                try:
+                    tell(item)
+                except BaseException as error:  # the guard
+                    self._switch_off(plugin, of(plugin), item, what, error)
+
+    def _switch_off(self, plugin: Plugin, items: list[T], item: T, what: str, error: BaseException) -> None:
+        """Something of a plug-in is at fault: it is not called again. Raises what is nobody's fault."""
+        if not _is_fault(error):
+            raise error
+        plugin.faults += 1
+        items.remove(item)
+        text = f"{what} failed and is switched off: {_describe(error)}"
+        self.session.warnings.add(f"Plug-in {plugin.name}: {text}")
+
+
+def _observers(plugin: Plugin) -> list[Observer]:
+    return plugin.observers
+
+
+def _shipped_names() -> list[str]:
+    """The plug-ins of the source tree, where rocdbg runs from there."""
+    folder = Path(__file__).resolve().parents[2] / "plugins"
+    return [path.stem for path in folder.glob("[a-z]*.py")] if (folder / "lanemap.py").is_file() else []
+
+
+class _Loader(SourceFileLoader):
+    """Compiles a plug-in each time: what Python keeps is told from a newer text by second and size alone, and would lie
+    beside somebody's plug-in."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
+def _load_file(path: Path) -> ModuleType:
+    name = f"rocdbg_plugin_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Loader(name, str(path)))
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def checked(result: object) -> Pretty | str | None:
+    """A pretty-printer's answer, of the types that are allowed, children listed and not without end.
+
+    Raises `TypeError`, or what a generator of children raises.
+    """
+    if result is None or isinstance(result, str):
+        return result if result is None else str.__str__(result)  # of a subclass, the text alone
+    if not isinstance(result, Pretty):
+        raise TypeError(f"a pretty-printer gives Pretty, str or None, not {type(result).__name__}")
+    if not isinstance(result.text, str | None):
+        raise TypeError(f"the text of Pretty is str or None, not {type(result.text).__name__}")
+    children = tuple(islice(result.children, MAX_CHILDREN + 1))
+    if len(children) > MAX_CHILDREN:
+        raise ValueError(f"more than {MAX_CHILDREN} children")
+    for child in children:
+        if not (isinstance(child, tuple | list) and len(child) == 2 and isinstance(child[1], Value)):
+            raise TypeError("a child of Pretty is a pair of a name and a Value")
+    text = result.text if result.text is None else str.__str__(result.text)
+    return Pretty(text, tuple((str(name), value) for name, value in children), str(result.hint))
+
+
+def _is_fault(error: BaseException) -> bool:
+    """Whether an exception out of a plug-in is its fault: all but the user's Ctrl-C and what unwinds a session.
+
+    Under handlers of a front end Ctrl-C is a subclass of KeyboardInterrupt; a plain one then is the plug-in's own.
+    """
+    if isinstance(error, ControlFlow):
+        return False
+    if isinstance(error, KeyboardInterrupt):
+        return type(error) is KeyboardInterrupt and signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    return True
+
+
+def _describe(error: BaseException) -> str:
+    try:
+        text = str(error).partition("\n")[0]
+    except Exception:  # what its own exception does is the plug-in's fault, too
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,33 @@
+"""What is wrong with a program's debug information, each thing named once: the session goes on without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocdbg.dwarf.errors import DwarfError
+from rocdbg.errors import Error
+
+_MOST = 1000
+"""Things that are named: a hostile file has as many as it wants."""
+
+
+class Complaints:
+    """Keeps what was named; ``warn`` shows it."""
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
+        self._named: set[tuple[str, str]] = set()
+
+    def add(self, error: Error, instead: str) -> None:
+        """Name what is wrong, and what is used instead ("EXEC is used"), unless that was named before.
+
+        An attribute is named once, whatever is wrong with it at other places of the code.
+        """
+        if isinstance(error, DwarfError) and error.attribute is not None:
+            key = error.attribute, error.entry or ""
+        else:
+            key = str(error), instead
+        if key in self._named or len(self._named) >= _MOST:
+            return
+        self._named.add(key)
+        self._warn(f"{error}; {instead}.")

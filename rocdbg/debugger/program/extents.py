@@ -1,0 +1,186 @@
+"""Where functions begin and end in a code object's machine code, whatever its author wrote of them.
+
+Compilers say it all: type and size of each symbol. Assembly often says neither; then a function reaches to the next
+one or to the end of its section. What is a function and what just a label in one, such symbols do not tell: functions
+are what kernel descriptors start, what calls lead to, and what other files may call (global symbols).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rocdbg.codeobject import CodeObjectError
+from rocdbg.codeobject.elf import SHF_EXECINSTR, Section
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.addresses import FileAddress, LoadedAddress
+    from rocdbg.analysis.control_flow import FunctionCode
+    from rocdbg.codeobject import CodeObject
+    from rocdbg.debugger.program.program import Program
+    from rocdbg.isa import Instruction
+
+# What reads instructions is imported late: many sessions do not look at any.
+
+_MOST_INSTRUCTIONS = 500_000
+"""Instructions that are looked at for calls: none of the assembly seen so far has a tenth of that."""
+
+
+class FunctionExtents:
+    """The functions of a code object by file address, found when first asked for."""
+
+    def __init__(self, code_object: CodeObject) -> None:
+        self._code_object = code_object
+
+    def at(self, address: int) -> FunctionCode | None:
+        """The function whose code holds an address; of several the one that starts last."""
+        functions, reaches = self._functions
+        position = bisect_right(functions, address, key=lambda each: each.start) - 1
+        while position >= 0 and reaches[position] > address:
+            if functions[position].end > address:
+                return functions[position]
+            position -= 1
+        return None
+
+    @cached_property
+    def _functions(self) -> tuple[list[FunctionCode], list[int]]:
+        """All functions by start, and how far the functions up to each reach."""
+        sized, starts = self._declared()
+        links: dict[int, set[int]] = {}
+        if starts or any(not symbol.size for symbol in self._code_symbols):
+            for target, link in self._calls():
+                links.setdefault(target, set()).add(link)
+        kernels = self._kernels
+        found = {
+            start: self._function(start, end, kernels, links) for start, end in sorted(sized)
+        }
+        reach = sorted(found.values(), key=lambda each: each.start)
+        begins = [each.start for each in reach]
+        ends = _prefix_ends(reach)
+        loose: set[int] = set()
+        for start in {*starts, *links, *kernels}:
+            inside = bisect_right(begins, start) - 1
+            if start not in found and not (inside >= 0 and ends[inside] > start):
+                loose.add(start)
+        borders = sorted({*begins, *loose})
+        for start in loose:
+            section = self._section_end(start)
+            if section is None:
+                continue
+            after = bisect_right(borders, start)
+            end = min(section, borders[after]) if after < len(borders) else section
+            found[start] = self._function(start, end, kernels, links)
+        functions = sorted(found.values(), key=lambda each: (each.start, -each.end))
+        return functions, _prefix_ends(functions)
+
+    @staticmethod
+    def _function(start: int, end: int, kernels: set[int], links: dict[int, set[int]]) -> FunctionCode:
+        from rocdbg.analysis.control_flow import RETURN_ADDRESS, FunctionCode
+
+        called_with = links.get(start, {RETURN_ADDRESS})
+        link = called_with.pop() if len(called_with) == 1 else RETURN_ADDRESS
+        return FunctionCode(start, end, start in kernels, link)
+
+    @cached_property
+    def _code_symbols(self) -> list[Symbol]:
+        code_object = self._code_object
+        return [
+            symbol for symbol in code_object.symbols
+            if symbol.is_defined and symbol.name and not symbol.name.startswith(".L")
+            and symbol.type in (SymbolType.NOTYPE, SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
+            and code_object.is_code(symbol)
+        ]
+
+    def _declared(self) -> tuple[set[tuple[int, int]], set[int]]:
+        """Start and end of what has a size, and where what has none begins and is a function by type or binding."""
+        sized: dict[int, int] = {}
+        starts = set()
+        for symbol in self._code_symbols:
+            try:
+                address = int(self._code_object.address_of(symbol))
+            except CodeObjectError:
+                continue
+            if symbol.size:
+                sized[address] = max(sized.get(address, 0), address + symbol.size)
+            elif symbol.type != SymbolType.NOTYPE or symbol.binding:
+                starts.add(address)
+        return set(sized.items()), starts
+
+    @cached_property
+    def _kernels(self) -> set[int]:
+        """Where kernels begin."""
+        found = set()
+        for kernel in self._code_object.kernels.values():
+            try:
+                entry = kernel.entry_address
+                symbol = self._code_object.symbols.get(kernel.name)
+                # a kernel of version 2 has its descriptor in front of the code, and in its symbol
+                found.add(int(self._code_object.address_of(symbol)) if self._code_object.has_code_headers and symbol
+                          else int(entry))
+            except CodeObjectError:
+                continue
+        return found
+
+    def _sections(self) -> Iterator[tuple[Section, int]]:
+        for section in self._code_object.container.section_list:
+            address = self._code_object.section_address(section)
+            if section.flags & SHF_EXECINSTR and address is not None:
+                yield section, int(address)
+
+    def _section_end(self, address: int) -> int | None:
+        """The end of the section with an address; without sections that of the segment."""
+        for section, start in self._sections():
+            if start <= address < start + section.size:
+                return start + section.size
+        for segment in self._code_object.container.segments:
+            if segment.address <= address < segment.address + segment.file_size and segment.flags & 1:
+                return segment.address + segment.file_size
+        return None
+
+    def _calls(self) -> Iterator[tuple[int, int]]:
+        """Where calls lead to, as far as that can be seen next to them, and the register each returns through."""
+        from rocdbg.analysis.control_flow import jump_targets
+        from rocdbg.isa import Flow
+
+        for section, start in self._sections():
+            instructions = self._instructions(section, start)
+            targets = jump_targets(instructions)
+            for instruction in instructions:
+                if instruction.flow is Flow.CALL:
+                    target = instruction.branch_target or targets.get(instruction.address)
+                    link = instruction.operand("sdst")
+                    if target is not None and link is not None:
+                        yield target, link.index
+
+    def _instructions(self, section: Section, start: int) -> list[Instruction]:
+        from rocdbg import isa
+
+        found: list[Instruction] = []
+        try:
+            code = self._code_object.read(start, section.size)
+            for instruction in isa.disassemble(code, self._code_object.target.name, address=start):
+                found.append(instruction)
+                if len(found) >= _MOST_INSTRUCTIONS:
+                    break
+        except Error:
+            pass  # cut off, or not in the file: as far as it goes
+        return found
+
+
+def function_start(program: Program, address: LoadedAddress) -> FileAddress | None:
+    """Where the function or, without debug information, the symbol begins that an address is in."""
+    function, symbol = program.function_at(address), program.symbol_at(address)
+    if function is not None:
+        return function.low_pc
+    return program.code_object.address_of(symbol) if symbol is not None else None
+
+
+def _prefix_ends(functions: list[FunctionCode]) -> list[int]:
+    found: list[int] = []
+    for function in functions:
+        found.append(max(function.end, found[-1]) if found else function.end)
+    return found

@@ -1,0 +1,43 @@
+"""What has variables of its own: functions with code, and inlined calls in them."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.info import Function, InlinedSubroutine
+from rocdbg.dwarf.info.scopes import Scope
+
+
+class Routine(Struct, frozen=True):
+    """A function with code, or an inlined call in one: all inlined calls around it, outermost first."""
+
+    function: Function
+    calls: tuple[InlinedSubroutine, ...] = ()
+
+    @property
+    def scope(self) -> Scope:
+        """Where its variables are."""
+        return self.calls[-1] if self.calls else self.function
+
+    @property
+    def source(self) -> Function:
+        """The function as the source has it."""
+        return self.calls[-1].function if self.calls else self.function
+
+
+# Inlined calls by where their code is.
+
+
+def inlined_starting_at(program: Program, address: LoadedAddress) -> list[InlinedSubroutine]:
+    """The inlined calls whose code begins at a loaded address, innermost first."""
+    found: list[InlinedSubroutine] = []
+    file_address = program.to_file(address)
+    if program.function_at(address) is None:
+        return found
+    for instance in program.info.inline_frames_at(file_address):
+        if instance.entry_pc != file_address and instance.low_pc != file_address:
+            break
+        found.append(instance)
+    return found

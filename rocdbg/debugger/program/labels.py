@@ -1,0 +1,175 @@
+"""Labels: places in code that have a name and are no functions.
+
+Symbols of no type are labels, of the debug information of assembly its entries of labels. Assemblers forget the names
+that begin with ``.L`` and are numbers (``1:``); the source still has them. Where one is follows from the line table,
+if the very next statement in the source has a row there: a label in a branch of the source that was not assembled, in a
+macro or in front of another section is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
+from rocdbg.dwarf.info import SourceFile
+from rocdbg.dwarf.info.scopes import Label, Scope
+from rocdbg.dwarf.info.unit import Unit
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.program.program import Program
+
+ASSEMBLER = 0x8001
+"""DW_LANG_Mips_Assembler, which LLVM and GNU give to all assembly."""
+_MOST_LINES = 500_000
+_LABEL = re.compile(r"\s*(?:/\*.*?\*/\s*)*([A-Za-z_.$][\w.$@]*|\d+)\s*:(?![:=])")
+_SILENT = re.compile(
+    r"\s*(?:\.(?:set|equ|equiv|globl|global|hidden|protected|local|weak|type|size|loc|cfi_\w+|print|warning|ident)\b.*"
+    r"|[A-Za-z_.$][\w.$]*\s*=[^=].*)?$"
+)
+"""A line without code that changes nothing of where the next one is."""
+_BODY = re.compile(r"\s*\.(macro|rept|irpc?|altmacro|rep)\b")
+_END_BODY = re.compile(r"\s*\.(endm|endmacro|endr)\b")
+_COMMENT = re.compile(r"//.*|;.*|/\*.*?\*/|^\s*#.*")
+
+
+class NamedLabel(Struct, frozen=True):
+    """A label by name; ``file`` and ``line`` are of its own line, where that is known."""
+
+    name: str
+    address: FileAddress
+    file: SourceFile | None = None
+    line: int | None = None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one of those that branches name ``1f`` and ``1b``."""
+        return self.name.isdecimal()
+
+
+class Labels:
+    """The labels of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def named(self, name: str) -> list[NamedLabel]:
+        """Those of a name, by address, that no symbol has."""
+        return self._by_name.get(name, [])
+
+    def names(self) -> Iterator[str]:
+        """The names that can be asked for: no numbers."""
+        return (name for name in self._by_name if not name.isdecimal())
+
+    def heads(self, address: LoadedAddress) -> list[str]:
+        """The labels at an address: not what functions are called."""
+        place = self._program.to_file(address)
+        symbols = [symbol.name for symbol in self._symbols(place) if symbol.type == SymbolType.NOTYPE]
+        return [*symbols, *(label.name for label in self._by_address.get(place, ()) if label.name not in symbols)]
+
+    def _symbols(self, place: FileAddress) -> list[Symbol]:
+        """Those of code that begins at an address; first the one that the address goes by."""
+        code_object = self._program.code_object
+        found = [symbol for symbol in code_object.symbols.starting_in(place, place + 1) if code_object.is_code(symbol)]
+        return found[::-1]
+
+    def target(self, address: LoadedAddress, branch: LoadedAddress) -> str | None:
+        """What the source of a branch calls the place it goes to; ``None`` where that has no name of its own."""
+        place = self._program.to_file(address)
+        for symbol in self._symbols(place):
+            return symbol.name
+        for label in self._by_address.get(place, ()):
+            return label.name if not label.is_number else label.name + ("b" if address <= branch else "f")
+        return None
+
+    # -- what there is
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[NamedLabel]]:
+        found: dict[str, list[NamedLabel]] = {}
+        for label in sorted(self._all, key=lambda label: label.address):
+            found.setdefault(label.name, []).append(label)
+        return found
+
+    @cached_property
+    def _by_address(self) -> dict[int, list[NamedLabel]]:
+        found: dict[int, list[NamedLabel]] = {}
+        for label in sorted(self._all, key=lambda label: label.name.isdecimal()):
+            found.setdefault(label.address, []).append(label)
+        return found
+
+    @cached_property
+    def _all(self) -> list[NamedLabel]:
+        program = self._program
+        if not program.has_debug_info:
+            return []
+        found: dict[tuple[str, int], NamedLabel] = {}
+        for unit in program.info.units:
+            if unit.language != ASSEMBLER:
+                continue
+            declared = [
+                NamedLabel(label.name, label.address, label.file, label.line) for label in unit_labels(unit)
+            ]
+            for label in (*declared, *self._of_source(unit, declared)):
+                found.setdefault((label.name, label.address), label)
+        return list(found.values())
+
+    def _of_source(self, unit: Unit, declared: list[NamedLabel]) -> Iterator[NamedLabel]:
+        """The labels that just the source has, of a unit's files."""
+        table = unit.line_table
+        if table is None:
+            return
+        for file in unit.files:
+            rows = {
+                line: min(row.address for row in found)
+                for line in self._program.info.lines_with_code(file)
+                if (found := self._program.info.rows_of_line(file, line))
+            }
+            if not rows:
+                continue
+            known = {label.line: label.name for label in declared if label.file == file}
+            yield from self._in_file(file, rows, known)
+
+    def _in_file(
+        self, file: SourceFile, rows: dict[int, FileAddress], known: dict[int | None, str]
+    ) -> Iterator[NamedLabel]:
+        found: list[NamedLabel] = []
+        waiting: list[tuple[str, int]] = []
+        depth = 0
+        for number in range(1, min(max(rows), _MOST_LINES) + 1):
+            text = self._program.source_line(file, number)
+            if text is None:
+                return
+            if number in known and f"{known[number]}:" not in re.sub(r"\s+:", ":", text):
+                return  # another text than what was assembled
+            rest = _COMMENT.sub("", text)
+            if _END_BODY.match(rest):
+                depth = max(0, depth - 1)
+                waiting.clear()
+                continue
+            if _BODY.match(rest):
+                depth += 1
+                waiting.clear()
+            if depth:
+                continue
+            while (label := _LABEL.match(rest)) is not None:
+                waiting.append((label[1], number))
+                rest = rest[label.end() :]
+            if _SILENT.match(rest):
+                continue
+            if number in rows:
+                found += [NamedLabel(name, rows[number], file, line) for name, line in waiting]
+            waiting.clear()
+        yield from (
+            label for label in found if label.is_number or label.name.startswith((".", "$")) or label.line not in known
+        )
+
+
+def unit_labels(unit: Unit) -> Iterator[Label]:
+    """The labels of a unit outside of its functions, as assemblers describe those of a whole file."""
+    return Scope(unit.top).labels

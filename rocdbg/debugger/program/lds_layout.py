@@ -1,0 +1,223 @@
+"""Where LDS variables are that carry no location: laid out again as the compiler's backend lays them out.
+
+LLVM places the LDS variables of a kernel in one structure: sorted by alignment and size, largest first,
+then by symbol name, after raising the alignment of larger ones; gaps are filled with what fits without
+padding. The result is believed only when its size is what the kernel descriptor asks for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from rocdbg import dwarf
+from rocdbg.debugger.program.opencl_kernels import KERNEL_BODY, is_kernel_body
+from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.info import Exprloc, Function, Scope, Variable
+from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType
+
+_IN_SPACE = re.compile(rb"([\x30-\x4f])\x16\x18\Z", re.DOTALL)
+"""DW_OP_lit<N>, DW_OP_swap, DW_OP_xderef: what comes before is an address in a space, by its producer's number."""
+_LIT0 = 0x30
+_LDS = 3
+
+
+class _Item(Struct, frozen=True):
+    name: str
+    variable: Variable
+    size: int
+    alignment: int
+
+
+def natural_alignment(type_: Type) -> int:
+    """Alignment of a type on amdgcn."""
+    stripped = type_.strip_typedefs()
+    if isinstance(stripped, ArrayType):
+        return natural_alignment(stripped.element)
+    if isinstance(stripped, ClassType):
+        return max([1, *(natural_alignment(m.type) for m in stripped.members)])
+    if isinstance(stripped, VectorType):
+        size = stripped.byte_size
+    else:
+        size = stripped.size or 1
+    return 1 << max(0, size.bit_length() - 1)
+
+
+def _raised(size: int, alignment: int) -> int:
+    """The alignment after the backend has raised it for wider accesses."""
+    for limit, raised in ((8, 16), (4, 8), (2, 4), (1, 2)):
+        if size > limit:
+            return max(alignment, raised)
+    return alignment
+
+
+def is_unplaced(variable: Variable) -> bool:
+    """Whether a variable in LDS has no location of its own: none at all, or a symbol that is not defined.
+
+    Upstream clang names in the location a symbol that its backend then replaces; what is left is address 0.
+    """
+    location = variable.location
+    if location is None:
+        return not variable.is_parameter and not variable.declaration
+    space = _IN_SPACE.search(location.data) if isinstance(location, Exprloc) else None
+    if not isinstance(location, Exprloc) or space is None:
+        return False
+    if variable.unit.conventions.address_space(space[1][0] - _LIT0) != _LDS:
+        return False
+    operations = dwarf.decode(location.data, variable.unit.dialect)
+    if len(operations) != 4:
+        return False
+    if operations[0].info.meaning == "addrx":
+        index = operations[0].operands[0]
+        addresses = variable.unit.debug_addr
+        return isinstance(index, int) and index < len(addresses) and addresses[index] == 0
+    return operations[0].info.meaning == "addr" and operations[0].operands[0] == 0
+
+
+def body_variables(program: Program, function: Function) -> list[Variable]:
+    """The LDS variables of an OpenCL kernel's body, which only its own copy describes, not the inlined ones."""
+    if not is_kernel_body(function):
+        return []
+    copies = program.info.functions_named(function.linkage_name or function.name or "")
+    return next((_lds_variables(copy) for copy in copies if copy.low_pc is not None), [])
+
+
+def _symbol_name(kernel: Function, variable: Variable) -> str:
+    """The name of an LDS variable in the compiler: a static local of C++, or ``kernel.variable``."""
+    if variable.linkage_name is not None:
+        return variable.linkage_name
+    name, function = variable.name or "", kernel.linkage_name or kernel.name or ""
+    if kernel.unit.language_name in ("c++", "hip"):
+        encoding = function[2:] if function.startswith("_Z") else f"{len(function)}{function}"
+        return f"_ZZ{encoding}E{len(name)}{name}"
+    return f"{kernel.name}.{name}"
+
+
+def _lds_variables(function: Function) -> list[Variable]:
+    """The LDS variables of a function: what has no place, without locals that the optimiser has removed.
+
+    The compiler describes static variables of a function before its parameters, all others behind them.
+    """
+    parameters = [v.offset for v in function.variables if v.is_parameter and v.offset > function.offset]
+    first = min(parameters, default=function.offset)
+    statics = [v for v in function.variables if is_unplaced(v) and function.offset < v.offset < first]
+    return statics or _unplaced(function)
+
+
+def _unplaced(scope: Scope) -> list[Variable]:
+    found = [v for v in scope.variables if is_unplaced(v)]
+    for child in scope.children:
+        found += _unplaced(child)
+    return found
+
+
+def place_variables(program: Program, kernel: Function) -> dict[int, int]:
+    """The LDS offset of each variable without location in a kernel, by its entry's offset.
+
+    Empty when the layout cannot be told: an object with other LDS variables than these.
+    """
+    if kernel.offset not in program.lds_places:
+        program.lds_places[kernel.offset] = _place(program, kernel)
+    return program.lds_places[kernel.offset]
+
+
+def _place(program: Program, kernel: Function) -> dict[int, int]:
+    code_kernel = program.code_object.kernels.find(
+        (kernel.linkage_name or kernel.name or "").removeprefix(KERNEL_BODY)
+    )
+    if code_kernel is None:
+        return {}
+    total = code_kernel.descriptor.group_segment_fixed_size
+    for variables in (_lds_variables(kernel), _unplaced(kernel)):
+        placed = _lay_out(program, [(_symbol_name(kernel, v), v) for v in variables], total)
+        if placed:
+            return placed
+    return place_shared(program)
+
+
+def place_shared(program: Program) -> dict[int, int]:
+    """The LDS offset of each variable of called functions and namespaces, where it is the same in all kernels.
+
+    With several kernels that is believed if each of them has room for just all these variables: none is then
+    another kernel's only.
+    """
+    if None not in program.lds_places:
+        program.lds_places[None] = _place_shared(program)
+    return program.lds_places[None]
+
+
+def _place_shared(program: Program) -> dict[int, int]:
+    totals = {kernel.descriptor.group_segment_fixed_size for kernel in program.code_object.kernels.values()}
+    if len(totals) != 1:
+        return {}
+    variables = _program_variables(program)
+    if len(program.code_object.kernels) > 1:
+        # where a variable is smaller than the alignment of others, padding could hide that it is missing
+        sizes = [variable.type.size or 0 for _, variable in variables]
+        whole = max((natural_alignment(variable.type) for _, variable in variables), default=1)
+        if any(size == 0 or size % whole for size in sizes):
+            return {}
+    return _lay_out(program, variables, totals.pop())
+
+
+def sole_kernel(program: Program) -> Function | None:
+    """The kernel of a program that has just one: all LDS is that one's, also what other functions declare."""
+    if len(program.code_object.kernels) != 1:
+        return None
+    name = next(iter(program.code_object.kernels))
+    return next((f for f in program.info.functions_named(name) if f.low_pc is not None), None)
+
+
+def _program_variables(program: Program) -> list[tuple[str, Variable]]:
+    """The LDS variables of all functions and of namespaces, with their symbols' names."""
+    found = [
+        (_symbol_name(function, variable), variable)
+        for function in program.info.functions_matching("")
+        if function.low_pc is not None
+        for variable in _lds_variables(function)
+    ]
+    names = {variable.offset for _, variable in found}
+    for variable in program.info.global_variables_matching(""):
+        if is_unplaced(variable) and variable.offset not in names:
+            found.append((variable.linkage_name or variable.name or "", variable))
+    return found
+
+
+def _lay_out(program: Program, variables: list[tuple[str, Variable]], total: int) -> dict[int, int]:
+    """The offsets of variables if these are what makes up the kernel's LDS, else nothing."""
+    items: list[_Item] = []
+    dynamic: list[Variable] = []
+    for name, variable in variables:
+        size = variable.type.size
+        fixed = program.lds_offset(name)
+        if fixed is not None:
+            return {variable.offset: fixed}
+        if size is None or size == 0:
+            dynamic.append(variable)
+            continue
+        natural = natural_alignment(variable.type)
+        items.append(_Item(name, variable, size, _raised(size, natural)))
+    items.sort(key=lambda item: (-item.alignment, -item.size, item.name))
+    placed: dict[int, int] = {}
+    place = 0
+    remaining = items
+    while remaining:
+        # what needs no padding here, the widest alignment first; else the least padding
+        item = next((i for i in remaining if place % i.alignment == 0), None)
+        if item is None:
+            least = min(i.alignment for i in remaining)
+            item = next(i for i in remaining if i.alignment == least)
+        place = -(-place // item.alignment) * item.alignment
+        placed[item.variable.offset] = place
+        place += item.size
+        remaining = [i for i in remaining if i is not item]
+    whole = max((natural_alignment(item.variable.type) for item in items), default=1)
+    if -(-place // whole) * whole != total:
+        return {}
+    for variable in dynamic:
+        alignment = natural_alignment(variable.type)
+        placed[variable.offset] = -(-total // alignment) * alignment
+    return placed
+
+

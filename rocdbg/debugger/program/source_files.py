@@ -1,0 +1,185 @@
+"""Source text: where files are found, and their lines."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.base.warnings import Warnings
+from rocdbg.dwarf.info import SourceFile
+from rocdbg.regular_file import FileAccessError, read_regular
+from rocdbg.text import raw_text
+
+MAX_SOURCE_SIZE = 64 << 20
+_SECOND = 1_000_000_000
+
+
+class SourceError(DebuggerError):
+    """A source file that cannot be read; ``name`` and ``line`` as asked for."""
+
+    def __init__(self, name: str, line: int | None, reason: str) -> None:
+        self.name = name
+        self.line = line
+        self.reason = reason
+        where = f"{line}\t" if line is not None else ""
+        super().__init__(f"{where}{name}: {reason}.")
+
+
+class SourceText(Struct, frozen=True):
+    """A file that was found: its lines, and where (``None`` for text embedded in the debug information)."""
+
+    file: SourceFile
+    lines: tuple[str, ...]
+    path: Path | None
+
+    def line(self, number: int) -> str | None:
+        """Line ``number`` (from 1) without its end, ``None`` past the end."""
+        return self.lines[number - 1] if 1 <= number <= len(self.lines) else None
+
+
+def _current_directory() -> Path | None:
+    """``None`` when it was deleted."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def split_lines(text: str) -> tuple[str, ...]:
+    r"""Lines as compilers count them: they end at ``\n`` or ``\r\n`` and nowhere else (form feed, NEL, U+2028)."""
+    return tuple(line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")) if text else ()
+
+
+def modified(path: Path) -> int | None:
+    """When a file was written last, in nanoseconds; None if there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except (OSError, ValueError):
+        return None
+
+
+def checksum(data: bytes) -> bytes:
+    """A text's checksum as line tables have it."""
+    return hashlib.md5(data, usedforsecurity=False).digest()
+
+
+class SourceFiles:
+    """Finds and keeps source texts. The cache lives until settings change (`forget`).
+
+    ``built``: when the program was written (nanoseconds), None if that is not known. ``warnings`` has texts that are
+    not those that were compiled, by their checksums or, where there is none, their times.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.warnings = Warnings()
+        self.built: int | None = None
+        self._texts: dict[str, SourceText] = {}
+        self.program_directory: Path | None = None
+        """Where the code object is; the last place that is looked in."""
+
+    def use(self, directory: Path, built: int | None) -> None:
+        """Texts are another program's from now on: ``program_directory`` and ``built``."""
+        self.forget()
+        self.program_directory, self.built = directory, built
+
+    def forget(self) -> None:
+        """Drop what was read (``directory``, ``set substitute-path``)."""
+        self._texts.clear()
+
+    def candidates(self, file: SourceFile) -> list[Path]:
+        """The places a file may be, in order."""
+        paths = [self._substitute(file.path)]
+        name = self._substitute(file.name)
+        compile_directory = file.directory
+        relative = Path(name)
+        for directory in self._settings.directories:
+            if directory == "$cdir":
+                base = Path(self._substitute(compile_directory)) if compile_directory else None
+            elif directory == "$cwd":
+                base = _current_directory()
+            else:
+                base = Path(directory)
+                with suppress(RuntimeError, KeyError):  # nobody's home
+                    base = base.expanduser()
+            if base is None:
+                continue
+            if not relative.is_absolute():
+                paths.append(str(base / relative))
+            elif directory not in ("$cdir", "$cwd"):
+                paths.append(str(base) + str(relative))
+            paths.append(str(base / relative.name))
+        if self.program_directory is not None:
+            if not relative.is_absolute():
+                paths.append(str(self.program_directory / relative))
+            paths.append(str(self.program_directory / relative.name))
+        # A name with bytes that are no UTF-8 is looked for as it is in the debug information.
+        paths += [raw_text(path) for path in paths]
+        return [Path(path) for path in dict.fromkeys(paths)]
+
+    def _substitute(self, path: str) -> str:
+        for old, new in self._settings.substitute_path:
+            if path == old or path.startswith(old.rstrip("/") + "/"):
+                return new.rstrip("/") + path[len(old.rstrip("/")) :]
+        return path
+
+    def text(self, file: SourceFile) -> SourceText:
+        """The file's text: embedded, else from disk. Raises `SourceError` naming the file."""
+        found = self._texts.get(file.path)
+        if found is not None:
+            return found
+        if file.source is not None:
+            text = SourceText(file, split_lines(file.source), None)
+        else:
+            text = self._read(file)
+        self._texts[file.path] = text
+        return text
+
+    def _read(self, file: SourceFile) -> SourceText:
+        reason = "No such file or directory"
+        for path in self.candidates(file):
+            try:
+                if not path.is_file():
+                    continue
+                data = read_regular(path, MAX_SOURCE_SIZE)
+            except FileAccessError as error:
+                reason = error.reason
+                continue
+            except (OSError, ValueError) as error:  # ValueError: no path can be like that
+                reason = getattr(error, "strerror", None) or str(error)
+                continue
+            self._warn_if_changed(file, path, data)
+            return SourceText(file, split_lines(data.decode("utf-8", "replace")), path)
+        raise SourceError(file.name, None, reason)
+
+    def _warn_if_changed(self, file: SourceFile, path: Path, data: bytes) -> None:
+        if file.md5 is not None and checksum(data) == file.md5:
+            return
+        changed = modified(path)
+        if changed is not None and self.built is not None and changed // _SECOND > self.built // _SECOND:
+            self.warnings.add("Source file is more recent than executable.")
+        elif file.md5 is not None:
+            self.warnings.add(f"{file.name} is not the text that was compiled: its checksum differs.")
+
+    def line(self, file: SourceFile, number: int) -> str:
+        """One line. Raises `SourceError`, worded as GDB: ``12\\tk.hip: No such file or directory.``"""
+        try:
+            text = self.text(file)
+        except SourceError as error:
+            raise SourceError(file.name, number, error.reason) from None
+        line = text.line(number)
+        if line is None:
+            raise SourceError(file.name, number, f"source file has {len(text.lines)} lines")
+        return line
+
+    def line_or_none(self, file: SourceFile, number: int) -> str | None:
+        """One line, ``None`` where there is none or its file is not found."""
+        try:
+            return self.text(file).line(number)
+        except SourceError:
+            return None

@@ -1,0 +1,1 @@
+"""What the program's source text says beyond its debug information: macros, constants, initialisers."""

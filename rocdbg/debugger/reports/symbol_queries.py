@@ -1,0 +1,317 @@
+"""Questions about the program's symbols: what ``info symbol``, ``info line``, ``info scope`` and others show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.codeobject.demangle import demangle
+from rocdbg.debugger.base.errors import DebuggerError, NoProgramError, NoSymbolError
+from rocdbg.debugger.base.patterns import compile_pattern
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.expr.names.program_names import ProgramNames
+from rocdbg.debugger.expr.names.type_lookup import TypeLookup
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.program.labels import unit_labels
+from rocdbg.debugger.program.lds_layout import place_variables
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.reports.location_descriptions import static_words
+from rocdbg.debugger.reports.symbol_lists import SymbolRow, function_rows, function_text, type_rows, variable_rows
+from rocdbg.dwarf.info import (
+    Function,
+    InlinedSubroutine,
+    LineRow,
+    SourceFile,
+    Variable,
+)
+from rocdbg.dwarf.info import Scope as CodeScope
+from rocdbg.dwarf.info.all_names import NameKind
+
+CODE = (NameKind.FUNCTION, NameKind.SYMBOL)
+"""Names that code has."""
+SYMBOLS = (*CODE, NameKind.VARIABLE, NameKind.DATA_SYMBOL)
+
+
+def demangled(name: str) -> str:
+    """The C++ declaration that a mangled name stands for; any other name as it is."""
+    return demangle(name)
+
+
+class SymbolPlace(Struct, frozen=True):
+    """``info symbol``: ``name + offset in section ...``."""
+
+    name: str
+    offset: int
+    section: str
+    object: str
+
+
+class LineInfo(Struct, frozen=True):
+    """``info line``: the code of a line as loaded. ``low == high`` when the line has none."""
+
+    file: SourceFile
+    line: int
+    low: int
+    high: int
+    low_name: str | None
+    high_name: str | None
+    has_code: bool = True
+
+
+class PlainSymbol(Struct, frozen=True):
+    """A symbol without debug information, as loaded."""
+
+    address: int
+    name: str
+
+
+LABEL_SIZE = 8
+"""Bytes of an address, which GDB takes for the size of a label."""
+
+
+class ScopeSymbol(Struct, frozen=True):
+    """``info scope``: a local variable, where it is in words, and its size."""
+
+    name: str
+    where: str
+    length: int | None
+
+
+class Symbols:
+    """Queries over the loaded program. Raises `NoProgramError` without one."""
+
+    def __init__(
+        self, program: Callable[[], Program | None], settings: Settings,
+        programs: Callable[[], Iterable[Program]] = tuple,
+    ) -> None:
+        self._get = program
+        self._all = programs
+        self._settings = settings
+        self.patience: float | None = None
+        """Seconds that completion may read names; ``None``: until it has all."""
+
+    def signature(self, name: str) -> str | None:
+        """The declaration of a function that `names_starting` has given: ``int add(int, int)``."""
+        program = self._get()
+        offset = program.names.function_at(name) if program is not None and program.has_debug_info else None
+        if program is None or offset is None:
+            return None
+        return function_text(Function(program.info.die(offset))).removesuffix(";")
+
+    @property
+    def program(self) -> Program:
+        """The program."""
+        program = self._get()
+        if program is None:
+            raise NoProgramError
+        return program
+
+    def symbol_at(self, address: int) -> SymbolPlace | None:
+        """What symbol a loaded address is in."""
+        program = self.program
+        found = program.symbol_and_offset(address)
+        if found is None:
+            return None
+        file_address = program.to_file(LoadedAddress(address))
+        section = next(
+            (
+                name
+                for name, s in program.code_object.sections.items()
+                if (start := program.code_object.section_address(s)) is not None
+                and start <= file_address < start + s.size
+            ),
+            "",
+        )
+        return SymbolPlace(found[0], found[1], section, program.uri)
+
+    def line(self, file: SourceFile, line: int, address: int | None = None) -> LineInfo:
+        """The code of a line where it begins first, or around a loaded address; without code, where it would be.
+
+        The program is the first that has code of the line, else of the file.
+        """
+        having = [one for one in self._programs() if one.has_debug_info and file in one.info.source_files]
+        program = next((one for one in having if one.info.rows_of_line(file, line)), (having or [self.program])[0])
+        if address is not None:
+            around = program.info.line_at(program.to_file(LoadedAddress(address)))
+            if around is not None:
+                return self._line_info(program, file, line, around.address, self._end(program, around))
+        rows = [row for row in program.info.rows_of_line(file, line) if row.is_stmt]
+        if rows:
+            return self._line_info(program, file, line, rows[0].address, self._end(program, rows[0]))
+        following = [n for n in program.info.lines_with_code(file) if n > line]
+        if not following:
+            raise DebuggerError(f'Line number {line} is out of range for "{file.name}".')
+        rows = program.info.rows_of_line(file, following[0])
+        at = rows[0].address if rows else FileAddress(0)
+        return replace(self._line_info(program, file, line, at, at), has_code=False)
+
+    @staticmethod
+    def _end(program: Program, row: LineRow) -> FileAddress:
+        """Where the next row begins."""
+        if row.end_address > row.address:
+            return row.end_address
+        last = program.info.line_at(row.address)
+        return last.end_address if last is not None else row.address
+
+    def _line_info(
+        self, program: Program, file: SourceFile, line: int, start: FileAddress, end: FileAddress
+    ) -> LineInfo:
+        low, high = program.to_loaded(start), program.to_loaded(end)
+        mangled = not self._settings.print.asm_demangle
+        low_name = program.symbolize(low, data=False, mangled=mangled)
+        return LineInfo(file, line, low, high, low_name, program.symbolize(high, data=False, mangled=mangled))
+
+    def data_name(self, address: LoadedAddress) -> str:
+        """``0x4034 <_ZL7counter>``."""
+        name = self.program.symbolize(address, data=True, mangled=not self._settings.print.asm_demangle)
+        return f"{address:#x} <{name}>" if name else f"{address:#x}"
+
+    def functions(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
+        """Functions with code whose name and type the regular expressions are found in, by file and name."""
+        return function_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
+
+    def variables(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
+        """Global and static variables whose name and type the regular expressions are found in, by file and name."""
+        return variable_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
+
+    def types(self, pattern: str = "") -> list[SymbolRow]:
+        """Named types whose name the regular expression is found in, by file and name."""
+        return type_rows(self._programs(), compile_pattern(pattern))
+
+    def _programs(self) -> Sequence[Program]:
+        first = self.program
+        return [*self._all()] or [first]
+
+    def plain_symbols(self, pattern: str = "", code: bool = True) -> list[PlainSymbol]:
+        """Symbols that no debug information describes, by address."""
+        program = self.program
+        compiled = compile_pattern(pattern)
+        rows = []
+        for symbol in program.code_object.symbols:
+            if not symbol.is_defined or symbol.is_absolute or symbol.is_lds or not symbol.name:
+                continue
+            is_code = program.code_object.is_code(symbol)
+            if is_code is not code or symbol.type not in (0, 1, 2, 10) or symbol.name.startswith(".L"):
+                continue
+            if symbol.name == "_DYNAMIC":  # the linker's, not the program's
+                continue
+            if not compiled.search(demangle(symbol.name)):
+                continue
+            if program.has_debug_info and (
+                program.info.functions_named(symbol.name)
+                if is_code
+                else program.info.variables_named(symbol.name)
+            ):
+                continue
+            address = program.to_loaded(program.code_object.address_of(symbol))
+            rows.append(PlainSymbol(address, demangle(symbol.name)))
+        return sorted(rows, key=lambda row: (row.address, row.name))
+
+    def sources(self) -> Sequence[SourceFile]:
+        """All source files."""
+        return [file for program in self._programs() if program.has_debug_info for file in program.info.source_files]
+
+    def scope_symbols(self, address: FileAddress) -> list[ScopeSymbol]:
+        """``info scope``: the variables of the blocks around a file address, innermost first."""
+        found = []
+        scopes = self.program.info.scopes_at(address) if self.program.has_debug_info else ()
+        function = scopes[-1] if scopes else None
+        for scope in scopes:
+            if isinstance(scope, InlinedSubroutine) and scope.entry_pc is not None:  # one of its own names, to GDB
+                at = self.program.to_loaded(scope.entry_pc)
+                found.append(ScopeSymbol(Program.function_title(scope.function), f"a function at address {at:#x}", 1))
+            for variable in scope.variables:
+                if variable.name:
+                    where = self.where(variable, function if isinstance(function, Function) else None)
+                    found.append(ScopeSymbol(variable.name, where, variable.type.size))
+            for label in scope.labels:
+                at = self.program.to_loaded(label.address)
+                found.append(ScopeSymbol(label.name, f"a label at address {at:#x}", LABEL_SIZE))
+            if isinstance(scope, InlinedSubroutine):
+                break
+        if not scopes and self.program.has_debug_info:
+            # assembly has no functions: its labels are the unit's, as in GDB
+            unit = self.program.info.unit_at(address)
+            for label in unit_labels(unit) if unit is not None else ():
+                at = self.program.to_loaded(label.address)
+                found.append(ScopeSymbol(label.name, f"a label at address {at:#x}", LABEL_SIZE))
+        return found
+
+    def where(self, variable: Variable, function: Function | None = None) -> str:
+        """Where a variable (of ``function``) lives, in words (``info address``, ``info scope``)."""
+        program = self.program
+        words = static_words(program, variable, function)
+        if words is not None:
+            return words
+        if variable.location is not None:
+            return "constant"
+        for name in (variable.linkage_name, variable.name):
+            if name and program.lds_offset(name) is not None:
+                return f"static storage at address local#{program.lds_offset(name):#x}"
+        offset = place_variables(program, function).get(variable.offset) if function is not None else None
+        if offset is not None:
+            return f"static storage at address local#{offset:#x}"
+        return "optimized out"
+
+    def address_of(self, name: str, variable: Variable | None, frame: Frame | None = None) -> str:
+        """The sentence of ``info address NAME``, as ``frame`` sees the name. Raises `NoSymbolError`."""
+        program = self.program
+        if variable is not None:
+            return f'Symbol "{name}" is {self.where(variable, frame.context.function if frame is not None else None)}.'
+        names = ProgramNames(program, frame)
+        functions: Sequence[Function] = ()
+        if program.has_debug_info:
+            functions = program.info.functions_named(name) if "(" in name else names.functions(name)
+        # a method is found by its last name too: a variable that is called so comes first
+        hidden = functions and any(found.qualified_name == name for found in program.info.variables_named(name))
+        for named in () if hidden else functions:
+            if named.low_pc is not None:
+                address = program.to_loaded(named.low_pc)
+                title = Program.function_title(named)
+                return f'Symbol "{title}" is a function at address {address:#x}.'
+        if TypeLookup(program, frame).find(name, "") is not None:
+            return f'Symbol "{name}" is a typedef.'
+        scope, _, last = name.rpartition("::")
+        for owner in program.info.functions_named(scope) if scope and program.has_debug_info else []:
+            for local in variables_in(owner):
+                if local.name == last:
+                    return f'Symbol "{last}" is {self.where(local, owner)}.'
+        found = names.variable(name) if program.has_debug_info else None
+        # what is qualified is looked up as it is here, without the unnamed namespaces that expressions pass through
+        if found is not None and ("::" not in name or (found.qualified_name or name).endswith(name.removeprefix("::"))):
+            return f'Symbol "{found.qualified_name or name}" is {self.where(found)}.'
+        if program.has_debug_info and names.enumerator(name) is not None:
+            return f'Symbol "{name}" is constant.'
+        symbol = program.code_object.symbols.get(name)
+        if symbol is not None and symbol.is_absolute:
+            return f'Symbol "{name}" is constant.'
+        loaded = program.symbol_address(name)
+        if loaded is None:
+            loaded = next((program.to_loaded(label.address) for label in program.labels.named(name)), None)
+        if loaded is not None:
+            return f'Symbol "{name}" is at {loaded:#x} in a file compiled without debugging.'
+        raise NoSymbolError(name)
+
+    def names_starting(self, prefix: str, kinds: Collection[NameKind] = SYMBOLS) -> Iterator[str]:
+        """Names of some kinds for completion.
+
+        They are all there are, unless `patience` says not to wait for those that have not been read yet.
+        """
+        program = self._get()
+        if program is None:
+            return
+        if self.patience is None:
+            program.names.finish()
+        else:
+            program.names.advance(self.patience)
+        yield from program.names.starting(prefix, kinds)
+
+
+def variables_in(scope: CodeScope) -> Iterator[Variable]:
+    """The variables of a scope and of the blocks in it."""
+    yield from scope.variables
+    for child in scope.children:
+        yield from variables_in(child)

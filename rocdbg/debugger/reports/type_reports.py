@@ -1,0 +1,98 @@
+"""Types in words: ``whatis`` and ``ptype``."""
+
+from __future__ import annotations
+
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.reports.struct_offsets import offset_lines
+from rocdbg.debugger.reports.virtual_tables import table_lines
+from rocdbg.debugger.values.vector_types import is_opencl_type
+from rocdbg.dwarf.info import Type, describe
+from rocdbg.dwarf.info.type_text import Shown
+from rocdbg.dwarf.info.types import ClassType, TypedefType
+
+
+class Types:
+    """The types of expressions at the focus."""
+
+    def __init__(self, inferior: Inferior, data: Data, settings: Settings) -> None:
+        self._inferior = inferior
+        self._settings = settings
+        self._data = data
+
+    def whatis(self, text: str, letters: str = "") -> str:
+        """``whatis``: the type's name; one level of typedef is unrolled for a type name."""
+        self._flags(letters)
+        if not text:
+            return str(self._latest())
+        namespace = self._data.environment().types.namespace(text)
+        if namespace is not None:
+            return namespace
+        if self._is_of_opencl(text):
+            return text
+        type_, is_type_name = self._data.expression_type(text)
+        if is_type_name and isinstance(type_, TypedefType):
+            type_ = type_.target
+        return ("" if is_type_name else self._real(text)) + str(type_)
+
+    def ptype(self, text: str, letters: str = "") -> list[str]:
+        """The lines of ``ptype``: ``type = struct S {`` and so on; with the letter ``o`` offsets and sizes too."""
+        shown, offsets, hexadecimal = self._flags(letters)
+        namespace = self._data.environment().types.namespace(text)
+        if namespace is not None:
+            return [f"type = namespace {namespace}"]
+        if self._is_of_opencl(text):
+            return [f"type = {text}"]
+        type_, is_type_name = self._data.expression_type(text) if text else (self._latest(), False)
+        real = "" if is_type_name or not text else self._real(text)
+        program = self._inferior.program
+        complete = program.complete_type(type_) if program is not None else type_
+        if offsets:
+            return offset_lines(complete if isinstance(type_, ClassType) else type_, hexadecimal, shown)
+        lines = describe(complete, shown)
+        return f"type = {real}{lines[0]}".split("\n") + lines[1:]
+
+    def virtual_tables(self, text: str) -> list[str]:
+        """``info vtbl``. Raises `DebuggerError` for what has no virtual functions."""
+        return table_lines(text, self._data)
+
+    def _real(self, text: str) -> str:
+        """A remark on what the object of an expression really is; empty without one."""
+        real = self._data.real_type(text)
+        return "" if real is None else f"/* real type = {real} */\n"
+
+    def _is_of_opencl(self, text: str) -> bool:
+        """Whether it names a type of OpenCL that is no typedef: what a program makes of the name is seen in frames."""
+        if self._data.language_name != "opencl" or not is_opencl_type(text):
+            return False
+        environment = self._data.environment()
+        return environment.frame is None or environment.types.find(text, "") is None
+
+    def _latest(self) -> Type:
+        """The type of the last value of the history."""
+        return self._data.latest().type
+
+    def _flags(self, letters: str) -> tuple[Shown, bool, bool]:
+        """What is shown of classes, whether offsets are, and whether in hexadecimal.
+
+        Raises `DebuggerError` for a letter that GDB has not.
+        """
+        own = self._settings.print
+        methods, typedefs, hexadecimal = own.type_methods, own.type_typedefs, own.type_hex
+        raw = offsets = False
+        for letter in letters:
+            if letter in "mM":
+                methods = letter == "M"
+            elif letter in "tT":
+                typedefs = letter == "T"
+            elif letter == "o":
+                offsets, methods, typedefs = True, False, False
+            elif letter in "xd":
+                hexadecimal = letter == "x"
+            elif letter == "r":
+                raw = True
+            else:
+                raise DebuggerError(f"unrecognized flag '{letter}'")
+        return Shown(methods, typedefs, raw, own.type_nested), offsets, hexadecimal

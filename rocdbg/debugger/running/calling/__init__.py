@@ -1,0 +1,1 @@
+"""Functions of the program that the debugger calls on its waves."""

@@ -1,0 +1,175 @@
+"""Functions of the program, called by the debugger on lanes of a wave.
+
+The function runs on the wave of the place that the expression is about, with only the lanes that call it active, and
+nothing else runs meanwhile. What it does to memory stays; registers are as before. If it stops inside (a fault, a
+breakpoint, Ctrl-C), the stop is reported, the expression given up, and the frames beneath are beyond a dummy frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+
+from msgspec import Struct
+
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.arch.dwarf_registers import PC, exec_number, vgpr_number
+from rocdbg.debugger.base.errors import DebuggerError, NotRunningError
+from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.overload_resolution import Callee
+from rocdbg.debugger.frames.calling_convention import is_clangs, returns_by_reference, value_in_registers
+from rocdbg.debugger.running.calling.called_arguments import Arguments, LaneArguments
+from rocdbg.debugger.running.calling.suspended_waves import begin_call, end_call
+from rocdbg.debugger.running.runner import Runner
+from rocdbg.debugger.running.stop_events import StopReason
+from rocdbg.debugger.target.function_calling import CallPlace, calls_of
+from rocdbg.debugger.target.runnable import Resume, TargetStop, TargetStopKind
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.value import Value
+
+ROOM = 64 << 10
+"""Bytes of private memory that each lane has for a called function's stack, its arguments not counted."""
+
+
+class CalledFunctionStopped(DebuggerError):
+    """A called function stopped before it returned. ``remains``: the wave is still there, in it."""
+
+    def __init__(self, message: str, remains: bool = False) -> None:
+        self.remains = remains
+        super().__init__(message)
+
+
+class Call(Struct, frozen=True):
+    """What is called in the lanes of a wave: the values of the arguments by lane, and where they are evaluated."""
+
+    callee: Callee
+    thread: int
+    arguments: Mapping[int, Sequence[Value]]
+    environments: Mapping[int, Environment]
+
+
+class FunctionCalls(Struct):
+    """Calls functions; ``runner`` runs them and knows what is suspended meanwhile."""
+
+    runner: Runner
+
+    def call(self, callee: Callee, arguments: Sequence[Value], environment: Environment) -> Value:
+        """The value that a function returns to the lane of the environment. Raises `rocdbg.Error`."""
+        focus = environment.focus
+        if self.runner.parts.inferior.target is None or focus.thread is None:
+            raise NotRunningError("You can't do that without a process to debug.")
+        lane = focus.lane or 0
+        return self.call_lanes(Call(callee, focus.thread, {lane: arguments}, {lane: environment}))[lane]
+
+    def call_lanes(self, call: Call) -> dict[int, Value]:
+        """What a function returns to several lanes of a wave that call it at once."""
+        runner, callee, thread = self.runner, call.callee, call.thread
+        target = runner.target
+        if callee.function is not None and not is_clangs(callee.function):
+            raise DebuggerError(
+                f"Cannot call the function '{callee.name}' which does not follow the target calling convention."
+            )
+        if c_types.size_of(callee.return_type) > ROOM:
+            raise DebuggerError(f"{callee.name} returns more than the {ROOM} bytes that a call has room for.")
+        by_reference = callee.function is not None and returns_by_reference(callee.function)
+        planned = {
+            lane: Arguments(callee, by_reference, call.environments[lane]).plan(values)
+            for lane, values in call.arguments.items()
+        }
+        room = ROOM + max(plan.size for plan in planned.values())
+        place = begin_call(runner, thread, room)
+        try:
+            self._enter(call, place, planned)
+            with nullcontext() if runner.parts.state.driving else runner.drive():
+                self._run(call)
+            returned = {
+                lane: self._returned(call, lane, by_reference, place.stack + (plan.result or 0))
+                for lane, plan in planned.items()
+            }
+            back = {lane: plan.changed(target, thread, lane, place.stack) for lane, plan in planned.items()}
+        except CalledFunctionStopped as stopped:
+            if not stopped.remains:
+                end_call(runner, thread)
+            raise
+        except BaseException:
+            end_call(runner, thread)
+            raise
+        end_call(runner, thread)
+        for changes in back.values():
+            for value, data in changes:
+                value.store(data)
+        return returned
+
+    def _enter(self, call: Call, place: CallPlace, planned: Mapping[int, LaneArguments]) -> None:
+        """Write arguments, EXEC and PC."""
+        target, thread = self.runner.target, call.thread
+        calls = calls_of(target)
+        assert calls is not None
+        lanes = target.wave(thread).lane_count
+        stack = place.stack + -(-max(plan.size for plan in planned.values()) // 64) * 64
+        calls.place_stack(thread, stack)
+        mask = 0
+        for lane, plan in planned.items():
+            mask |= 1 << lane
+            for offset, data in plan.memory(place.stack):
+                target.write_memory(AddressSpace.PRIVATE_LANE, place.stack + offset, data, thread, lane)
+            registers, on_stack = plan.words(place.stack)
+            for number, word in enumerate(registers):
+                target.write_register(thread, vgpr_number(number, lanes), word, 4 * lane)
+            for index, word in enumerate(on_stack):
+                target.write_memory(AddressSpace.PRIVATE_LANE, stack + 4 * index, word, thread, lane)
+        target.write_register(thread, exec_number(lanes), mask.to_bytes(lanes // 8, "little"))
+        target.write_register(thread, PC, call.callee.address.to_bytes(8, "little"))
+
+    def _run(self, call: Call) -> None:
+        """Run the function until it returns. Raises `CalledFunctionStopped` when it stops inside."""
+        runner = self.runner
+        quiet = runner.parts.state.evaluating  # in a breakpoint's condition no other breakpoint counts
+        while True:
+            addresses = frozenset() if quiet else runner.stop_addresses()
+            stop = runner.resume(Resume(thread=call.thread, stop_addresses=addresses, only=True))
+            if stop.kind is TargetStopKind.RETURNED:
+                return
+            if stop.kind is TargetStopKind.WAVE_DONE:
+                raise CalledFunctionStopped(_words("exited", call.callee.name))
+            if quiet:
+                raise CalledFunctionStopped(_words(_how(stop), call.callee.name, unwound=True))
+            event = runner.event(stop)
+            if event is None:
+                continue
+            if runner.parts.state.stopped_inside is not None:
+                runner.parts.state.stopped_inside(event)
+            if event.reason in (StopReason.BREAKPOINT, StopReason.CATCHPOINT):
+                raise CalledFunctionStopped(_words("stopped", call.callee.name), remains=True)
+            unwound = runner.parts.settings.unwind_on_signal
+            raise CalledFunctionStopped(_words("signaled", call.callee.name, unwound), remains=not unwound)
+
+    def _returned(self, call: Call, lane: int, by_reference: bool, at: int) -> Value:
+        target, thread, type_ = self.runner.target, call.thread, call.callee.return_type
+        if c_types.is_void(type_):
+            return Value(type_, data=b"")
+        value = value_in_registers(type_, by_reference, target, thread, lane)
+        if value is not None:
+            return value
+        data = target.read_memory(AddressSpace.PRIVATE_LANE, at, c_types.size_of(type_), thread, lane)
+        return Value(type_, data=data)
+
+
+def _how(stop: TargetStop) -> str:
+    return "signaled" if stop.signal or stop.kind is TargetStopKind.INTERRUPTED else "stopped"
+
+
+def _words(what: str, name: str, unwound: bool = False) -> str:
+    """GDB's words for an expression that is given up: its function ``exited``, was ``stopped`` or ``signaled``."""
+    was = f"was {what}" if what == "signaled" else what
+    lines = [f"The program being debugged {was} while in a function called from GDB."]
+    if what == "signaled":
+        lines += [
+            "GDB has restored the context to what it was before the call." if unwound
+            else "GDB remains in the frame where the signal was received.",
+            f'To change this behavior use "set unwindonsignal {"off" if unwound else "on"}".',
+        ]
+    lines += ["Evaluation of the expression containing the function", f"({name}) will be abandoned."]
+    if what != "exited" and not unwound:
+        lines.append("When the function is done executing, GDB will silently stop.")
+    return "\n".join(lines)

@@ -1,0 +1,138 @@
+"""Out of a frame, or to a place: ``finish``, ``advance``, ``until LOCATION``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.calling_convention import return_value
+from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
+from rocdbg.debugger.program.location_lookup import Location
+from rocdbg.debugger.running.calling.suspended_waves import end_call
+from rocdbg.debugger.running.run_state import Internal
+from rocdbg.debugger.running.runner import Runner, thread_of
+from rocdbg.debugger.running.settling import settle
+from rocdbg.debugger.running.step_calls import run_to
+from rocdbg.debugger.running.step_start import inline_offsets
+from rocdbg.debugger.running.stepping import Stepper
+from rocdbg.debugger.running.stop_events import FinishDone, LocationReached, Returned, StopEvent, StopReason
+from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.dwarf.info import Function
+from rocdbg.dwarf.info.types import VoidType
+
+
+def finish(stepper: Stepper, scope: Focus) -> StopEvent:
+    """``finish``: until the selected frame has returned to its caller."""
+    runner = stepper.runner
+    chain = runner.parts.inferior.chain(scope)
+    frame = chain.get(scope.frame)
+    outer = chain.get(frame.level + 1) if frame is not None else None
+    if frame is None or outer is None:
+        raise DebuggerError('"finish" not meaningful in the outermost frame.')
+    if frame.kind is FrameKind.INLINE:
+        return _finish_inline(stepper, scope, frame)
+    if outer.kind is FrameKind.DUMMY:
+        return _finish_call(runner, scope, frame)
+    physical = outer.context
+    address = outer.pc
+    place = physical_place(physical)
+    function = frame.function
+    thread = thread_of(scope)
+    event = run_to(runner, scope, address, place)
+    if event is not None and not _is_there_too(runner, event, scope, address, place):
+        return event
+    if event is not None:
+        return replace(event, returned=_returned(runner, function, thread, scope.lane))
+    returned = _returned(runner, function, thread, scope.lane)
+    event = settle(runner, scope)
+    if event is None:
+        return runner.arrived(FinishDone(), returned)
+    if event.reason is StopReason.BREAKPOINT and event.scope.thread == thread:
+        return replace(event, returned=returned)  # at the next statement: both have happened
+    return event
+
+
+def _is_there_too(
+    runner: Runner, event: StopEvent, scope: Focus, address: int, place: tuple[int | None, int | None] | None
+) -> bool:
+    """Whether what else stopped the wave did so just where the function returns to."""
+    thread = thread_of(scope)
+    if event.reason not in (StopReason.WATCHPOINT_SCOPE, StopReason.BREAKPOINT) or event.scope.thread != thread:
+        return False
+    if runner.target.wave(thread).pc != address or not runner.parts.inferior.is_active(scope):
+        return False
+    return physical_place(runner.top_frame(scope).context) == place
+
+
+def _returned(runner: Runner, function: Function | None, thread: int, lane: int | None) -> Returned | None:
+    """The value that a function has just returned; only its type where the value is not known."""
+    if function is None:
+        return None
+    value = return_value(function, runner.target, thread, lane)
+    if value is not None:
+        return Returned(replace(value, type=value.type.strip_typedefs()))
+    is_void = isinstance(function.return_type.strip_typedefs(), VoidType)
+    return None if is_void else Returned(type=function.return_type)
+
+
+def _finish_call(runner: Runner, scope: Focus, frame: Frame) -> StopEvent:
+    """Out of the function that the debugger called: the wave is where it was before."""
+    thread = thread_of(scope)
+    event = runner.run(Internal(returned=True), thread)
+    if event is not None:
+        return event
+    returned = _returned(runner, frame.function, thread, scope.lane)
+    end_call(runner, thread)
+    return runner.arrived(FinishDone(), returned)
+
+
+def _finish_inline(stepper: Stepper, scope: Focus, frame: Frame) -> StopEvent:
+    """Out of an inlined call: step over lines until its code is left."""
+    assert frame.inline is not None
+    wanted = frame.inline.offset
+    while True:
+        event = stepper.step_line(scope.with_frame(0), into=False)
+        if event.reason is not StopReason.STEP:
+            return event
+        top = stepper.runner.top_frame(scope)
+        if wanted not in inline_offsets(top):
+            return stepper.runner.arrived(FinishDone())
+
+
+def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], anywhere: bool) -> StopEvent:
+    """``advance`` and ``until LOCATION``: to one of the places, or out of the frame.
+
+    ``anywhere``: also in a function that the frame calls (``advance``).
+    """
+    thread = thread_of(scope)
+    addresses = {place.address for place in places}
+    wanted: set[int] = {*addresses}
+    return_to: int | None = None
+    outer_place: tuple[int | None, int | None] | None = None
+    chain = runner.parts.inferior.chain(scope)
+    frame = chain.get(scope.frame)
+    own = (physical_place(frame.context),) if frame is not None and not anywhere else ()
+    outer = next((f for f in chain if frame is not None and f.context.callee is frame.context), None)
+    if outer is not None:
+        return_to = outer.pc
+        outer_place = physical_place(outer.context)
+        wanted.add(outer.pc)
+
+    def accept(stop: TargetStop) -> bool:
+        if stop.thread != thread or not runner.parts.inferior.is_active(scope):
+            return False
+        if stop.pc == return_to and stop.pc not in addresses:
+            return physical_place(runner.top_frame(scope).context) == outer_place
+        return not own or physical_place(runner.top_frame(scope).context) == own[0]
+
+    event = runner.run(Internal(frozenset(wanted), accept))
+    if event is None:
+        pc = runner.target.wave(thread).pc
+        if pc in addresses:
+            runner.enter_place(thread, pc, places)
+        else:
+            event = settle(runner, scope)
+    return event or runner.arrived(LocationReached())

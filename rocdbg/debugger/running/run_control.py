@@ -1,0 +1,291 @@
+"""What the commands that run the program do: begin, go on, step, end, interrupt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.arch.dwarf_registers import PC
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
+from rocdbg.debugger.breakpoints.catcher import Catcher
+from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
+from rocdbg.debugger.breakpoints.dynamic_printf import Print
+from rocdbg.debugger.breakpoints.watcher import Watcher
+from rocdbg.debugger.running.calling.called_functions import FunctionCalls
+from rocdbg.debugger.running.calling.lane_calls import value_of_lanes
+from rocdbg.debugger.running.catch_events import loaded
+from rocdbg.debugger.running.driving import Driving
+from rocdbg.debugger.running.finish import finish, run_to_location
+from rocdbg.debugger.running.return_ import Return
+from rocdbg.debugger.running.run_parts import RunParts
+from rocdbg.debugger.running.run_state import Internal, aside
+from rocdbg.debugger.running.runner import Runner
+from rocdbg.debugger.running.settling import settle, settled
+from rocdbg.debugger.running.stepping import Stepper
+from rocdbg.debugger.running.stop_events import LocationReached, Signal, StopEvent
+from rocdbg.debugger.target.runnable import Progress, TargetStop
+from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.values.value import Value
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
+
+
+def _was_set_where_it_stood(breakpoint_: Breakpoint) -> bool:
+    """Whether it is of ``break`` alone: GDB's tables have the function of its place from the next run on."""
+    return not breakpoint_.text.startswith("*") and any(p.location.function is None for p in breakpoint_.locations)
+
+
+class RunControl(Driving):
+    """Runs the program; each command returns what happened."""
+
+    def __init__(self, parts: RunParts) -> None:
+        self.native = NativeConditions(parts, self._tracing)
+        """Conditions that the target evaluates by itself."""
+        self.watcher = Watcher(parts)
+        """Makes watchpoints, and looks after them."""
+        self.catcher = Catcher(parts)
+        """Makes catchpoints, and finds out what happens."""
+        super().__init__(Runner(parts, self._holds, self.native, self.watcher, self.catcher, self._left))
+        self.aside = partial(aside, parts.state)
+        """What the front end shows while the program runs is away while this is open, for text of the program's."""
+        self._stepper = Stepper(self._runner)
+        self.calls = FunctionCalls(self._runner)
+        parts.data.caller = self.calls
+
+    def _tracing(self) -> Tracing:
+        """The trace experiment of the session."""
+        if self._parts.state.tracing is None:
+            from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing  # late: few sessions trace
+
+            self._parts.state.tracing = Tracing(self._parts)
+        return self._parts.state.tracing
+
+    # -- going on
+
+    def run(self, entry: Callable[[], int] | None = None) -> StopEvent:
+        """Make a target and go on to the first stop; with ``entry``, to the loaded address that it gives then."""
+        if self._parts.launcher().needs_program:
+            self._parts.inferior.need_program()
+        if self._parts.state.tracing is not None:
+            self._parts.state.tracing.selected = -1
+        self.leave()
+        self._parts.breakpoints.clear_hit_counts()
+        self.watcher.look_for_hardware(bool(self._parts.settings.hardware_watchpoints))
+        self._attach(self._parts.launcher().start())
+        if self._parts.state.tracing is not None:
+            self._parts.state.tracing.launched()
+        event = loaded(self._runner)
+        if event is not None:
+            return self._done(event)
+        if entry is not None:
+            address = entry()
+            return self._done(self._driven(lambda: self._to_entry(address)))
+        return self._done(self._forward(self._runner.run))
+
+    def _to_entry(self, address: int) -> StopEvent:
+        """To where the first wave begins."""
+        arrived: list[TargetStop] = []
+
+        def accept(stop: TargetStop) -> bool:
+            arrived.append(stop)
+            return True
+
+        event = self._runner.run(Internal(frozenset({address}), accept))
+        return event or self._runner.stopped_at(arrived[0], LocationReached)
+
+    def attach(self, target: Target) -> None:
+        """``target`` runs the program, or holds what it left; nothing goes on. Its first wave is in focus."""
+        self.leave()
+        self._attach(target)
+        self._parts.focus.settle()
+
+    def _attach(self, target: Target) -> None:
+        if self._parts.inferior.attach(target) or any(map(_was_set_where_it_stood, self._parts.breakpoints)):
+            self._parts.breakpoints.resolve_again()
+        self._parts.state.attached = True
+        for observer in tuple(self._parts.observers):
+            observer.launched(target)
+
+    def proceed(
+        self, ignore_count: int | None = None, signal: Signal | Literal["pending"] | None = "pending"
+    ) -> StopEvent:
+        """``continue [N]``: with N, pass the breakpoint stopped at N - 1 times.
+
+        ``signal``: the program gets that one, which ends it, as kernels have no handlers. With `None` it goes on
+        whatever its last stop was for; a faulting instruction is executed again then.
+        """
+        self._parts.inferior.need_runnable()
+        if isinstance(signal, Signal):
+            return self._done(self._driven(lambda: self._runner.end_with(signal)))
+        if signal is None:
+            self._parts.state.pending_signal = ""
+        thread = self._parts.focus.current.thread
+        if ignore_count is not None and ignore_count > 1 and thread is not None:
+            for breakpoint_ in self._parts.breakpoints.at(self._parts.inferior.wave(thread).pc):
+                breakpoint_.ignore_count = ignore_count - 1
+        return self._done(self._forward(self._runner.run))
+
+    def step(self, count: int = 1) -> StopEvent:
+        """To another source line of the focused lane, into calls."""
+        return self.repeat(count, lambda focus: self._step(focus, True))
+
+    def next(self, count: int = 1) -> StopEvent:
+        """To another source line of the focused lane, over calls."""
+        return self.repeat(count, lambda focus: self._step(focus, False))
+
+    def _forward(self, action: Callable[[], StopEvent | None]) -> StopEvent | None:
+        """Run the program; a stop at a watchpoint is where the next statement begins, if nothing is left of this."""
+        return self._driven(lambda: settled(self._runner, action()))
+
+    def _step(self, focus: Focus, into: bool) -> StopEvent:
+        event = settled(self._runner, self._stepper.step_line(focus, into))
+        assert event is not None
+        return event
+
+    def stepi(self, count: int = 1) -> StopEvent:
+        """One instruction of the focused wave."""
+        return self.repeat(count, lambda focus: self._stepper.step_instruction(focus, False))
+
+    def nexti(self, count: int = 1) -> StopEvent:
+        """One instruction, over calls."""
+        return self.repeat(count, lambda focus: self._stepper.step_instruction(focus, True))
+
+    def finish(self) -> StopEvent:
+        """Until the selected frame returns."""
+        return self._done(self._forward(lambda: finish(self._stepper, self._need_lane())))
+
+    def until(self, location: str | None = None) -> StopEvent:
+        """``until``: `next` without going backwards; with a location to there in the frame, or out of it."""
+        if location is not None:
+            return self._to(location, anywhere=False)
+        return self._done(self._forward(lambda: self._stepper.until_next(self._need_lane().with_frame(0))))
+
+    def advance(self, location: str) -> StopEvent:
+        """Until the location is reached, or the frame returns."""
+        return self._to(location, anywhere=True)
+
+    def _to(self, location: str, anywhere: bool) -> StopEvent:
+        focus, places = self._need_lane(), self._parts.resolve(location)
+        return self._done(self._forward(lambda: run_to_location(self._runner, focus, places, anywhere)))
+
+    def addresses_of(self, location: str) -> frozenset[LoadedAddress]:
+        """Where a location is in the program. Raises a `rocdbg.Error`."""
+        return frozenset(place.address for place in self._parts.resolve(location))
+
+    def jump(self, address: int) -> StopEvent:
+        """The wave in focus goes on at a loaded address, as it is."""
+        thread = self._need_lane().thread
+        assert thread is not None
+        self._parts.inferior.need_target().write_register(thread, PC, address.to_bytes(8, "little"))
+        self._parts.inferior.behind_traps.pop(thread, None)
+        self._parts.state.pending_signal = ""
+        self._parts.inferior.state_changed()
+        return self._done(self._forward(self._runner.run))
+
+    def value_of_lanes(self, text: str) -> Value:
+        """The value of an expression, mostly a call, on all active lanes of the focused wave, as a vector."""
+        return value_of_lanes(self.calls, self._parts.data, self._parts.inferior, self._need_lane(), text)
+
+    def leave_frame(self, value: str) -> Return:
+        """``return [EXPR]`` of the selected frame, to be carried out. Raises `DebuggerError` where it cannot return."""
+        return Return.of(self._runner, self._parts.data, self._parts.focus.need_running(), value)
+
+    def carry_out(self, leaving: Return) -> StopEvent | None:
+        """Return from a frame, to the next statement if nothing else is left; an event if something comes between."""
+        calls = len(self._parts.state.calls)
+        focus = leaving.carry_out()
+        if len(self._parts.state.calls) != calls:
+            return None  # out of a function that the debugger called
+        event = self._driven(lambda: settle(self._runner, focus))
+        return None if event is None else self._done(event)
+
+    # -- ending
+
+    def kill(self) -> None:
+        """End the program. Raises `NotRunningError`."""
+        self._parts.inferior.need_target()
+        self.leave()
+
+    def leave(self) -> None:
+        """End the program if there is one, and let go of what the last run left."""
+        self._runner.terminate()
+
+    def _left(self, memory_too: bool) -> None:
+        """The runner has let the target go; ``memory_too``: before its end, so that nothing of it remains."""
+        if memory_too:
+            self._parts.launcher().release()
+        if self._parts.state.attached:
+            self._parts.state.attached = False
+            for observer in tuple(self._parts.observers):
+                observer.left()
+
+    def recover(self) -> None:
+        """After a command that was torn away in its middle: what is known of the target is read anew.
+
+        A focus that is on no wave of the program goes to the first, as after an interrupt.
+        """
+        self._parts.inferior.state_changed()
+        target = self._parts.inferior.target
+        if target is not None and not target.waves():
+            self.leave()
+        self._parts.focus.settle()
+
+    # -- interrupting, and how it stands
+
+    def interrupt(self) -> None:
+        """Make a running command stop soon; safe to call from a signal handler or another thread."""
+        self._runner.interrupt()
+
+    def progress(self) -> Progress | None:
+        """How far the program is, ``None`` if there is none; callable from another thread while it runs."""
+        target = self._parts.inferior.target
+        return target.runnable.progress() if target is not None and target.runnable is not None else None
+
+    def watch(self, started: Callable[[], None] | None, ended: Callable[[], None] | None) -> None:
+        """Have a front end told whenever the program goes on and when it has stopped, before anything is shown."""
+        self._parts.state.started, self._parts.state.ended = started, ended
+
+    def watch_inside(
+        self, show: Print | None = None, stopped: Callable[[StopEvent], None] | None = None
+    ) -> None:
+        """Have a front end told of what happens inside a command: it prints for ``dprintf`` (``show``), and shows where
+        a function stops that an expression calls, before the expression's error (``stopped``)."""
+        if show is not None:
+            self._parts.state.printf = show
+        if stopped is not None:
+            self._parts.state.stopped_inside = lambda event: stopped(self._done(event))
+
+    @property
+    def busy(self) -> bool:
+        """Whether the program is running right now (so that Ctrl-C interrupts it)."""
+        return self._parts.state.driving and not self._parts.state.evaluating
+
+    @property
+    def evaluating(self) -> bool:
+        """Whether a breakpoint's condition is evaluated (so that Ctrl-C ends it)."""
+        return self._parts.state.evaluating
+
+    @property
+    def interrupting(self) -> bool:
+        """Whether the running program was told to stop, and has not yet."""
+        return self._parts.state.interrupting
+
+    def _holds(self, text: str, thread: int, lanes: int, level: int) -> int:
+        """Those of a wave's lanes for which a breakpoint's condition is true in the frame of a level."""
+        state = self._parts.state
+        if state.interrupting:  # between the program's stop and here: a condition may take for ever
+            raise ExpressionError("Quit")
+        state.evaluating = True
+        try:
+            return self._parts.data.lanes_where(text, thread, lanes, level)
+        except KeyboardInterrupt:
+            state.evaluating = False
+            self.interrupt()
+            raise ExpressionError("Quit") from None
+        finally:
+            state.evaluating = False

@@ -1,0 +1,304 @@
+"""A stop is a value: why, which wave, which lanes, where. Front ends print it.
+
+The cause is one of a closed set of structs, each with exactly what belongs to it; a front end matches on them.
+"""
+
+from __future__ import annotations
+
+import signal
+from enum import Enum
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+
+from rocdbg.debugger.target.runnable import ExitInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocdbg.debugger.base.focus import Focus
+    from rocdbg.debugger.breakpoints.breakpoint_table import Hit
+    from rocdbg.debugger.breakpoints.watchpoints import Trigger
+    from rocdbg.debugger.values.value import Value
+    from rocdbg.dwarf.info.types import Type
+
+
+class StopReason(Enum):
+    """Why a command that runs the program came back."""
+
+    BREAKPOINT = "breakpoint-hit"
+    WATCHPOINT = "watchpoint-trigger"
+    WATCHPOINT_SCOPE = "watchpoint-scope"
+    CATCHPOINT = "catchpoint-hit"
+    STEP = "end-stepping-range"
+    FINISHED = "function-finished"
+    LOCATION = "location-reached"
+    CALL_DONE = "called-function-finished"
+    SIGNAL = "signal-received"
+    INTERRUPTED = "interrupted"
+    BUDGET = "instruction-budget"
+    HISTORY = "no-history"
+    EXITED = "exited-normally"
+    TERMINATED = "exited-signalled"
+
+
+class Signal(Struct, frozen=True):
+    """An exception as a signal: ``SIGSEGV``, ``Segmentation fault``."""
+
+    name: str
+    description: str
+
+
+SIGNALS = {
+    s.name: s
+    for s in (
+        Signal("SIGSEGV", "Segmentation fault"),
+        Signal("SIGILL", "Illegal instruction"),
+        Signal("SIGABRT", "Aborted"),
+        Signal("SIGTRAP", "Trace/breakpoint trap"),
+        Signal("SIGBUS", "Bus error"),
+        Signal("SIGFPE", "Arithmetic exception"),
+        Signal("SIGINT", "Interrupt"),
+    )
+}
+
+
+_PROCESS_SIGNALS = {
+    "SIGHUP": "Hangup", "SIGQUIT": "Quit", "SIGILL": "Illegal instruction", "SIGFPE": "Arithmetic exception",
+    "SIGKILL": "Killed", "SIGPIPE": "Broken pipe", "SIGALRM": "Alarm clock", "SIGTERM": "Terminated",
+    "SIGUSR1": "User defined signal 1", "SIGUSR2": "User defined signal 2", "SIGXCPU": "CPU time limit exceeded",
+}
+
+
+def process_signal(number: int) -> Signal:
+    """The signal of the host's that has ended a process."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return Signal(f"SIG{number}", f"Real-time event {number}")
+    known = SIGNALS.get(name)
+    return known or Signal(name, _PROCESS_SIGNALS.get(name, signal.strsignal(number) or name))
+
+
+class Hits(Struct, frozen=True):
+    """The breakpoints that stop the program at one place and moment, in the order of their numbers.
+
+    ``commands`` are those that each of them runs then. ``temporary`` says whether the first was, ``location`` which of
+    its locations it was hit at if it has several. ``triggers`` are the watchpoints among them, with the values that
+    changed, ``lanes`` the mask of the lanes that arrived at the others.
+    """
+
+    numbers: tuple[int, ...]
+    commands: tuple[tuple[str, ...], ...]
+    temporary: bool = False
+    location: int | None = None
+    triggers: tuple[Trigger, ...] = ()
+    lanes: int = 0
+
+
+def hits_of(hits: Sequence[Hit], location: int | None = None) -> Hits:
+    """What a stop says of the breakpoints that cause it; ``location``: which of the first one's it was hit at."""
+    return Hits(
+        tuple(hit.breakpoint.number for hit in hits), tuple(tuple(hit.breakpoint.commands) for hit in hits),
+        hits[0].breakpoint.temporary, location,
+    )
+
+
+class DeviceReport(Struct, frozen=True):
+    """What the device says about the instruction at which it stopped a wave.
+
+    ``sentence`` describes an exception in words, ``internal`` is a report for the developers where the simulator
+    itself is at fault. ``exceptions`` are words of `EXCEPTIONS`. ``addresses`` are the lanes of a fault (``None`` for
+    a scalar access) with the address that each of them accessed, in the DWARF address space ``space``. ``pc`` is the
+    loaded address of the instruction, 0 where it does not matter.
+    """
+
+    sentence: str = ""
+    internal: str = ""
+    exceptions: tuple[str, ...] = ()
+    addresses: tuple[tuple[int | None, int], ...] = ()
+    space: int = 0
+    pc: int = 0
+
+
+class BreakpointHit(Struct, frozen=True):
+    """A wave arrived at breakpoints. A watchpoint of a higher number may have triggered by the same instruction."""
+
+    reason: ClassVar[StopReason] = StopReason.BREAKPOINT
+    hits: Hits
+    device: DeviceReport = DeviceReport()
+
+
+class WatchTriggered(Struct, frozen=True):
+    """A watched location changed or was accessed; the wave may have arrived at breakpoints by the same instruction."""
+
+    reason: ClassVar[StopReason] = StopReason.WATCHPOINT
+    hits: Hits
+    device: DeviceReport = DeviceReport()
+
+
+class CatchpointHit(Struct, frozen=True):
+    """``event`` is what the first catchpoint caught, in words: ``exception memory-violation``, ``wave end``."""
+
+    reason: ClassVar[StopReason] = StopReason.CATCHPOINT
+    hits: Hits
+    event: str
+    device: DeviceReport = DeviceReport()
+
+
+class WatchScopeEnded(Struct, frozen=True):
+    """The frames have returned to which the watchpoints ``numbers`` belonged; these are deleted."""
+
+    reason: ClassVar[StopReason] = StopReason.WATCHPOINT_SCOPE
+    numbers: tuple[int, ...]
+    device: DeviceReport = DeviceReport()
+
+
+class StepDone(Struct, frozen=True):
+    """A step has ended; ``new_frame`` says whether in another frame than it began in."""
+
+    reason: ClassVar[StopReason] = StopReason.STEP
+    new_frame: bool
+
+
+class FinishDone(Struct, frozen=True):
+    """``finish``: the frame has returned."""
+
+    reason: ClassVar[StopReason] = StopReason.FINISHED
+
+
+class LocationReached(Struct, frozen=True):
+    """``advance``, ``until`` with a location, ``starti``: the wave is there, or has left the frame."""
+
+    reason: ClassVar[StopReason] = StopReason.LOCATION
+    device: DeviceReport = DeviceReport()
+
+
+class CallEnded(Struct, frozen=True):
+    """A function that the debugger had called returned after its expression was abandoned."""
+
+    reason: ClassVar[StopReason] = StopReason.CALL_DONE
+
+
+class SignalReceived(Struct, frozen=True):
+    """An exception of the device, told as a signal."""
+
+    reason: ClassVar[StopReason] = StopReason.SIGNAL
+    signal: Signal
+    device: DeviceReport = DeviceReport()
+
+
+class Interrupted(Struct, frozen=True):
+    """The user has interrupted the program."""
+
+    reason: ClassVar[StopReason] = StopReason.INTERRUPTED
+    device: DeviceReport = DeviceReport()
+
+
+class BudgetSpent(Struct, frozen=True):
+    """The command has executed as many instructions as it may (``set instruction-budget``)."""
+
+    reason: ClassVar[StopReason] = StopReason.BUDGET
+    device: DeviceReport = DeviceReport()
+
+
+class HistoryEnded(Struct, frozen=True):
+    """Execution backwards has arrived at the beginning of what was recorded, or a replay at its end."""
+
+    reason: ClassVar[StopReason] = StopReason.HISTORY
+    device: DeviceReport = DeviceReport()
+
+
+class Exited(Struct, frozen=True):
+    """The program has ended by itself; the watchpoints ``watchpoints_gone`` ended with it."""
+
+    reason: ClassVar[StopReason] = StopReason.EXITED
+    info: ExitInfo
+    watchpoints_gone: tuple[int, ...] = ()
+
+
+class Terminated(Struct, frozen=True):
+    """A signal has ended the program."""
+
+    reason: ClassVar[StopReason] = StopReason.TERMINATED
+    signal: Signal
+
+
+Cause = (
+    BreakpointHit | WatchTriggered | CatchpointHit | WatchScopeEnded | StepDone | FinishDone | LocationReached
+    | CallEnded | SignalReceived | Interrupted | BudgetSpent | HistoryEnded | Exited | Terminated
+)
+"""Why the program stopped: one of these, with exactly what belongs to it."""
+
+
+class Returned(Struct, frozen=True):
+    """What the function that ``finish`` left gave back: its value, already in the value history under ``number``, or
+    only its type where the value cannot be told."""
+
+    value: Value | None = None
+    number: int | None = None
+    type: Type | None = None
+
+
+class StopEvent(Struct, frozen=True):
+    """What happened: why, where the focus is afterwards (``scope``), and the mask of lanes that it is about.
+
+    ``new_thread`` and ``new_lane`` say whether the focus moved there. ``returned`` is what ``finish`` brings back,
+    whatever else stopped the program at that place. ``problems`` are errors of conditions on the way.
+    """
+
+    cause: Cause
+    scope: Focus
+    lanes: int = 0
+    new_thread: bool = False
+    new_lane: bool = False
+    returned: Returned | None = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> StopReason:
+        """The kind of cause, by the word that GDB's machine interface has for it."""
+        return self.cause.reason
+
+    @property
+    def hits(self) -> Hits | None:
+        """The breakpoints, watchpoints and catchpoints that stopped the program, if any did."""
+        match self.cause:
+            case BreakpointHit(hits=hits) | WatchTriggered(hits=hits) | CatchpointHit(hits=hits):
+                return hits
+        return None
+
+    @property
+    def breakpoints(self) -> tuple[int, ...]:
+        """Numbers of the breakpoints that the stop is about, of any kind."""
+        if isinstance(self.cause, WatchScopeEnded):
+            return self.cause.numbers
+        return self.hits.numbers if self.hits is not None else ()
+
+    @property
+    def commands(self) -> tuple[tuple[str, ...], ...]:
+        """What each of the breakpoints that stopped the program runs then."""
+        return self.hits.commands if self.hits is not None else ()
+
+    @property
+    def signal(self) -> Signal | None:
+        """The signal that the program has received, or that has ended it."""
+        match self.cause:
+            case SignalReceived(signal=signal) | Terminated(signal=signal):
+                return signal
+            case Interrupted():
+                return SIGNALS["SIGINT"]
+        return None
+
+    @property
+    def device(self) -> DeviceReport | None:
+        """What the device says about the instruction, if it stopped the wave there."""
+        match self.cause:
+            case StepDone() | FinishDone() | CallEnded() | Exited() | Terminated():
+                return None
+        return self.cause.device
+
+    @property
+    def exit(self) -> ExitInfo | None:
+        """What came out, if the program has ended by itself."""
+        return self.cause.info if isinstance(self.cause, Exited) else None

@@ -1,0 +1,347 @@
+"""A process that launches kernels on simulated devices, as a `Target`: agents, queues, dispatches and code objects.
+
+Waves are numbered in order of the dispatches' beginnings, and so are dispatches. Kernels that runtimes launch for
+themselves (copies, fills, constructors) run unseen unless the user wants them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.arch.targets import Target as Architecture
+from rocdbg.codeobject.demangle import demangle
+from rocdbg.debugger.target import rocgdb_ids
+from rocdbg.debugger.target.device_state import DeviceState
+from rocdbg.debugger.target.host_frames import HostFrame
+from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.rocgdb_ids import WaveId
+from rocdbg.debugger.target.runnable import (
+    ExitInfo,
+    ProcessEnd,
+    Progress,
+    Resume,
+    TargetStop,
+    TargetStopKind,
+)
+from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, LoadedCodeObject, QueueInfo, WaveInfo
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import Stop, StopKind
+from rocdbg.sim.core.wave import Wave
+from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.machine import Machine
+from rocdbg.sim.device.queue_runner import PacketQueue, QueueRunner, QueueStop
+
+RUNTIME_KERNELS: Final = re.compile(r"__amd_rocclr_|_init_array$|_fini_array$|amdgcn\.device\.(init|fini)$")
+"""Names of kernels that runtimes launch for themselves."""
+
+
+class ProcessQueue(PacketQueue, Protocol):
+    """What is to be known of a queue. ``size`` counts packets, ``address`` is its structure's."""
+
+    @property
+    def machine(self) -> Machine:
+        """The device whose queue it is."""
+
+    @property
+    def kind(self) -> int:
+        """0: several threads may write packets, 1: one."""
+
+    @property
+    def ring(self) -> int:
+        """Address of the packets."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def read_index(self) -> int: ...
+
+    @property
+    def write_index(self) -> int: ...
+
+    @property
+    def error(self) -> str:
+        """Why it is in the error state and takes no more packets; empty while it is not."""
+
+
+class HostOrigin(Struct, frozen=True):
+    """Where a process has launched a dispatch: the thread and its frames, innermost first."""
+
+    thread: int
+    frames: Sequence[HostFrame]
+
+
+class GpuProcess(Protocol):
+    """A process as whoever serves its requests shows it.
+
+    ``runner`` has its queues, ``memory`` is the one memory of its devices.
+    """
+
+    runner: QueueRunner
+
+    @property
+    def memory(self) -> GlobalMemory: ...
+
+    @property
+    def machines(self) -> Sequence[Machine]:
+        """Its devices: agents 1, 2, ..."""
+
+    def code_objects(self) -> Sequence[LoadedCodeObject]:
+        """What is loaded, in order; the same sequence as long as nothing has changed."""
+
+    @property
+    def gone(self) -> bool:
+        """Whether it uses no GPU any more: what is in its queues is void."""
+
+    def wait(self) -> bool:
+        """Wait until there may be something to do, a moment at most; False: the process has gone."""
+
+    def describe(self, queue: PacketQueue) -> ProcessQueue:
+        """What is to be known of one of the runner's queues."""
+
+    def failed(self, stop: QueueStop) -> None:
+        """The user has seen why a dispatch cannot go on: the process gets the error that it would get of hardware."""
+
+    def hold(self, held: bool) -> None:
+        """Stop the process itself, or let it go on."""
+
+    def origin(self, queue: PacketQueue, packet: int) -> HostOrigin | None:
+        """Where in the process the packet of a queue with this index comes from, as far as is known."""
+
+    def end(self) -> ProcessEnd:
+        """How it ended, or its id while it runs."""
+
+
+class ProcessTarget(DeviceState):
+    """A `Target` and `Runnable` over a process. ``titles`` gives what kernels are called, ``skips`` whether kernels of
+    runtimes run unseen, ``holds`` whether the process stops when its GPUs do."""
+
+    def __init__(
+        self, process: GpuProcess, titles: Callable[[Dispatch], str] | None = None,
+        skips: Callable[[], bool] = lambda: True, holds: Callable[[], bool] = lambda: False,
+    ) -> None:
+        super().__init__(process.memory, process.runner)
+        self.process = process
+        self._runner = process.runner
+        self._runner.begun = self._begun
+        self._titles, self._skips = titles or (lambda dispatch: demangle(dispatch.kernel.name)), skips
+        self._holds = holds
+        self._numbers: dict[Dispatch, int] = {}
+        self._last_number = 0
+        self._known: Sequence[LoadedCodeObject] = process.code_objects()
+        self._begins = False
+        self._asked = False
+        """Whether the user has interrupted it; others may, to be listened to."""
+        self._over = False
+        self._failed: QueueStop | None = None
+        self._architecture: Architecture | None = None
+
+    @property
+    def runnable(self) -> ProcessTarget:
+        return self
+
+    @property
+    def recording(self) -> Recording | None:
+        return None
+
+    def code_objects(self) -> Sequence[LoadedCodeObject]:
+        return self._known
+
+    @property
+    def architecture(self) -> Architecture:
+        """That of the wave that stopped last."""
+        return self._architecture or self.process.machines[0].target
+
+    @property
+    def finished(self) -> bool:
+        return self._over
+
+    # -- what there is
+
+    def agents(self) -> Sequence[AgentInfo]:
+        return [
+            AgentInfo(
+                number, f"simulated {machine.target.name}", machine.target.name, 1, machine.options.resident_waves,
+                "-", rocgdb_ids.agent_target_id(f"GPUID {number}"),
+            )
+            for number, machine in enumerate(self.process.machines, 1)
+        ]
+
+    def _agent(self, machine: Machine) -> int:
+        return next(number for number, other in enumerate(self.process.machines, 1) if other is machine)
+
+    def queues(self) -> Sequence[QueueInfo]:
+        rows = []
+        for number, queue in enumerate(self._runner.queues, 1):
+            known = self.process.describe(queue)
+            agent = self._agent(known.machine)
+            kind = "HSA (Single)" if known.kind else "HSA (Multi)"
+            rows.append(
+                QueueInfo(
+                    agent, number, kind, known.read_index, known.write_index, known.size * 64, known.ring,
+                    rocgdb_ids.queue_target_id(agent, number), known.error,
+                )
+            )
+        return rows
+
+    def _shown(self) -> list[tuple[int, PacketQueue, Dispatch]]:
+        """The dispatches that the user sees, each with its queue's number."""
+        queues = self._runner.queues
+        return [
+            (queues.index(queue) + 1, queue, dispatch)
+            for queue, dispatch in self._runner.active
+            if dispatch not in self._runner.quiet
+        ]
+
+    def _number(self, dispatch: Dispatch) -> int:
+        number = self._numbers.get(dispatch)
+        if number is None:
+            self._last_number += 1
+            under_way = {other for _, other in self._runner.active}
+            self._numbers = {other: known for other, known in self._numbers.items() if other in under_way}
+            number = self._numbers[dispatch] = self._last_number
+        return number
+
+    def dispatches(self) -> Sequence[DispatchInfo]:
+        rows = []
+        for queue_number, queue, dispatch in self._shown():
+            plan, number = dispatch.plan, self._number(dispatch)
+            agent = self._agent(self.process.describe(queue).machine)
+            packet = plan.packet
+            _, ended, groups = dispatch.progress()
+            rows.append(
+                DispatchInfo(
+                    agent, queue_number, number,
+                    rocgdb_ids.dispatch_target_id(agent, queue_number, number, plan.state.dispatch_id),
+                    plan.grid, plan.workgroup, self._title(dispatch), packet.fence if packet is not None else "",
+                    plan.state.lds_size, plan.state.lane_scratch_size, plan.descriptor_address,
+                    plan.state.kernarg_address, packet.completion_signal if packet is not None else 0,
+                    dispatch.instructions, LoadedAddress(plan.state.first_pc), groups - ended,
+                )
+            )
+        return sorted(rows, key=lambda row: row.number)
+
+    def origin(self, number: int) -> HostOrigin | None:
+        """Where in the process the dispatch with this number was launched, as far as is known."""
+        for _, queue, dispatch in self._shown():
+            if self._number(dispatch) == number:
+                return self.process.origin(queue, dispatch.plan.state.dispatch_id)
+        return None
+
+    def waves(self) -> Sequence[WaveInfo]:
+        found = []
+        for _, _, dispatch in self._shown():
+            waves = dispatch.waves
+            self._waves.update((wave.number, wave) for wave in waves)
+            found += [self._info(self._calls.wave(wave.number) or wave) for wave in waves]
+        return sorted(found, key=lambda wave: wave.number)
+
+    def _find_wave(self, thread: int) -> Wave:
+        return self._runner.holder(thread)[1].wave(thread)
+
+    def _dispatch_of(self, thread: int) -> Dispatch:
+        return self._runner.holder(thread)[1]
+
+    def _wave_id(self, wave: Wave) -> WaveId:
+        queue, dispatch = self._runner.holder(wave.number)
+        agent = self._agent(self.process.describe(queue).machine)
+        return WaveId(agent, self._runner.queues.index(queue) + 1, self._number(dispatch), wave.number)
+
+    def _title(self, dispatch: Dispatch) -> str:
+        return self._titles(dispatch)
+
+    # -- running
+
+    def _begun(self, queue: PacketQueue, dispatch: Dispatch) -> bool:
+        """A dispatch is about to run; whether the debugger has to know first."""
+        if self._skips() and RUNTIME_KERNELS.match(dispatch.kernel.name):
+            self._runner.quiet.add(dispatch)
+            return False
+        self._number(dispatch)
+        return self._begins or self.process.code_objects() is not self._known
+
+    def resume(self, request: Resume) -> TargetStop:
+        self.forget()
+        self._begins = request.begins
+        if self._news():
+            return TargetStop(TargetStopKind.CHANGED)
+        changed: list[bool] = []
+        self.process.hold(False)
+        stop = self._run(request, lambda options: self._calls.run(options) or self._go(options, changed))
+        self.hold()
+        return replace(stop, kind=TargetStopKind.CHANGED) if changed else stop
+
+    def hold(self) -> None:
+        """The GPUs stand still: so does the process, if it is to."""
+        self.process.hold(self._holds() and not self._over)
+
+    def _news(self) -> bool:
+        """Whether code objects have come or gone."""
+        before, self._known = self._known, self.process.code_objects()
+        return self._known is not before
+
+    def _go(self, options: RunOptions, changed: list[bool]) -> Stop:
+        while True:
+            stopped = self._runner.run(options)
+            if self.process.gone:
+                for queue in self._runner.queues:
+                    self._runner.remove(queue)
+                stopped = None
+            if stopped is not None and (stopped.stop.kind is not StopKind.INTERRUPTED or self._asked):
+                break
+            if stopped is not None:
+                continue
+            if options.wave is not None:
+                stopped = QueueStop(Stop(StopKind.WAVE_DONE))
+                break
+            if not self.process.wait():
+                stopped, self._over = QueueStop(Stop(StopKind.DONE)), True
+                break
+            if self._news():
+                changed.append(True)
+                return Stop(StopKind.BUDGET)
+        if stopped.begins:
+            self._news()
+            changed.append(True)
+        stop = stopped.stop
+        self._asked = self._asked and stop.kind is not StopKind.INTERRUPTED
+        self._failed = stopped if stop.wave is not None else None
+        if stopped.dispatch is not None:
+            self._architecture = stopped.dispatch.plan.state.target
+        return stop
+
+    def deliver(self) -> None:
+        """The dispatch that stopped last cannot go on: the process gets its error."""
+        if self._failed is not None:
+            self.process.hold(False)
+            self.process.failed(self._failed)
+            self._failed = None
+        self.forget()
+
+    def exit_info(self) -> ExitInfo:
+        return ExitInfo(0, "", self._runner.executed, process=self.process.end())
+
+    def progress(self) -> Progress:
+        ended = groups = 0
+        for _, _, dispatch in self._shown():
+            _, some, all_ = dispatch.progress()
+            ended, groups = ended + some, groups + all_
+        return Progress(self._runner.executed, ended, groups)
+
+    def interrupt(self) -> None:
+        self._asked = True
+        self._runner.interrupt()
+
+    def forget_interrupt(self) -> None:
+        self._asked = False
+        self._runner.forget_interrupt()
+
+
+__all__ = ["RUNTIME_KERNELS", "GpuProcess", "HostOrigin", "ProcessQueue", "ProcessTarget"]

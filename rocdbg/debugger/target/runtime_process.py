@@ -1,0 +1,186 @@
+"""A program with its own runtime, started by the debugger, as the process that a target shows."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from rocdbg import work
+from rocdbg.arch.target_id import TargetId
+from rocdbg.debugger.base.errors import LaunchError
+from rocdbg.debugger.target.process_target import HostOrigin, ProcessQueue
+from rocdbg.debugger.target.runnable import ProcessEnd
+from rocdbg.debugger.target.state import LoadedCodeObject
+from rocdbg.host.client_process import ProgramProcess
+from rocdbg.host.gpu_side import load_gpu_side
+from rocdbg.host.library import runtime_library
+from rocdbg.host.processor import PacketProcessor
+from rocdbg.host.queues import ProgramQueue
+from rocdbg.host.server import Server
+from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.device.machine import Machine
+from rocdbg.sim.device.queue_runner import PacketQueue, QueueStop
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.target.host_frames import HostModules
+
+_LOOK = 0.05
+"""Seconds between two looks whether the program has ended."""
+_PATIENCE = 0.1
+"""Seconds for a program to note where it has launched what runs already."""
+_POLL = 0.01
+"""Seconds: while packets wait for signals, which a program can change without telling anybody."""
+
+
+class HostedProcess:
+    """A program and its GPUs. ``command`` is what a shell executes, ``report`` gets sentences about kernels that fail.
+
+    The debugger's Ctrl-C is not the program's: it begins with SIGINT ignored. Raises `LaunchError` and the errors of
+    the runtime library.
+    """
+
+    def __init__(
+        self, command: str, agents: Sequence[TargetId], environment: Mapping[str, str], directory: str | None,
+        report: Callable[[str], None],
+    ) -> None:
+        library = runtime_library()
+        self._host = ProgramProcess(0, agents, load_gpu_side(library.gpu_side))
+        self._processor = PacketProcessor(self._host, self._say)
+        self._host.traced = True
+        self._modules: HostModules | None = None
+        self._held = False
+        self._gpu: list[threading.Thread] = []
+        """Runs the GPUs of a program that was let go."""
+        self._server = Server(agents, library, report, self._processor)
+        self._report, self._shown = report, False
+        self.runner = self._host.runner
+        self._seen = 0
+        self._loaded: tuple[LoadedCodeObject, ...] = ()
+        self._codes: tuple[int, ...] = ()
+        shell = ["/bin/sh", "-c", f"exec {command}"]
+        before: signal._HANDLER = signal.SIG_DFL
+        main = threading.current_thread() is threading.main_thread()
+        try:
+            if main:
+                before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            self._child = subprocess.Popen(shell, env=self._server.environment(dict(environment)), cwd=directory)
+        except (OSError, ValueError) as error:
+            self._server.close()
+            reason = getattr(error, "strerror", None) or error
+            raise LaunchError(f"cannot run {command}: {reason}") from None
+        finally:
+            if main:
+                signal.signal(signal.SIGINT, before)
+
+    # -- what the target asks
+
+    @property
+    def memory(self) -> GlobalMemory:
+        return self._host.memory.global_memory
+
+    @property
+    def machines(self) -> Sequence[Machine]:
+        return [device.machine for device in self._host.devices]
+
+    def code_objects(self) -> Sequence[LoadedCodeObject]:
+        codes = dict(self._host.codes)
+        if tuple(codes) != self._codes:
+            self._codes = tuple(codes)
+            loaded = [code.loaded for code in codes.values()]
+            self._loaded = tuple(LoadedCodeObject(each.code_object, each.base) for each in loaded)
+        return self._loaded
+
+    @property
+    def gone(self) -> bool:
+        return self._host.closed
+
+    def wait(self) -> bool:
+        if self._child.poll() is not None:
+            return False
+        waiting = any(queue.has_packet for queue in tuple(self._host.queues.values()))
+        self._seen = self._host.memory.wait_for_work(self._seen, _POLL if waiting else _LOOK)
+        self._host.memory.signals_changed()
+        return True
+
+    def describe(self, queue: PacketQueue) -> ProcessQueue:
+        assert isinstance(queue, ProgramQueue)
+        return queue
+
+    def failed(self, stop: QueueStop) -> None:
+        self._shown = True
+        try:
+            self._processor.deliver(stop)
+        finally:
+            self._shown = False
+
+    def hold(self, held: bool) -> None:
+        if held != self._held and self.alive:
+            self._held = held
+            with suppress(OSError):
+                os.kill(self._host.pid or self._child.pid, signal.SIGSTOP if held else signal.SIGCONT)
+
+    def origin(self, queue: PacketQueue, packet: int) -> HostOrigin | None:
+        assert isinstance(queue, ProgramQueue)
+        end = time.monotonic() + _PATIENCE
+        while (found := queue.origin(packet)) is None and time.monotonic() < end and not self._held:
+            time.sleep(_POLL)  # the GPU may have been faster than the thread that has just launched something
+        if found is None:
+            return None
+        from rocdbg.debugger.target.host_frames import HostModules  # late: it is seldom asked for
+
+        self._modules = self._modules or HostModules(self._host.pid)
+        return HostOrigin(found.thread, self._modules.frames(found.frames))
+
+    def _say(self, text: str) -> None:
+        if not self._shown:  # else the user has seen it
+            self._report(text)
+
+    def end(self) -> ProcessEnd:
+        status = self._child.poll() or 0
+        return ProcessEnd(self._child.pid, max(status, 0), max(-status, 0))
+
+    # -- its life
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._child.pid
+
+    def let_go(self) -> None:
+        """The program goes on without anybody stopping it."""
+        self.hold(False)
+        self.runner.begun = lambda queue, dispatch: False
+        self.runner.forget_interrupt()
+        work.start(self._processor.run, "rocdbg-gpu", self._gpu.append)
+        threading.Thread(target=self.wait_for_end, name="rocdbg-detached", daemon=True).start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the program has not ended."""
+        return self._child.poll() is None
+
+    def wait_for_end(self) -> None:
+        """Return when the program has ended; nobody serves it any more then."""
+        self._child.wait()
+        self._close()
+
+    def _close(self) -> None:
+        self._server.close()
+        for thread in self._gpu:
+            thread.join(work.PATIENCE)
+
+    def kill(self) -> None:
+        """End it at once, and all that serves it."""
+        with suppress(OSError):
+            self._child.kill()
+        self._child.wait()
+        self._close()
+
+
+__all__ = ["HostedProcess"]

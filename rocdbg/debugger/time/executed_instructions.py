@@ -1,0 +1,195 @@
+"""Where a wave has been: its executed instructions, newest first, with what steps ask of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.debugger.base.errors import MemoryAccessError
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.target.recording import Recording
+from rocdbg.isa.decoder import DecodeError, decode
+from rocdbg.isa.instruction import Flow
+
+_FIRST_WINDOW = 256
+_MOST_WINDOW = 1 << 20
+"""Instructions that are looked at at once: 16 MiB of trace."""
+_LONGEST, _CALL_SIZE = 24, 4
+"""Bytes of the longest instruction, and of every one that calls."""
+
+
+class CodePlace(Struct, frozen=True):
+    """What there is to know of an address of code. ``line`` is None where there is none, 0 lines included."""
+
+    row_start: int
+    row_end: int
+    line: tuple[str, int] | None
+    is_statement: bool
+    function_low: int | None
+    inline: tuple[int, ...]
+    calls: bool
+    jumps: bool
+    follows_call: bool
+
+
+class PastInstruction(Struct, frozen=True):
+    """An instruction that a wave has executed.
+
+    ``count``: how many it had executed before; ``depth``: calls between its function and that of the present, above 0
+    in functions that had returned, below in callers. ``active``: the mask of lanes.
+    """
+
+    count: int
+    pc: int
+    active: int
+    depth: int
+    place: CodePlace
+
+
+class WavePast:
+    """The instructions that a wave has executed before the present one."""
+
+    def __init__(self, inferior: Inferior, recording: Recording, thread: int) -> None:
+        self._inferior = inferior
+        self._recording = recording
+        self._thread = thread
+        self.present = recording.position
+        self.count = recording.count(thread)
+        self.first = recording.first_count(thread)
+        wave = inferior.wave(thread)
+        self._wave_size = wave.lane_count
+        self._lanes = (1 << wave.lane_count) - 1
+        self._pc = int(wave.pc)
+        self._places: dict[int, CodePlace] = {}
+
+    @property
+    def here(self) -> CodePlace:
+        """Of the instruction that is next."""
+        return self.place(self._pc)
+
+    def place(self, pc: int) -> CodePlace:
+        """What there is to know of an address."""
+        found = self._places.get(pc)
+        if found is None:
+            found = self._places[pc] = self._look(LoadedAddress(pc))
+        return found
+
+    def instructions(self) -> Iterator[PastInstruction]:
+        """All, the newest first. The target is elsewhere in time afterwards."""
+        for rows, first, depths in self._windows():
+            for index in range(len(rows) - 1, -1, -1):
+                pc, active = int(rows[index, 0]), int(rows[index, 1]) & self._lanes
+                yield PastInstruction(first + index, pc, active, int(depths[index]), self.place(pc))
+
+    def last(self, wanted: Callable[[CodePlace], bool], depth: int) -> PastInstruction | None:
+        """The newest instruction at this depth whose place is wanted; quick where that is long ago."""
+        for rows, first, depths in self._windows():
+            pcs, inverse = np.unique(rows[:, 0], return_inverse=True)
+            fits = np.array([wanted(self.place(int(pc))) for pc in pcs])[inverse.reshape(-1)] & (depths == depth)
+            found = np.flatnonzero(fits)
+            if found.size:
+                index = int(found[-1])
+                pc, active = int(rows[index, 0]), int(rows[index, 1]) & self._lanes
+                return PastInstruction(first + index, pc, active, depth, self.place(pc))
+        return None
+
+    def last_of(
+        self, wanted: Callable[[int], bool], lane: int | None, first: bool,
+        anyway: Callable[[int], bool] = lambda pc: False, beside: Callable[[int], int | None] | None = None,
+        after: int = 0,
+    ) -> PastInstruction | None:
+        """The newest (``first``: the oldest) instruction whose PC is wanted, active in a lane (None: in any).
+
+        ``anyway``: instructions that do not ask which lanes are active. ``beside``: another lane that has to be active
+        too, or ``lane`` itself; None: this one never counts. ``after``: the wave had executed so many.
+        """
+        known: dict[int, bool] = {}
+        always: dict[int, bool] = {}
+        others: dict[int, int] = {}
+        result: PastInstruction | None = None
+        for rows, start, depths in self._windows():
+            pcs, inverse = np.unique(rows[:, 0], return_inverse=True)
+            for pc in pcs.tolist():
+                if pc not in known:
+                    known[pc] = wanted(pc)
+                    always[pc] = known[pc] and anyway(pc)
+                    if known[pc] and lane is not None:
+                        other = beside(pc) if beside is not None else lane
+                        known[pc], others[pc] = other is not None, lane if other is None else other
+            fits = np.array([known[pc] for pc in pcs.tolist()])[inverse.reshape(-1)]
+            if lane is not None:
+                regardless = np.array([always[pc] for pc in pcs.tolist()])[inverse.reshape(-1)]
+                other_lanes = np.array([others.get(pc, lane) for pc in pcs.tolist()], np.uint64)[inverse.reshape(-1)]
+                both = rows[:, 1] >> np.uint64(lane) & rows[:, 1] >> other_lanes & np.uint64(1)
+                fits &= both.astype(bool) | regardless
+            found = np.flatnonzero(fits)
+            found = found[found + start >= after]
+            if found.size:
+                index = int(found[0 if first else -1])
+                pc, active = int(rows[index, 0]), int(rows[index, 1]) & self._lanes
+                result = PastInstruction(start + index, pc, active, int(depths[index]), self.place(pc))
+                if not first:
+                    return result
+        return result
+
+    def _windows(self) -> Iterator[tuple[NDArray[np.uint64], int, NDArray[np.int64]]]:
+        """Rows of the trace, the count of the first, and their depths; the newest window first."""
+        end, following, depth, size = self.count, self._pc, 0, _FIRST_WINDOW
+        while end > self.first:
+            first = max(self.first, end - size)
+            rows = self._recording.trace(self._thread, first, end, self.present)
+            depths = depth + self._depths(rows[:, 0], following)
+            yield rows, first, depths
+            following, depth, end = int(rows[0, 0]), int(depths[0]), first
+            size = min(size * 8, _MOST_WINDOW)
+
+    def _depths(self, pcs: NDArray[np.uint64], following: int) -> NDArray[np.int64]:
+        """How deep each instruction is below what follows the last."""
+        unique, inverse = np.unique(pcs, return_inverse=True)
+        places = [self.place(int(pc)) for pc in unique]
+        inverse = inverse.reshape(-1)
+        calls, jumps, follows = (
+            np.array([getattr(place, name) for place in places], bool)[inverse]
+            for name in ("calls", "jumps", "follows_call")
+        )
+        returns = jumps & np.append(follows[1:], self.place(following).follows_call)
+        change = returns.astype(np.int64) - calls
+        depths: NDArray[np.int64] = change[::-1].cumsum()[::-1]
+        return depths
+
+    def _look(self, pc: LoadedAddress) -> CodePlace:
+        program = self._inferior.programs.at(pc)
+        row = program.line_at(pc)
+        function = program.function_at(pc)
+        flow = self._flow(pc)
+        line = (row.file.path, row.line) if row is not None and row.line else None
+        address = program.to_file(pc)
+        inline = tuple(i.offset for i in program.info.inline_frames_at(address)) if function is not None else ()
+        low = function.low_pc if function is not None else None
+        return CodePlace(
+            program.to_loaded(row.address) if row is not None else pc,
+            program.to_loaded(row.end_address) if row is not None else pc + 4,
+            line,
+            row is not None and row.is_stmt,
+            program.to_loaded(low) if low is not None else None,
+            inline,
+            flow is Flow.CALL,
+            flow is Flow.INDIRECT,
+            self._flow(LoadedAddress(pc - _CALL_SIZE)) is Flow.CALL,
+        )
+
+    def _flow(self, pc: LoadedAddress) -> Flow | None:
+        """How the instruction at an address goes on; None where there is none."""
+        target = self._inferior.need_target()
+        for size in (_LONGEST, _CALL_SIZE):  # code may end here
+            try:
+                code = target.read_memory(AddressSpace.GLOBAL, pc, size)
+                return decode(code, target.architecture, pc, wave_size=self._wave_size).flow
+            except (DecodeError, MemoryAccessError):
+                continue
+        return None

@@ -1,0 +1,298 @@
+"""Where the program would have stopped in the past: at breakpoints, and where watched values changed.
+
+The past is searched from the present on in pieces that grow. Each is repeated, and the target stops in it where it
+would have stopped then. Of a piece with many stops only the latest are wanted: it is halved. Where breakpoints have
+ignore counts the target counts first: a piece in which no more hits are than are to be ignored is passed at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
+from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
+from rocdbg.debugger.frames.frames import physical_place
+from rocdbg.debugger.running.runner import Runner
+from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind, WatchedMemory
+from rocdbg.debugger.values.value import Value
+from rocdbg.sim.core.checks import Check, Counter
+
+_FIRST_PIECE = 2_000
+_GROWTH = 8
+"""Of the pieces that are searched, each lying before the last."""
+_MANY = 64
+"""Stops in a piece that make it worth halving."""
+_LEAST_IGNORED = 128
+"""Instructions in a piece for which the target does not count what is ignored: going there takes longer."""
+
+
+class Arrival(Struct, frozen=True):
+    """A stop in the past: where in time, and what the target said.
+
+    ``values``: what was watched, by number of the watchpoint, after the instruction at ``position`` has changed it.
+    ``count``: where registers changed, how many instructions the wave had executed before that; the position is where
+    the change was found. ``gone``: watchpoints whose frame, or wave, is not there before.
+    """
+
+    position: int
+    stop: TargetStop
+    values: dict[int, list[Value | None]] = field(default_factory=dict)
+    count: int | None = None
+    gone: tuple[Watchpoint, ...] = ()
+
+
+class _TooManyError(Exception):
+    """More stops in a piece than are wanted."""
+
+
+class PastStops(Struct):
+    """Searches the past of a ``recording``; the target is elsewhere in time afterwards."""
+
+    runner: Runner
+    recording: Recording
+
+    def latest(self, stops: frozenset[int], present: int, first: int | None = None) -> Iterator[Arrival]:
+        """Where waves came to one of the addresses before a position and a breakpoint held, or changed what is watched,
+        the latest first, back to a position (``first``). Whether conditions of watchpoints hold is not asked.
+
+        What lies before is searched piece by piece. The target is at none of these positions.
+        """
+        known = self.runner.watcher.prepare()
+        begins = self._begins(present)
+        end, lowest = present, self.recording.bounds[0] if first is None else first
+        for begin in sorted({lowest, *(one for one in begins if one >= lowest)}, reverse=True):
+            yield from self._between(begin, end, stops, known)
+            gone = tuple(begins.get(begin, ()))
+            if gone and begin > self.recording.bounds[0]:
+                yield Arrival(begin, TargetStop(TargetStopKind.BREAKPOINT, gone[0].wave), gone=gone)
+            end = min(end, begin)
+
+    def _between(
+        self, begin: int, end: int, stops: frozenset[int], known: tuple[WatchedMemory, ...]
+    ) -> Iterator[Arrival]:
+        size = _FIRST_PIECE
+        while end > begin:
+            first = max(begin, end - size)
+            yield from self._piece(first, end, stops, known)
+            end, size = first, size * _GROWTH
+
+    def _piece(
+        self, first: int, end: int, stops: frozenset[int], known: tuple[WatchedMemory, ...]
+    ) -> Iterator[Arrival]:
+        """The arrivals from one position up to another, the latest first."""
+        if self._ignoring(stops):
+            if self._pass_ignored(first, end, stops):
+                return
+            if end - first > _LEAST_IGNORED:
+                middle = (first + end) // 2
+                yield from self._piece(middle, end, stops, known)
+                yield from self._piece(first, middle, stops, known)
+                return
+        try:
+            found = self._forwards(first, end, stops, known)
+        except _TooManyError:
+            middle = (first + end) // 2
+            yield from self._piece(middle, end, stops, known)
+            yield from self._piece(first, middle, stops, known)
+        else:
+            yield from reversed(found)
+
+    def _forwards(
+        self, first: int, end: int, stops: frozenset[int], known: tuple[WatchedMemory, ...]
+    ) -> list[Arrival]:
+        """The arrivals from one position up to another. Raises `_TooManyError`."""
+        recording, watcher = self.recording, self.runner.watcher
+        recording.go_to(first)
+        recording.stand(None)  # a wave that stands at a stop here has come to it in this piece
+        found: list[Arrival] = []
+        stopped: int | None = None
+        for one in watcher.all():  # what was known is of another time, also where its names mean nothing
+            one.values = [None] * len(one.lanes)
+        while recording.position < end:
+            travelled(self.runner)
+            watcher.stopped = stopped
+            watches = tuple(dict.fromkeys((*watcher.prepare(), *known))) if watcher.all() else ()
+            checks = watcher.checks()
+            if checks is None:
+                raise DebuggerError("What is watched in registers has to be stepped for, which goes forwards only.")
+            with self._uncounted():
+                asked = self.runner.native.asked(stops)
+            for address, check in checks.items():
+                if address in asked:
+                    asked[address] = Check((*asked[address].conditions, *check.conditions))
+                elif address not in stops:
+                    asked[address] = check
+            stop = recording.repeat(end, stops - asked.keys(), watches, asked)
+            if stop is None:
+                found += self._unseen()
+                break
+            stopped = stop.thread
+            if stop.kind is TargetStopKind.INTERRUPTED:
+                raise KeyboardInterrupt
+            travelled(self.runner)
+            if stop.kind is TargetStopKind.WATCH and watcher.changed(stop):
+                values = {one.number: one.values for one in watcher.all()}
+                found.append(Arrival(recording.position - 1, stop, values))
+            elif stop.kind is TargetStopKind.BREAKPOINT and stop.pc in checks and watcher.changed(stop):
+                found.append(self._in_registers(stop))
+            if stop.kind is TargetStopKind.BREAKPOINT and stop.pc in stops and recording.position < end:
+                with self._uncounted():
+                    hits = self.runner.hits(stop.thread, stop.pc)[0] if stop.thread is not None else []
+                if any(hit.breakpoint.stops_program for hit in hits):
+                    found.append(Arrival(recording.position, stop))
+            if len(found) > _MANY and end - first > _FIRST_PIECE:
+                raise _TooManyError
+        return found
+
+    def _in_registers(self, stop: TargetStop) -> Arrival:
+        """The last instruction of a wave has changed what is watched in registers."""
+        assert stop.thread is not None
+        values = {one.number: one.values for one in self.runner.watcher.all()}
+        count = self.recording.count(stop.thread) - 1
+        return Arrival(self.recording.position, replace(stop, kind=TargetStopKind.WATCH), values, count)
+
+    def _unseen(self) -> Iterator[Arrival]:
+        """Changes of registers by the last instruction of a wave, whose check it has not come to yet."""
+        travelled(self.runner)
+        watcher = self.runner.watcher
+        there = {wave.number for wave in self.runner.target.waves()}
+        for thread in sorted(there.intersection(one.wave for one in watcher.all() if one.needs_checks)):
+            stop = TargetStop(TargetStopKind.WATCH, thread, self.runner.parts.inferior.wave(thread).pc)
+            if watcher.changed(stop):
+                yield self._in_registers(stop)
+
+    # -- what is ignored
+
+    def _ignoring(self, stops: frozenset[int]) -> bool:
+        """Whether the target could count hits that are to be ignored."""
+        return not self.runner.watcher.all() and any(
+            each.ignore_count and each.enabled and each.stops_program and not stops.isdisjoint(each.addresses())
+            for each in self.runner.parts.breakpoints
+        )
+
+    def _pass_ignored(self, first: int, end: int, stops: frozenset[int]) -> bool:
+        """Whether all hits from one position up to another are to be ignored; if so they are counted."""
+        recording, native = self.recording, self.runner.native
+        compiled: set[int] = set()
+        while True:
+            counters: dict[int, tuple[Breakpoint, Counter]] = {}
+            asked = native.asked(stops, counters)
+            recording.go_to(first)
+            recording.stand(None)
+            travelled(self.runner)
+            stop = recording.repeat(end, stops - asked.keys(), (), asked)
+            travelled(self.runner)
+            if stop is None:
+                break
+            if stop.kind is TargetStopKind.INTERRUPTED:
+                raise KeyboardInterrupt
+            if stop.kind is not TargetStopKind.BREAKPOINT or stop.thread is None or recording.position >= end:
+                return False
+            if stop.pc in asked or stop.pc in compiled or stop.pc not in stops:
+                return False  # it stops here, or the evaluator has to say
+            compiled.add(stop.pc)
+            with self._uncounted(ignoring=True):
+                self.runner.hits(stop.thread, stop.pc)
+        for breakpoint_, counter in counters.values():
+            breakpoint_.hit_count += counter.hits
+            breakpoint_.ignore_count = counter.skips
+        return True
+
+    @contextmanager
+    def _uncounted(self, ignoring: bool = False) -> Iterator[None]:
+        """Whether breakpoints hold is only asked: they count nothing, and unless ``ignoring`` ignore nothing."""
+        kept = [
+            (each, each.hit_count, each.ignore_count, each.enable_count, each.enabled)
+            for each in self.runner.parts.breakpoints
+        ]
+        for each, *_ in kept:
+            each.ignore_count = each.ignore_count if ignoring else 0
+        try:
+            yield
+        finally:
+            for each, hits, ignored, stops, enabled in kept:
+                each.hit_count, each.ignore_count = hits, ignored
+                each.enable_count, each.enabled = stops, enabled
+
+    # -- where watchpoints begin to mean something
+
+    def _begins(self, present: int) -> dict[int, list[Watchpoint]]:
+        """Positions before which there is not what watchpoints are about, and of which of them that ends the scope."""
+        groups: dict[int, int] = {}
+        begins: dict[int, list[Watchpoint]] = {}
+        waves = {wave.number: wave.index for wave in self.runner.target.waves()}
+        for one in self.runner.watcher.all():
+            if one.wave is None or one.wave not in waves:
+                continue
+            first = one.wave - waves[one.wave]
+            if first not in groups:
+                self.recording.go_to(present)
+                groups[first] = self.recording.first_of_group(one.wave, present)
+            begin = groups[first]
+            if one.place is not None:
+                begin = self._entry(one, begin, present)
+            scoped = begins.setdefault(begin, [])
+            if one.scoped:
+                scoped.append(one)
+        self.recording.go_to(present)
+        travelled(self.runner)
+        return begins
+
+    def _entry(self, watchpoint: Watchpoint, begin: int, present: int) -> int:
+        """The last position at which the function was called whose frame a watchpoint belongs to."""
+        if watchpoint.entry is None:
+            return begin
+        end, size = present, _FIRST_PIECE
+        while end > begin:
+            first, found = max(begin, end - size), None
+            self.recording.go_to(first)
+            self.recording.stand(None)
+            while (stop := self.recording.repeat(end, frozenset({watchpoint.entry}))) is not None:
+                if stop.kind is TargetStopKind.INTERRUPTED:
+                    raise KeyboardInterrupt
+                travelled(self.runner)
+                if self.recording.position < end and stop.thread == watchpoint.wave and self._is_of(watchpoint):
+                    found = self.recording.position
+            if found is not None:
+                return self._before(found, watchpoint.wave, present)
+            end, size = first, size * _GROWTH
+        return begin
+
+    def _before(self, position: int, thread: int | None, present: int) -> int:
+        """The position before the instruction that a wave had executed last at a position: the call."""
+        assert thread is not None
+        self.recording.go_to(position)
+        count = self.recording.count(thread)
+        if count > self.recording.first_count(thread):
+            self.recording.go_before(thread, count - 1, present)
+        return self.recording.position
+
+    def _is_of(self, watchpoint: Watchpoint) -> bool:
+        """Whether the innermost frame is the one that a watchpoint belongs to, or that its inlined code is in."""
+        thread = watchpoint.wave
+        assert thread is not None
+        active = self.runner.parts.inferior.active_lanes(thread)
+        if not active:
+            return False
+        frame = self.runner.top_frame(Focus(thread, (active & -active).bit_length() - 1))
+        return physical_place(frame.context) == watchpoint.place
+
+
+def travelled(runner: Runner) -> None:
+    """The target is elsewhere in time."""
+    runner.parts.inferior.inline_entered.clear()
+    runner.parts.inferior.behind_traps.clear()
+    runner.parts.state.pending_signal = ""
+    runner.watcher.stopped = None
+    runner.catcher.forget()
+    runner.parts.inferior.state_changed()
+
+
+__all__ = ["Arrival", "PastStops", "travelled"]

@@ -1,0 +1,228 @@
+"""Execution backwards: the commands that go to where the focused lane or any wave was before.
+
+Steps read the trace of the focused wave: which instructions it has executed, newest first. What the lane did not
+execute, being inactive, is no place where it has been. The rules are those of GDB: a step back ends where a row of the
+line table begins that is not the beginning of a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.frames import FrameKind
+from rocdbg.debugger.running.runner import Runner, thread_of
+from rocdbg.debugger.running.step_start import frame_changed, step_start
+from rocdbg.debugger.running.stop_events import HistoryEnded, StopEvent
+from rocdbg.debugger.running.watch_events import undone
+from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
+from rocdbg.debugger.time.executed_instructions import PastInstruction, WavePast
+from rocdbg.debugger.time.past_stops import Arrival, PastStops, travelled
+
+
+class Backwards(Struct):
+    """The commands over a `Runner`."""
+
+    runner: Runner
+
+    @property
+    def recording(self) -> Recording:
+        """The past of the target. Raises `NotRunningError`, and `DebuggerError` if it is not kept."""
+        recording = self.runner.target.recording
+        if recording is None:
+            raise DebuggerError("Target does not support this command: the run is not recorded (record).")
+        return recording
+
+    @property
+    def _stops(self) -> frozenset[int]:
+        """Where the program may stop."""
+        return frozenset(self.runner.parts.breakpoints.addresses(stopping=True))
+
+    # -- commands
+
+    def step_instruction(self, scope: Focus, over: bool) -> StopEvent:
+        """``reverse-stepi`` and ``reverse-nexti``: to before the instruction that the wave executed last."""
+        past = self._past(scope)
+        before = self.runner.top_frame(scope)
+        last = next(past.instructions(), None)
+        if last is not None and over and last.depth > 0:
+            last = past.last(lambda place: place.calls, 0)
+        if last is None:
+            return self._beginning(scope, past)
+        event = self._arrive(scope, past, last)
+        if event is not None:
+            return event
+        return self.runner.step_done(self.runner.top_frame(scope).function != before.function)
+
+    def step_line(self, scope: Focus, into: bool) -> StopEvent:
+        """``reverse-step`` and ``reverse-next``: to the beginning of a line, or of a part of one."""
+        past = self._past(scope)
+        start = step_start(self.runner.parts.inferior.chain(scope))
+        stops = self._stops
+        here, line, base = past.here, past.here.line, 0
+        inline = here.inline
+        for past_one in past.instructions():
+            place = past_one.place
+            if scope.lane is not None and not past_one.active >> scope.lane & 1:
+                continue
+            if past_one.pc in stops:
+                event = self._arrive(scope, past, past_one)
+                if event is not None:
+                    return event
+            if past_one.depth > base:
+                if not into or place.line is None:
+                    continue  # a call that is stepped over, or into code without lines
+            elif not into and _is_deeper(place.inline, inline):
+                continue
+            entered = past_one.depth != base
+            base = past_one.depth
+            at_row = past_one.pc == place.row_start and place.is_statement
+            at_function = past_one.pc == place.function_low
+            if not entered and here.row_start <= past_one.pc < here.row_end:
+                arrived = past_one.pc == here.row_start and here.is_statement and not at_function
+            else:
+                arrived = at_row and not at_function and place.line is not None and (entered or place.line != line)
+                here, line = place, place.line or line
+            if arrived and place.line is not None:
+                event = self._arrive(scope, past, past_one)
+                if event is not None:
+                    return event
+                changed = frame_changed(self.runner.top_frame(scope), start)
+                return self.runner.step_done(changed)
+        return self._beginning(scope, past)
+
+    def finish(self, scope: Focus) -> StopEvent:
+        """``reverse-finish``: to the call of the selected frame."""
+        chain = self.runner.parts.inferior.chain(scope)
+        frame = chain.get(scope.frame)
+        if frame is None or chain.get(frame.level + 1) is None:
+            raise DebuggerError('"finish" not meaningful in the outermost frame.')
+        past = self._past(scope)
+        depth = -frame.level_of_physical
+        if frame.kind is FrameKind.INLINE:
+            assert frame.inline is not None
+            wanted = frame.inline.offset
+            found = past.last(lambda place: wanted not in place.inline, depth)
+        else:
+            found = past.last(lambda place: place.calls, depth - 1)
+        if found is None:
+            return self._beginning(scope, past)
+        event = self._arrive(scope, past, found)
+        return event or self.runner.step_done(True)
+
+    def to_location(self, scope: Focus, addresses: Set[int]) -> StopEvent:
+        """``advance`` and ``until`` with a place: to where the lane was there last, if no breakpoint comes before."""
+        past, start = self._past(scope), step_start(self.runner.parts.inferior.chain(scope))
+        stops = self._stops
+        for past_one in past.instructions():
+            if past_one.pc not in addresses and past_one.pc not in stops:
+                continue
+            if scope.lane is not None and not past_one.active >> scope.lane & 1:
+                continue
+            event = self._arrive(scope, past, past_one)
+            if event is not None:
+                return event
+            if past_one.pc in addresses:
+                changed = frame_changed(self.runner.top_frame(scope), start)
+                return self.runner.step_done(changed)
+        return self._beginning(scope, past)
+
+    def proceed(self) -> StopEvent:
+        """``reverse-continue``: to the last time that any wave came to a breakpoint, or changed what is watched."""
+        recording, present = self.recording, self.recording.position
+        for arrival in PastStops(self.runner, recording).latest(self._stops, present):
+            event = self._stop_at(arrival)
+            if event is not None:
+                return event
+        recording.go_to(recording.bounds[0])
+        self.moved()
+        return self._nothing_before()
+
+    def _stop_at(self, arrival: Arrival) -> StopEvent | None:
+        """Go to an arrival, counted now; None if it is one to ignore."""
+        runner, stop = self.runner, arrival.stop
+        assert stop.thread is not None
+        if arrival.count is None:
+            self.recording.go_to(arrival.position)
+        else:
+            self.recording.go_before(stop.thread, arrival.count, arrival.position)
+        self.moved()
+        self.recording.stand(stop.thread)
+        if arrival.gone:
+            return runner.scope_event(stop, arrival.gone)
+        if stop.kind is not TargetStopKind.WATCH:
+            return runner.event(stop)
+        return undone(runner, replace(stop, pc=runner.parts.inferior.wave(stop.thread).pc), arrival.values)
+
+    # -- arriving
+
+    def _past(self, scope: Focus) -> WavePast:
+        self.runner.parts.state.pending_signal = ""
+        return WavePast(self.runner.parts.inferior, self.recording, thread_of(scope))
+
+    def _arrive(self, scope: Focus, past: WavePast, found: PastInstruction) -> StopEvent | None:
+        """Go to before an instruction of the focused wave; an event if that is at a breakpoint, or something that is
+        watched changed on the way."""
+        thread = thread_of(scope)
+        self.recording.go_before(thread, found.count, past.present)
+        event = self._changed_since(past.present)
+        if event is not None:
+            return event
+        self.moved()
+        self.recording.stand(thread)
+        if found.pc in self._stops:
+            lanes = self.runner.parts.inferior.active_lanes(thread)
+            return self.runner.event(TargetStop(TargetStopKind.BREAKPOINT, thread, found.pc, lanes))
+        return None
+
+    def _changed_since(self, present: int) -> StopEvent | None:
+        """The last change of what is watched between where the target stands, where it is afterwards, and a position;
+        if there is one it stands there."""
+        if not self.runner.watcher.all():
+            return None
+        recording = self.recording
+        position = recording.position
+        recording.go_to(present)
+        self.moved()
+        for arrival in PastStops(self.runner, recording).latest(frozenset(), present, position):
+            event = self._stop_at(arrival)
+            if event is not None:
+                return event
+        recording.go_to(position)
+        return None
+
+    def _beginning(self, scope: Focus, past: WavePast) -> StopEvent:
+        """The wave has no past before what is known: to where that begins."""
+        if past.count > past.first:
+            self.recording.go_before(thread_of(scope), past.first, past.present)
+            event = self._changed_since(past.present)
+            if event is not None:
+                return event
+        else:
+            self.recording.go_to(past.present)
+        self.moved()
+        self.recording.stand(thread_of(scope))
+        return self._nothing_before()
+
+    def _nothing_before(self) -> StopEvent:
+        thread = self.runner.parts.focus.current.thread
+        if thread is not None and not self.runner.alive(thread):
+            thread = None
+        return self.runner.stopped_at(TargetStop(TargetStopKind.HISTORY, thread), HistoryEnded)
+
+    def moved(self) -> None:
+        """The target is elsewhere in time."""
+        travelled(self.runner)
+
+
+def _is_deeper(inline: tuple[int, ...], than: tuple[int, ...]) -> bool:
+    """Whether code is in calls inlined into the code of the other."""
+    return len(inline) > len(than) and inline[len(inline) - len(than) :] == than
+
+
+__all__ = ["Backwards"]

@@ -1,0 +1,367 @@
+"""Types as expressions use them: the basic C types, promotions, conversions, derived types.
+
+The model is `rocdbg.dwarf.info.types`; this adds what C's rules need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rocdbg.arch.address_spaces import null_address
+from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.dwarf.info.types import (
+    VOID as VOID,
+)
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    BaseType,
+    ClassKind,
+    ClassType,
+    Encoding,
+    EnumType,
+    FunctionType,
+    MemberPointerType,
+    PointerKind,
+    PointerType,
+    QualifiedType,
+    Qualifier,
+    Type,
+    TypedefType,
+    UnspecifiedType,
+    VectorType,
+    VoidType,
+)
+
+BOOL = BaseType("bool", Encoding.BOOLEAN, 1)
+C_BOOL = BaseType("_Bool", Encoding.BOOLEAN, 1)
+CHAR = BaseType("char", Encoding.SIGNED_CHAR, 1)
+SIGNED_CHAR = BaseType("signed char", Encoding.SIGNED_CHAR, 1)
+UNSIGNED_CHAR = BaseType("unsigned char", Encoding.UNSIGNED_CHAR, 1)
+SHORT = BaseType("short", Encoding.SIGNED, 2)
+UNSIGNED_SHORT = BaseType("unsigned short", Encoding.UNSIGNED, 2)
+INT = BaseType("int", Encoding.SIGNED, 4)
+UNSIGNED_INT = BaseType("unsigned int", Encoding.UNSIGNED, 4)
+LONG = BaseType("long", Encoding.SIGNED, 8)
+UNSIGNED_LONG = BaseType("unsigned long", Encoding.UNSIGNED, 8)
+LONG_LONG = BaseType("long long", Encoding.SIGNED, 8)
+UNSIGNED_LONG_LONG = BaseType("unsigned long long", Encoding.UNSIGNED, 8)
+INT128 = BaseType("__int128", Encoding.SIGNED, 16)
+UNSIGNED_INT128 = BaseType("unsigned __int128", Encoding.UNSIGNED, 16)
+HALF = BaseType("_Float16", Encoding.FLOAT, 2)
+BFLOAT16 = BaseType("__bf16", Encoding.FLOAT, 2)
+FLOAT = BaseType("float", Encoding.FLOAT, 4)
+DOUBLE = BaseType("double", Encoding.FLOAT, 8)
+LONG_DOUBLE = BaseType("long double", Encoding.FLOAT, 8)
+"""On amdgcn ``long double`` is ``double``."""
+
+CODE_POINTER = PointerType(FunctionType(VOID, prototyped=False))
+CXX_CODE_POINTER = PointerType(FunctionType(VOID))
+"""The same in C++, where a list of parameters that says nothing says that there are none."""
+"""The type of ``$pc``: ``void (*)()``."""
+INTERNAL_FUNCTION = UnspecifiedType("<internal function>")
+
+# Every order of specifiers that C allows comes down to one of these after sorting.
+_SPECIFIERS: dict[tuple[str, ...], Type] = {
+    tuple(sorted(words.split())): type_
+    for words, type_ in (
+        ("void", VOID), ("bool", BOOL), ("_Bool", C_BOOL), ("char", CHAR), ("signed char", SIGNED_CHAR),
+        ("unsigned char", UNSIGNED_CHAR), ("short", SHORT), ("short int", SHORT),
+        ("signed short", SHORT), ("signed short int", SHORT), ("unsigned short", UNSIGNED_SHORT),
+        ("unsigned short int", UNSIGNED_SHORT), ("int", INT), ("signed", INT), ("signed int", INT),
+        ("unsigned", UNSIGNED_INT), ("unsigned int", UNSIGNED_INT), ("long", LONG), ("long int", LONG),
+        ("signed long", LONG), ("signed long int", LONG), ("unsigned long", UNSIGNED_LONG),
+        ("unsigned long int", UNSIGNED_LONG), ("long long", LONG_LONG), ("long long int", LONG_LONG),
+        ("signed long long", LONG_LONG), ("signed long long int", LONG_LONG),
+        ("unsigned long long", UNSIGNED_LONG_LONG), ("unsigned long long int", UNSIGNED_LONG_LONG),
+        ("__int128", INT128), ("unsigned __int128", UNSIGNED_INT128), ("signed __int128", INT128),
+        ("_Float16", HALF), ("half", HALF), ("__bf16", BFLOAT16), ("float", FLOAT), ("double", DOUBLE),
+        ("long double", LONG_DOUBLE),
+        ("wchar_t", BaseType("wchar_t", Encoding.SIGNED, 4)),
+        ("char8_t", BaseType("char8_t", Encoding.UTF, 1)),
+        ("char16_t", BaseType("char16_t", Encoding.UTF, 2)),
+        ("char32_t", BaseType("char32_t", Encoding.UTF, 4)),
+    )
+}
+
+
+def basic_type(words: str) -> Type | None:
+    """The C type of these specifiers in any order, or ``None``."""
+    return _SPECIFIERS.get(tuple(sorted(words.split())))
+
+
+def bare(type_: Type) -> Type:
+    """Without typedefs and qualifiers."""
+    return type_.bare
+
+
+def size_of(type_: Type) -> int:
+    """Size in bytes as ``sizeof`` has it: void and functions count 1, arrays without a bound 0, as in GDB.
+
+    Raises for incomplete types.
+    """
+    if type_.integer is not None:
+        return type_.integer.size
+    stripped = type_.bare
+    if isinstance(stripped, VoidType | FunctionType):
+        return 1
+    if isinstance(stripped, ArrayType) and stripped.count is None and stripped.byte_size is None:
+        return 0
+    size = stripped.size if not is_null_type(stripped) else 8
+    if size is None:
+        raise ExpressionError(f"The size of type {type_} is not known.")
+    return size
+
+
+def alignment_of(type_: Type) -> int:
+    """In bytes: of an array that of its elements, of a structure the greatest of its members, of a scalar its size."""
+    stripped = type_.strip_typedefs()
+    if isinstance(stripped, ArrayType):
+        return alignment_of(stripped.element)
+    if isinstance(stripped, ClassType):
+        if stripped.alignment is not None:
+            return stripped.alignment
+        parts = [*(member.type for member in stripped.members), *(base.type for base in stripped.bases)]
+        return max([1, *map(alignment_of, parts)])
+    size = size_of(stripped)
+    return 1 << (size.bit_length() - 1) if size else 1
+
+
+_CHARACTER_PREFIXES = {"wchar_t": "L", "char16_t": "u", "char32_t": "U"}
+
+
+def text_prefix(type_: Type) -> str | None:
+    """What stands before the quotes of characters of a type: "", ``L``, ``u``, ``U``; ``None`` for other types.
+
+    In C the wide ones are typedefs of integers.
+    """
+    while True:
+        type_ = type_.strip_qualifiers()
+        if isinstance(type_, TypedefType):
+            if type_.name in _CHARACTER_PREFIXES:
+                return _CHARACTER_PREFIXES[type_.name]
+            type_ = type_.target
+            continue
+        break
+    if not isinstance(type_, BaseType):
+        return None
+    if type_.name in _CHARACTER_PREFIXES:
+        return _CHARACTER_PREFIXES[type_.name]
+    narrow = type_.encoding in (Encoding.SIGNED_CHAR, Encoding.UNSIGNED_CHAR) and type_.byte_size == 1
+    return "" if narrow or type_.encoding == Encoding.UTF else None
+
+
+def is_char(type_: Type) -> bool:
+    """A type whose values show as characters: ``char`` and the other one-byte character types, wide ones."""
+    return text_prefix(type_) is not None
+
+
+def is_bool(type_: Type) -> bool:
+    """``bool``."""
+    stripped = bare(type_)
+    return isinstance(stripped, BaseType) and stripped.encoding == Encoding.BOOLEAN
+
+
+def is_float(type_: Type) -> bool:
+    """A floating type of any width."""
+    stripped = bare(type_)
+    return isinstance(stripped, BaseType) and stripped.encoding == Encoding.FLOAT
+
+
+def null_number(type_: Type) -> int:
+    """The number of a null pointer of a type: that of its address space, where 0 may be a place; 0 for other types."""
+    stripped = bare(type_)
+    return null_address(stripped.address_class or 0) if isinstance(stripped, PointerType) else 0
+
+
+def is_null_type(type_: Type) -> bool:
+    """``decltype(nullptr)``."""
+    stripped = bare(type_)
+    return isinstance(stripped, UnspecifiedType) and stripped.name == "decltype(nullptr)"
+
+
+def is_complex(type_: Type) -> bool:
+    """``_Complex`` types."""
+    stripped = bare(type_)
+    return isinstance(stripped, BaseType) and stripped.encoding == Encoding.COMPLEX_FLOAT
+
+
+def is_bfloat(type_: Type) -> bool:
+    """A 16-bit float with eight exponent bits."""
+    stripped = bare(type_)
+    return (
+        isinstance(stripped, BaseType)
+        and stripped.byte_size == 2
+        and stripped.name.strip("_") in ("bf16", "bfloat16", "bfloat")
+    )
+
+
+def is_integral(type_: Type) -> bool:
+    """Integers, characters, bool and enumerations."""
+    stripped = bare(type_)
+    if isinstance(stripped, EnumType):
+        return True
+    return isinstance(stripped, BaseType) and stripped.encoding not in (
+        Encoding.FLOAT,
+        Encoding.COMPLEX_FLOAT,
+        Encoding.IMAGINARY_FLOAT,
+        Encoding.DECIMAL_FLOAT,
+    )
+
+
+def is_number(type_: Type) -> bool:
+    """Integers proper, characters among them; no enumerations, no bool."""
+    return is_integral(type_) and not is_bool(type_) and not isinstance(bare(type_), EnumType)
+
+
+def is_class(type_: Type) -> bool:
+    """A structure or class, which operators may be defined for; no union."""
+    stripped = bare(type_)
+    return isinstance(stripped, ClassType) and stripped.kind is not ClassKind.UNION
+
+
+def is_scalar(type_: Type) -> bool:
+    """Numbers, enumerations, pointers and references."""
+    if isinstance(bare(type_), PointerType | MemberPointerType):
+        return True
+    return is_integral(type_) or is_float(type_) or is_null_type(type_)
+
+
+def referred(type_: Type) -> Type:
+    """What a reference refers to; any other type itself."""
+    stripped = bare(type_)
+    return stripped.target if isinstance(stripped, PointerType) and is_reference(type_) else type_
+
+
+def target_of(type_: Type) -> Type:
+    """What a pointer or reference leads to. Raises `ExpressionError` for other types."""
+    stripped = bare(type_)
+    if not isinstance(stripped, PointerType):
+        raise ExpressionError("Attempt to take contents of a non-pointer value.")
+    return stripped.target
+
+
+def is_vector_like(type_: Type) -> bool:
+    """Whether a value has elements: arrays and vectors."""
+    return isinstance(bare(type_), ArrayType | VectorType)
+
+
+def is_signed(type_: Type) -> bool:
+    """Whether an integral type is signed."""
+    stripped = bare(type_)
+    if isinstance(stripped, EnumType):
+        if not isinstance(stripped.underlying, VoidType):
+            return is_signed(stripped.underlying)
+        return any(e.value < 0 for e in stripped.enumerators)
+    return isinstance(stripped, BaseType) and stripped.encoding in (Encoding.SIGNED, Encoding.SIGNED_CHAR)
+
+
+def is_pointer(type_: Type) -> bool:
+    """A pointer proper, no reference."""
+    stripped = bare(type_)
+    return isinstance(stripped, PointerType) and stripped.kind is PointerKind.POINTER
+
+
+def is_reference(type_: Type) -> bool:
+    """A reference of either kind."""
+    stripped = bare(type_)
+    return isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER
+
+
+def is_void(type_: Type) -> bool:
+    """``void``."""
+    return isinstance(bare(type_), VoidType)
+
+
+def promote(type_: Type) -> Type:
+    """C's integer promotions; floats stay, those of 16 bits as well."""
+    stripped = bare(type_)
+    if is_float(stripped):
+        return stripped
+    if not is_integral(stripped):
+        raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+    size = size_of(stripped)
+    if isinstance(stripped, EnumType):
+        # as a C compiler: an enumeration is its underlying integer in arithmetic
+        signed = is_signed(stripped) or size < 4
+        return (INT if signed else UNSIGNED_INT) if size <= 4 else (LONG if signed else UNSIGNED_LONG)
+    if size < 4:
+        return INT
+    return stripped
+
+
+def arithmetic_type(left: Type, right: Type) -> Type:
+    """The type in which two operands are computed: C's usual arithmetic conversions."""
+    if is_float(left) or is_float(right):
+        sizes = [size_of(t) for t in (left, right) if is_float(t)]
+        size = max(sizes)
+        for candidate in (bare(left), bare(right)):
+            if is_float(candidate) and size_of(candidate) == size:
+                return promote(candidate)
+    a, b = promote(left), promote(right)
+    size_a, size_b = size_of(a), size_of(b)
+    size = max(size_a, size_b)
+    signed = all(is_signed(each) for each, own in ((a, size_a), (b, size_b)) if own == size)
+    # as GDB: the first standard type of that size, whatever the operands are called
+    return signed_of(size) if signed else unsigned_of(size)
+
+
+def literal_type(value: int, suffix: str, radix: int) -> Type:
+    """The type of an integer literal. Raises `ExpressionError` when no type can hold it."""
+    unsigned = "u" in suffix
+    longs = suffix.count("l") + suffix.count("z")
+    candidates: list[tuple[int, Type, Type]] = []
+    if longs == 0:
+        candidates.append((32, INT, UNSIGNED_INT))
+    if longs <= 1:
+        candidates.append((64, LONG, UNSIGNED_LONG))
+    else:
+        candidates.append((64, LONG_LONG, UNSIGNED_LONG_LONG))
+    for bits, signed_type, unsigned_type in candidates:
+        if not unsigned and value < 1 << (bits - 1):
+            return signed_type
+        # a decimal literal becomes unsigned only for want of anything wider
+        if value < 1 << bits and (unsigned or radix != 10 or bits == 64):
+            return unsigned_type
+    raise ExpressionError("Numeric constant too large.")
+
+
+def pointer_to(target: Type, space: int = 0, size: int | None = None) -> PointerType:
+    """A pointer whose values are addresses of this DWARF address space."""
+    if size is None:
+        size = 8 if space in (0, 1) else 4
+    return PointerType(target, byte_size=size, address_class=space or None)
+
+
+def pointer_space(type_: Type) -> int:
+    """The DWARF address space a pointer's values are in."""
+    stripped = bare(type_)
+    if isinstance(stripped, PointerType):
+        return stripped.address_class or 0
+    return 0
+
+
+def array_of(element: Type, count: int) -> ArrayType:
+    """An array of ``count`` elements."""
+    return ArrayType(element, count)
+
+
+def const(type_: Type) -> Type:
+    """A const-qualified type."""
+    return QualifiedType(Qualifier.CONST, type_)
+
+
+def qualified_like(type_: Type, other: Type) -> Type:
+    """A type with the qualifiers of another."""
+    return replace(other, target=qualified_like(type_, other.target)) if isinstance(other, QualifiedType) else type_
+
+
+def unsigned_of(size: int) -> Type:
+    """The unsigned integer of this many bytes."""
+    by_size = {1: UNSIGNED_CHAR, 2: UNSIGNED_SHORT, 4: UNSIGNED_INT, 8: UNSIGNED_LONG, 16: UNSIGNED_INT128}
+    return by_size.get(size) or BaseType(f"uint{size * 8}_t", Encoding.UNSIGNED, size)
+
+
+def signed_of(size: int) -> Type:
+    """The signed integer of this many bytes."""
+    by_size = {1: SIGNED_CHAR, 2: SHORT, 4: INT, 8: LONG, 16: INT128}
+    return by_size.get(size) or BaseType(f"int{size * 8}_t", Encoding.SIGNED, size)

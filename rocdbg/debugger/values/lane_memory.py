@@ -1,0 +1,119 @@
+"""Memory as one lane sees it, and as the file has it before the program runs."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from rocdbg.addresses import FileAddress
+from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.codeobject.elf import SHF_ALLOC
+from rocdbg.debugger.base.errors import DebuggerError, MemoryAccessError
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.target.state import Target
+
+
+class LaneMemory(Struct, frozen=True):
+    """All address spaces as a lane of a running wave sees them."""
+
+    target: Target
+    thread: int
+    lane: int | None
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        """Raises `MemoryAccessError`."""
+        return self.target.read_memory(self._space(space, address), address, size, self.thread, self.lane)
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        """Raises `MemoryAccessError`."""
+        self.target.write_memory(self._space(space, address), address, data, self.thread, self.lane)
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        """As the target places the spaces."""
+        return self.target.generic_address(space, address)
+
+    def keep(self, data: bytes) -> int:
+        """In the target's memory."""
+        return self.target.keep(data)
+
+    def _space(self, space: int, address: int) -> int:
+        """The space to look in: a plain number in one of the apertures is a generic address."""
+        return AddressSpace.GENERIC if space == AddressSpace.GLOBAL and self.target.is_generic(address) else space
+
+
+    def is_of_all_lanes(self, space: int, address: int) -> bool:
+        """Whether all lanes of the wave have the same memory at an address."""
+        return space == AddressSpace.LOCAL or (space == AddressSpace.GLOBAL and not self.target.is_generic(address))
+
+
+class WatchedMemory(Struct):
+    """A lane's memory that notes whether something was looked at that other lanes may have another of."""
+
+    memory: LaneMemory
+    by_lane: bool = False
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        """Raises `MemoryAccessError`."""
+        self.by_lane = self.by_lane or not self.memory.is_of_all_lanes(space, address)
+        return self.memory.read(space, address, size)
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        """Raises `MemoryAccessError`."""
+        self.memory.write(space, address, data)
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        """As the target places the spaces."""
+        return self.memory.generic_address(space, address)
+
+    def keep(self, data: bytes) -> int:
+        """In the target's memory."""
+        return self.memory.keep(data)
+
+
+class GlobalTargetMemory(Struct, frozen=True):
+    """The global space of a target whose waves are gone (before the first, after the last)."""
+
+    target: Target
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        """Raises `MemoryAccessError`."""
+        return self.target.read_memory(space, address, size)
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        """Raises `MemoryAccessError`."""
+        self.target.write_memory(space, address, data)
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        """As the target places the spaces."""
+        return self.target.generic_address(space, address)
+
+    def keep(self, data: bytes) -> int:
+        """In the target's memory."""
+        return self.target.keep(data)
+
+
+class FileMemory(Struct, frozen=True):
+    """What the code object has in its file: code and initialised data."""
+
+    program: Program | None
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        """Raises `MemoryAccessError` for everything else."""
+        if space not in (AddressSpace.GLOBAL, AddressSpace.GENERIC) or self.program is None:
+            raise MemoryAccessError(address_space(space).name, address, size)
+        sections = self.program.code_object.sections.values()
+        first = min((section.address for section in sections if section.flags & SHF_ALLOC), default=0)
+        if address < self.program.to_loaded(FileAddress(first)):
+            raise MemoryAccessError("global", address, size, "the file's headers are there")
+        return self.program.read(address, size)
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        """Refused."""
+        raise MemoryAccessError(address_space(space).name, address, len(data), "no process is there to write to")
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        """Global addresses are generic ones; where the other spaces are to be, no target has said yet."""
+        return address if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else None
+
+    def keep(self, data: bytes) -> int:
+        """Refused: nothing is there to keep them."""
+        raise DebuggerError("evaluation of this expression requires the target program to be active")

@@ -1,0 +1,248 @@
+"""Where a value lives: something bytes can be read from and, mostly, written to.
+
+A storage is the same for a variable in scratch, in one lane's dword of a VGPR, spread over pieces, or in
+a convenience variable; a value is a storage plus a type and an offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from rocdbg.debugger.base.errors import DebuggerError, UnavailableError
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.values.value import Value
+
+
+class Absence(Enum):
+    """Why a value is not there; the value is what is shown in its place."""
+
+    OPTIMIZED_OUT = "<optimized out>"
+    UNAVAILABLE = "<unavailable>"
+    SYNTHETIC_POINTER = "<synthetic pointer>"
+    NOT_SAVED = "<not saved>"
+    NOT_ALLOCATED = "<not allocated>"
+    NOT_ASSOCIATED = "<not associated>"
+
+
+class AbsentError(UnavailableError):
+    """Bytes were asked for that do not exist."""
+
+    def __init__(self, absence: Absence, message: str = "") -> None:
+        self.absence = absence
+        default = {
+            Absence.OPTIMIZED_OUT: "value has been optimized out",
+            Absence.UNAVAILABLE: "value is not available",
+            Absence.SYNTHETIC_POINTER: "value is a synthetic pointer",
+            Absence.NOT_SAVED: "value was not saved",
+            Absence.NOT_ALLOCATED: "array is not allocated",
+            Absence.NOT_ASSOCIATED: "array is not associated",
+        }
+        super().__init__(message or default[absence])
+
+
+class Address(Struct, frozen=True):
+    """An address in a DWARF address space, as seen by one lane of one wave where that matters."""
+
+    space: int
+    value: int
+
+
+class Storage(Protocol):
+    """Bytes somewhere. Offsets and sizes are in bytes."""
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Raises `MemoryAccessError` or `AbsentError`."""
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Raises `MemoryAccessError` or a `DebuggerError` when it cannot be written."""
+
+    @property
+    def address(self) -> Address | None:
+        """The address of offset 0 when this is memory, else ``None``."""
+
+    @property
+    def register(self) -> str | None:
+        """The name of the register when this is (a part of) one, else ``None``."""
+
+
+class Memory(Protocol):
+    """Memory as one lane sees it; what storages and the evaluator need of a target or a file."""
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        """Raises `MemoryAccessError`."""
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        """Raises `MemoryAccessError`."""
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        """A place's address in the generic space; ``None`` for spaces that have no part of it there."""
+
+    def keep(self, data: bytes) -> int:
+        """Put bytes of the debugger's own into global memory; their address. Raises `rocdbg.Error` without room."""
+
+
+class MemoryStorage(Struct, frozen=True):
+    """Memory of an address space."""
+
+    memory: Memory
+    space: int
+    start: int
+
+    def read(self, offset: int, size: int) -> bytes:
+        return self.memory.read(self.space, self.start + offset, size)
+
+    def write(self, offset: int, data: bytes) -> None:
+        self.memory.write(self.space, self.start + offset, data)
+
+    @property
+    def address(self) -> Address | None:
+        return Address(self.space, self.start)
+
+    @property
+    def register(self) -> str | None:
+        return None
+
+
+class CallbackStorage(Struct, frozen=True):
+    """A register or another place that two functions reach. ``columns``: the values whose dwords it is made of, in
+    turn."""
+
+    name: str
+    reader: Callable[[int, int], bytes]
+    writer: Callable[[int, bytes], None] | None = None
+    columns: tuple[Value, ...] = ()
+
+    def read(self, offset: int, size: int) -> bytes:
+        return self.reader(offset, size)
+
+    def write(self, offset: int, data: bytes) -> None:
+        if self.writer is None:
+            raise DebuggerError(f"{self.name} cannot be changed.")
+        self.writer(offset, data)
+
+    @property
+    def address(self) -> Address | None:
+        return None
+
+    @property
+    def register(self) -> str | None:
+        return self.name
+
+
+class Nowhere:
+    """Storage that is neither memory with an address nor a register."""
+
+    __slots__ = ()
+
+    @property
+    def address(self) -> Address | None:
+        return None
+
+    @property
+    def register(self) -> str | None:
+        return None
+
+
+class ConvenienceStorage(Nowhere, Struct):
+    """A convenience variable: assigning changes its type too, members can be changed in place."""
+
+    name: str
+    value: Value
+    on_change: Callable[[Value], None]
+
+    def read(self, offset: int, size: int) -> bytes:
+        return self.value.contents()[offset : offset + size]
+
+    def write(self, offset: int, data: bytes) -> None:
+        whole = bytearray(self.value.contents())
+        whole[offset : offset + len(data)] = data
+        self.on_change(self.value.with_contents(bytes(whole)))
+
+
+class FaultyStorage(Nowhere, Struct, frozen=True):
+    """Storage of a variable whose location cannot be told: using it raises the reason."""
+
+    error: Error
+
+    def read(self, offset: int, size: int) -> bytes:
+        raise self.error
+
+    def write(self, offset: int, data: bytes) -> None:
+        raise self.error
+
+
+class SnapshotStorage(Nowhere, Struct, frozen=True):
+    """What was there of a value at some time: bytes, and why others were missing, by position."""
+
+    data: bytes
+    missing: Mapping[int, Absence]
+
+    def read(self, offset: int, size: int) -> bytes:
+        for position in range(offset, offset + size):
+            if position in self.missing:
+                raise AbsentError(self.missing[position])
+        return self.data[offset : offset + size]
+
+    def write(self, offset: int, data: bytes) -> None:
+        raise DebuggerError("A value of the history cannot be changed.")
+
+    @classmethod
+    def of(cls, storage: Storage, start: int, size: int) -> SnapshotStorage:
+        """What a storage holds now."""
+        data = bytearray(size)
+        missing: dict[int, Absence] = {}
+        for position in range(size):
+            try:
+                data[position : position + 1] = storage.read(start + position, 1)
+            except AbsentError as error:
+                missing[position] = error.absence
+        return cls(bytes(data), missing)
+
+
+class RememberedStorage(Struct, frozen=True):
+    """Storage that reads as it did at some time, from ``start`` on for as long as ``data`` is."""
+
+    now: Storage
+    start: int
+    data: bytes
+
+    def read(self, offset: int, size: int) -> bytes:
+        at = offset - self.start
+        if at >= 0 and at + size <= len(self.data):
+            return self.data[at : at + size]
+        return self.now.read(offset, size)
+
+    def write(self, offset: int, data: bytes) -> None:
+        self.now.write(offset, data)
+
+    @property
+    def address(self) -> Address | None:
+        return self.now.address
+
+    @property
+    def register(self) -> str | None:
+        return self.now.register
+
+
+class LanePcStorage(Nowhere, Struct, frozen=True):
+    """A vector of PCs, 8 bytes per lane, some of them undefined."""
+
+    pcs: tuple[int | None, ...]
+
+    def read(self, offset: int, size: int) -> bytes:
+        data = bytearray()
+        for pc in self.pcs[offset // 8 : (offset + size + 7) // 8]:
+            if pc is None:
+                raise AbsentError(Absence.OPTIMIZED_OUT)
+            data += pc.to_bytes(8, "little")
+        start = offset % 8
+        return bytes(data[start : start + size])
+
+    def write(self, offset: int, data: bytes) -> None:
+        raise DebuggerError("Lane PCs cannot be changed.")

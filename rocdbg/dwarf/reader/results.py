@@ -1,0 +1,459 @@
+"""What attributes of entries say, each evaluated in its own context and held to its own rules (A.3, A.4, A.5).
+
+Every function takes the entry, and for what depends on the state of a thread a context. All raise `IllFormed` where
+the attribute breaks a rule of the text and `EvaluationError` where it cannot be evaluated in the context; both name
+the attribute and the entry (`DwarfError.attribute`, `.entry`). Offsets and sizes are in bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rocdbg.dwarf.cfi import FrameTable
+from rocdbg.dwarf.context import Context, ExpressionLike
+from rocdbg.dwarf.errors import EvaluationError, IllFormed
+from rocdbg.dwarf.evaluator import evaluate, evaluate_frame_base, evaluate_location
+from rocdbg.dwarf.info.attribute_expressions import as_written, member_expression, property_expression
+from rocdbg.dwarf.info.attribute_values import AttributeValue, Constant, Exprloc, Loclist
+from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.whereabouts import concerning
+from rocdbg.dwarf.location import LocationDescription, implicit_location, undefined_location
+from rocdbg.dwarf.reader.content import constant_content
+from rocdbg.dwarf.reader.unit_context import in_unit, wave_size_of
+from rocdbg.dwarf.stack_machine import const_location
+from rocdbg.dwarf.storage import StorageKind
+from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
+
+__all__ = [
+    "active_lane", "address_space", "call_data_location", "call_data_value", "call_target", "call_value",
+    "data_location", "frame_base", "has_iterations", "iterations", "lane_pc", "lanes", "location", "member_location",
+    "memory_space", "pointee", "return_addr", "static_link", "use_location", "vector_size", "vtable_elem_location",
+]
+
+LANE_PC = (At.LLVM_LANE_PC, At.LLVM22_LANE_PC)
+ACTIVE_LANE = (At.LLVM_ACTIVE_LANE,)
+VECTOR_SIZE = (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE)
+MEMORY_SPACE = (At.LLVM22_MEMORY_SPACE, At.AMD_MEMORY_SPACE)
+
+
+# -- finding them
+
+
+def _values(entry: Die, code: int) -> list[AttributeValue]:
+    """The values of an attribute of an entry or what it is an instance of.
+
+    An inlined call's abstract origin describes the function on its own, not this code.
+    """
+    if entry.tag == Tag.INLINED_SUBROUTINE:
+        return entry.attribute_values(code)
+    for die in entry.origins():
+        found = die.attribute_values(code)
+        if found:
+            return found
+    return []
+
+
+def expression(entry: Die, codes: Iterable[int]) -> Exprloc | Loclist | None:
+    """The first of some codes that an entry has as an expression or a location list; None without any.
+
+    Which attribute a vendor's code means follows from the class of its form, whatever the unit calls itself.
+    """
+    for code in codes:
+        for value in _values(entry, code):
+            if isinstance(value, Exprloc | Loclist):
+                return value
+    return None
+
+
+def _needed(entry: Die, code: int) -> Exprloc | Loclist | None:
+    """An attribute that has to be an expression or a list of them; None where it is absent."""
+    for value in _values(entry, code):
+        if isinstance(value, Exprloc | Loclist):
+            return value
+        raise IllFormed(f"its value is a {type(value).__name__}, not an expression")
+    return None
+
+
+# -- lanes and iterations (A.3.3.5 (4) to (7))
+
+
+def _lane_counts(entry: Die) -> tuple[Constant | None, Constant | Exprloc | Loclist | None]:
+    """The values of lanes and of iterations.
+
+    The text lists both with one code. An expression can only be iterations. A constant is lanes, and a second one
+    iterations; where lanes has the code that upstream gave it, the other code is left for iterations.
+    """
+    own = next((value for value in _values(entry, At.LLVM22_LANES) if isinstance(value, Constant)), None)
+    shared = _values(entry, At.LLVM_LANES)
+    constants = [value for value in shared if isinstance(value, Constant)]
+    lanes = own if own is not None else constants.pop(0) if constants else None
+    expressions = (value for value in shared if isinstance(value, Exprloc | Loclist))
+    return lanes, next(expressions, constants[0] if constants else None)
+
+
+def lanes(entry: Die, default: int = 1) -> int:
+    """DW_AT_LLVM_lanes: source language threads per target thread (A.3.3.5 (4)); `default` without it.
+
+    `IllFormed` if the value is not positive.
+    """
+    with concerning("DW_AT_LLVM_lanes", entry):
+        value, _ = _lane_counts(entry)
+        return default if value is None else _positive(value.value)
+
+
+def has_iterations(entry: Die) -> bool:
+    """Whether an entry says how many iterations there are. Raises `rocdbg.Error` for damaged entries."""
+    return _lane_counts(entry)[1] is not None
+
+
+def iterations(entry: Die, context: Context, frames: FrameTable | None = None) -> int:
+    """DW_AT_LLVM_iterations: iterations executed concurrently at the program location (A.3.3.5 (7)); 1 without it.
+
+    `IllFormed` if the value is not positive, or is not one implicit location description.
+    """
+    with concerning("DW_AT_LLVM_iterations", entry):
+        _, value = _lane_counts(entry)
+        if value is None:
+            return 1
+        if isinstance(value, Constant):
+            return _positive(value.value)
+        there = in_unit(context, entry, frames=frames)
+        place = _single(evaluate_location(as_written(value, entry.unit), there))
+        if place.places[0].kind is not StorageKind.IMPLICIT:
+            raise IllFormed(f"the result has to be an implicit location description: it is {place.describe()}")
+        bits = there.architecture.address_bits
+        if place.remaining < bits:
+            raise IllFormed(f"the result has {place.remaining} bits, the generic type has {bits}")
+        number = place.read(bits)
+        return _positive(number - (1 << bits) if number >> (bits - 1) else number)
+
+
+def lane_pc(entry: Die, context: Context, frames: FrameTable | None = None) -> list[int | None] | None:
+    """DW_AT_LLVM_lane_pc: where each lane is, as loaded addresses (A.3.3.5 (5)); None without the attribute.
+
+    An element is None for a lane that was not active when the subprogram was called. There are as many as
+    DW_AT_LLVM_lanes says; without that, as many as the context has lanes and the vector elements. `IllFormed` if the
+    result is not one single location description, or smaller than the lanes.
+    """
+    value = expression(entry, LANE_PC)
+    if value is None:
+        return None
+    with concerning("DW_AT_LLVM_lane_pc", entry):
+        there = in_unit(context, entry, frames=frames)
+        place = _single(_location_or_value(value, entry, there))
+        bits = there.architecture.address_bits
+        count = lanes(entry, 0)
+        if not count:
+            count = min(context.lanes, place.remaining // bits)
+        elif place.remaining < bits * count:
+            raise IllFormed(f"the result has {place.remaining} bits, which are not {count} lanes of {bits} bits each")
+        return place.read_elements(bits, min(count, context.lanes))
+
+
+def active_lane(entry: Die, context: Context, frames: FrameTable | None = None) -> int | None:
+    """DW_AT_LLVM_active_lane: the mask of active lanes, lane 0 lowest (A.3.3.5 (6)); None without the attribute.
+
+    It has as many bits as the context has lanes. `IllFormed` if the result is not one single location description.
+    """
+    value = expression(entry, ACTIVE_LANE)
+    if value is None:
+        return None
+    with concerning("DW_AT_LLVM_active_lane", entry):
+        return _single(_location_or_value(value, entry, in_unit(context, entry, frames=frames))).read(context.lanes)
+
+
+def _location_or_value(value: Exprloc | Loclist, entry: Die, context: Context) -> LocationDescription:
+    """The location an expression gives; in the proposal of 2020 masks and PCs are values."""
+    what = as_written(value, entry.unit)
+    if entry.unit.dialect != "proposal2020" or isinstance(value, Loclist):
+        return evaluate_location(what, context)
+    result = evaluate(what, context)
+    if isinstance(result, Value):
+        if not isinstance(result.value, int):
+            raise IllFormed("the result is not integral")
+        bits = context.architecture.address_bits if result.type is None else result.type.size
+        return implicit_location(result.value, bits)
+    return result
+
+
+# -- frames (A.3.3.5 (1) to (3))
+
+
+def return_addr(
+    entry: Die, context: Context, frames: FrameTable | None = None, strict: bool = True
+) -> LocationDescription | None:
+    """DW_AT_return_addr: where the return address is stored (A.3.3.5 (1)); None without it.
+
+    `IllFormed` if that is not one location in memory; unless `strict` is False: AMD's GPUs call with the return
+    address in registers, where it can be found as well.
+    """
+    with concerning("DW_AT_return_addr", entry):
+        value = _needed(entry, At.RETURN_ADDR)
+        if value is None:
+            return None
+        found = _located(value, entry, in_unit(context, entry, frames=frames))
+        return _in_memory(found) if strict else found
+
+
+def static_link(entry: Die, context: Context, frames: FrameTable | None = None) -> LocationDescription | None:
+    """DW_AT_static_link: the CFA of the frame of the subprogram around a nested one (A.3.3.5 (3)); None without it.
+
+    `IllFormed` if that is not one location in memory.
+    """
+    with concerning("DW_AT_static_link", entry):
+        value = _needed(entry, At.STATIC_LINK)
+        return None if value is None else _in_memory(_located(value, entry, in_unit(context, entry, frames=frames)))
+
+
+def frame_base(entry: Die, context: Context, frames: FrameTable | None = None) -> LocationDescription | None:
+    """DW_AT_frame_base: a memory location (A.3.3.5 (2)); None without the attribute.
+
+    `IllFormed` if the expression uses `DW_OP_fbreg` or does not give one location in memory or a register.
+    """
+    with concerning("DW_AT_frame_base", entry):
+        value = _needed(entry, At.FRAME_BASE)
+        if value is None:
+            return None
+        there = in_unit(context, entry, frames=frames)
+        what = entry.unit.entries.expressions.frame_base(value, entry.unit, wave_size_of(there))
+        return evaluate_frame_base(there, entry.unit.conventions.dialect, what)
+
+
+# -- objects (A.4)
+
+
+def location(entry: Die, context: Context, frames: FrameTable | None = None) -> LocationDescription:
+    """DW_AT_location, else DW_AT_const_value as an implicit location, of an object or a common block (A.4.1, A.4.2).
+
+    Undefined where the entry has neither: the compiler kept nothing.
+    """
+    with concerning("DW_AT_location", entry):
+        values = _values(entry, At.LOCATION)
+        if values:
+            value = values[0]
+            if not isinstance(value, Exprloc | Loclist):
+                raise IllFormed(f"its value is a {type(value).__name__}, not an expression")
+            size = _size_of(entry)
+            found = _located(value, entry, in_unit(context, entry, frames=frames), size or None)
+            return entry.unit.conventions.extent(found, size)
+    with concerning("DW_AT_const_value", entry):
+        content = next((constant_content(value) for value in _values(entry, At.CONST_VALUE)), None)
+        return undefined_location() if content is None else const_location(content)
+
+
+def _size_of(entry: Die) -> int:
+    """Bytes of an object, 0 where they are not known."""
+    for die in entry.origins():
+        if die.has(At.TYPE):
+            return entry.unit.entries.types.type_of(die).size or 0
+    return 0
+
+
+def memory_space(entry: Die) -> int:
+    """DW_AT_LLVM_memory_space of an object, pointer or reference (A.4.1 (3), A.5.3); 0 without it."""
+    with concerning("DW_AT_LLVM_memory_space", entry):
+        return _constant(entry, MEMORY_SPACE) or 0
+
+
+def address_space(entry: Die) -> int:
+    """The DWARF address space of a pointer, reference or address type (A.5.1 (2), A.5.3); 0 without one.
+
+    DW_AT_address_class counts as its producer means it.
+    """
+    with concerning("DW_AT_LLVM_address_space", entry):
+        number = _constant(entry, (At.LLVM22_ADDRESS_SPACE,))
+    if number is not None:
+        return number
+    with concerning("DW_AT_address_class", entry):
+        number = _constant(entry, (At.ADDRESS_CLASS,))
+        return 0 if number is None else entry.unit.conventions.address_space(number)
+
+
+def _constant(entry: Die, codes: Iterable[int]) -> int | None:
+    for code in codes:
+        for value in _values(entry, code):
+            if isinstance(value, Constant):
+                return value.value
+    return None
+
+
+# -- types (A.5)
+
+
+def vector_size(entry: Die) -> int | None:
+    """DW_AT_LLVM_vector_size: elements of a vector base type (A.5.1 (1)); None for a type that is none.
+
+    `IllFormed` if it is not positive.
+    """
+    with concerning("DW_AT_LLVM_vector_size", entry):
+        number = _constant(entry, VECTOR_SIZE)
+        return None if number is None else _positive(number)
+
+
+def member_location(
+    entry: Die, context: Context, containing: LocationDescription, frames: FrameTable | None = None
+) -> LocationDescription:
+    """Where a member or base class of the entity at `containing` is (A.5.7.3), by whichever attribute says it.
+
+    DW_AT_data_member_location as a constant or an expression, plus DW_AT_data_bit_offset; without both it is at the
+    beginning. The location may be of any kind, in any storage.
+    """
+    with concerning("DW_AT_data_member_location", entry):
+        value = entry.attribute(At.DATA_MEMBER_LOCATION)
+        start = containing
+        if isinstance(value, Constant):
+            start = containing.offset_by(8 * value.value)
+        elif isinstance(value, Exprloc | Loclist):
+            there = in_unit(context, entry, frames=frames)
+            start = evaluate_location(member_expression(value, entry.unit), there, initial=(containing,))
+        elif value is not None:
+            raise IllFormed(f"its value is a {type(value).__name__}, neither a constant nor an expression")
+        bits = _constant(entry, (At.DATA_BIT_OFFSET,))
+        return start.offset_by(bits) if bits else start
+
+
+def vtable_elem_location(
+    entry: Die, context: Context, containing: LocationDescription, frames: FrameTable | None = None
+) -> LocationDescription | None:
+    """Where the slot of a virtual function is, for the object at `containing` (A.5.7.8); None without the attribute."""
+    with concerning("DW_AT_vtable_elem_location", entry):
+        value = _needed(entry, At.VTABLE_ELEM_LOCATION)
+        return None if value is None else _of_entry(value, entry, context, frames, (containing,))
+
+
+def use_location(
+    entry: Die, context: Context, pointer: Value | int, containing: LocationDescription,
+    frames: FrameTable | None = None,
+) -> LocationDescription | None:
+    """Where the member is that a pointer to member of this type and value leads to in the object at `containing`
+    (A.5.14); None without DW_AT_use_location."""
+    with concerning("DW_AT_use_location", entry):
+        value = _needed(entry, At.USE_LOCATION)
+        return None if value is None else _of_entry(value, entry, context, frames, (pointer, containing))
+
+
+def data_location(
+    entry: Die, context: Context, about: LocationDescription, frames: FrameTable | None = None
+) -> LocationDescription:
+    """Where the data of the object is whose descriptor is at `about` (A.5.18.1); `about` without the attribute."""
+    with concerning("DW_AT_data_location", entry):
+        value = _needed(entry, At.DATA_LOCATION)
+        if value is None:
+            return about
+        what = property_expression(value, entry.unit, is_location=True)
+        return evaluate_location(what, in_unit(context, entry, about, frames))
+
+
+def pointee(
+    entry: Die, context: Context, pointer: LocationDescription, frames: FrameTable | None = None
+) -> LocationDescription:
+    """What a pointer or reference of this type points to, the pointer being at `pointer` (A.5.3).
+
+    The pointer is read in the size of its address space's addresses. An implicit pointer has to point into the
+    space of its type: `EvaluationError` otherwise, and for a space that the architecture has not.
+    """
+    number = address_space(entry)
+    with concerning("DW_AT_LLVM_address_space", entry):
+        there = in_unit(context, entry, frames=frames)
+        space = there.architecture.address_spaces.get(number)
+        if space is None:
+            raise EvaluationError(f"{there.architecture.name} has no address space {number:#x}")
+        code = _assembled(("deref_size", space.address_bits // 8), ("constu", number), "form_aspace_address")
+        return evaluate_location(code, there, initial=(pointer,))
+
+
+def _assembled(*items: str | tuple[str, int]) -> bytes:
+    from rocdbg.dwarf.encoding import assemble
+
+    return assemble(*items)
+
+
+# -- calls (A.3.4.2)
+
+
+def call_value(entry: Die, context: Context, frames: FrameTable | None = None) -> Value | None:
+    """DW_AT_call_value of a call site parameter, in the context of the caller (A.3.4.2); None without it."""
+    return _value(entry, (At.CALL_VALUE, At.GNU_CALL_SITE_VALUE), "DW_AT_call_value", context, frames)
+
+
+def call_data_value(entry: Die, context: Context, frames: FrameTable | None = None) -> Value | None:
+    """DW_AT_call_data_value: the value that a parameter passed by reference refers to (A.3.4.2); None without it."""
+    return _value(entry, (At.CALL_DATA_VALUE, At.GNU_CALL_SITE_DATA_VALUE), "DW_AT_call_data_value", context, frames)
+
+
+def call_data_location(entry: Die, context: Context, frames: FrameTable | None = None) -> LocationDescription | None:
+    """DW_AT_call_data_location: where the referenced parameter lives during the call (A.3.4.2); None without it."""
+    with concerning("DW_AT_call_data_location", entry):
+        value = _needed(entry, At.CALL_DATA_LOCATION)
+        return None if value is None else _of_entry(value, entry, context, frames, ())
+
+
+def call_target(entry: Die, context: Context, frames: FrameTable | None = None) -> int | None:
+    """DW_AT_call_target (or DW_AT_call_target_clobbered) of a call site: the address called (DWARF 5, 3.4.1).
+
+    None without either. A register or memory in which the address is found is read.
+    """
+    with concerning("DW_AT_call_target", entry):
+        value = expression(entry, (At.CALL_TARGET, At.CALL_TARGET_CLOBBERED, At.GNU_CALL_SITE_TARGET))
+        if value is None:
+            return None
+        there = in_unit(context, entry, frames=frames)
+        result = evaluate(as_written(value, entry.unit), there)
+        if isinstance(result, Value):
+            if isinstance(result.value, int) and not isinstance(result, ImplicitPointerValue):
+                return result.value
+            raise IllFormed("the result is not an address")
+        place = result.memory
+        if place is not None and place.address is not None:
+            return place.address
+        return result.read(there.architecture.address_bits)
+
+
+def _value(
+    entry: Die, codes: Iterable[int], name: str, context: Context, frames: FrameTable | None
+) -> Value | None:
+    with concerning(name, entry):
+        value = expression(entry, codes)
+        if value is None:
+            return None
+        result = evaluate(as_written(value, entry.unit), in_unit(context, entry, frames=frames), "value")
+        if not isinstance(result, Value):
+            raise IllFormed("it is a location list, which gives no value")
+        return result
+
+
+# -- kinds of results
+
+
+def _located(
+    value: Exprloc | Loclist, entry: Die, context: Context, size: int | None = None
+) -> LocationDescription:
+    reader, unit = entry.unit.entries.expressions, entry.unit
+    what: ExpressionLike = reader.location(value, unit, wave_size_of(context), size)
+    return evaluate_location(what, context)
+
+
+def _of_entry(
+    value: Exprloc | Loclist, entry: Die, context: Context, frames: FrameTable | None,
+    initial: Iterable[Value | LocationDescription | int],
+) -> LocationDescription:
+    return evaluate_location(as_written(value, entry.unit), in_unit(context, entry, frames=frames), initial=initial)
+
+
+def _single(found: LocationDescription) -> LocationDescription:
+    if len(found.places) != 1:
+        raise IllFormed(f"the result has to be a single location: it is {found.describe()}")
+    return found
+
+
+def _in_memory(found: LocationDescription) -> LocationDescription:
+    if _single(found).places[0].kind is not StorageKind.MEMORY:
+        raise IllFormed(f"the result has to be a location in memory: it is {found.describe()}")
+    return found
+
+
+def _positive(number: int) -> int:
+    if number <= 0:
+        raise IllFormed(f"its value is {number}, not greater than 0")
+    return number

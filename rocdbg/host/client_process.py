@@ -1,0 +1,221 @@
+"""A process that uses simulated GPUs: its memory, code and queues, and what it may ask for.
+
+Requests come on threads of their connections, packets are processed on another; `exclusive` is the one lock.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from rocdbg.arch.target_id import TargetId
+from rocdbg.host.agents import MEMORY_SIZE
+from rocdbg.host.errors import RequestError
+from rocdbg.host.gpu_side import GpuSide
+from rocdbg.host.mappings import Mappings
+from rocdbg.host.protocol import REPLY, REQUEST, Event, Pool, Status
+from rocdbg.host.queues import ProgramQueue
+from rocdbg.host.shared_memory import SharedMemory
+from rocdbg.host.simulated_gpu import Device, ProgramCode
+from rocdbg.sim.core.layout import PageFlags
+from rocdbg.sim.core.memory import Allocation
+from rocdbg.sim.device.queue_runner import QueueRunner
+
+_MOST_PACKETS: Final = 1 << 17
+_NAMES: Final = {Pool.FINE: "host", Pool.KERNARG: "kernarg", Pool.COARSE: "host", Pool.DEVICE: "device"}
+
+
+class ProgramProcess:
+    """One process. ``agents`` are the GPUs that it has."""
+
+    def __init__(self, pid: int, agents: Sequence[TargetId], gpu_side: GpuSide) -> None:
+        self.pid = pid
+        self.memory = SharedMemory(gpu_side, MEMORY_SIZE * (len(agents) + 1))
+        self.devices = [Device(node, agent, self.memory) for node, agent in enumerate(agents, 1)]
+        self.token = secrets.randbits(63)
+        """What the connection for events has to know."""
+        self.allocations: dict[int, Allocation] = {}
+        """What the program has allocated, by address."""
+        self.pinned: dict[int, Allocation] = {}
+        """Pinned ranges whose pages are still the program's own."""
+        self.mappings = Mappings(self.memory)
+        """What is at a second place."""
+        self.codes: dict[int, ProgramCode] = {}
+        self.queues: dict[int, ProgramQueue] = {}
+        """By address."""
+        self.traced = False
+        """Whether queues that it makes from now on note where in the program their packets come from."""
+        self.closed = False
+        self.runner = QueueRunner()
+        """Runs what the queues launch, when `PacketProcessor` or a debugger says so."""
+        self.failed: Callable[[ProgramQueue, Status, str], None] = lambda queue, status, message: None
+        """Told of packets that cannot be processed."""
+        self._events: socket.socket | None = None
+        self._events_lock = threading.Lock()
+        self._numbers = {"code": 0, "queue": 0}
+
+    # -- one at a time ---------------------------------------------------------------------------------------
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Nothing is processed meanwhile; what runs stops for it and goes on afterwards."""
+        with self.runner.paused():
+            yield
+
+    # -- memory ----------------------------------------------------------------------------------------------
+
+    def device(self, node: int) -> Device:
+        """The GPU with this number. Raises RequestError."""
+        if not 1 <= node <= len(self.devices):
+            raise RequestError(Status.INVALID_ARGUMENT, f"there is no GPU {node}")
+        return self.devices[node - 1]
+
+    def allocate(self, size: int, kind: int) -> Allocation:
+        """Memory of a pool. Raises RequestError, AllocationError."""
+        if kind not in _NAMES and kind != Pool.GROUP:
+            raise RequestError(Status.INVALID_ARGUMENT, f"there is no memory pool of kind {kind}")
+        allocation = self.memory.allocate(size, _NAMES.get(Pool(kind), ""))
+        self.allocations[allocation.address] = allocation
+        return allocation
+
+    def place_object(self, words: Sequence[int], name: str) -> Allocation:
+        """Dwords that kernels and the program read, an image's or a sampler's. Raises AllocationError."""
+        allocation = self.memory.allocate(4 * len(words), name)
+        allocation.data[:] = memoryview(struct.pack(f"<{len(words)}I", *words))
+        self.allocations[allocation.address] = allocation
+        return allocation
+
+    def pin(self, size: int) -> Allocation:
+        """Addresses for memory of the program; an access asks it for the pages. Raises AllocationError."""
+        allocation = self.memory.allocate(size, "pinned memory")
+        self.memory.global_memory.protect(allocation, PageFlags(0))
+        self.allocations[allocation.address] = allocation
+        self.pinned[allocation.address] = allocation
+        return allocation
+
+    def free(self, address: int) -> None:
+        """Give back what `allocate`, `pin`, `reserve` or `attach` gave. Raises RequestError, AllocationError."""
+        allocation = self.allocations.pop(address, None)
+        if allocation is None:
+            raise RequestError(Status.INVALID_ALLOCATION, f"nothing was allocated at {address:#x}")
+        self.pinned.pop(address, None)
+        self.mappings.free(address)
+        self.memory.global_memory.free(allocation)
+
+    def reserve(self, size: int, alignment: int) -> Allocation:
+        """Addresses without memory. Raises AllocationError."""
+        allocation = self.mappings.reserve(size, alignment)
+        self.allocations[allocation.address] = allocation
+        return allocation
+
+    def map(self, address: int, size: int, source: int, offset: int) -> None:
+        """Let memory that the program has allocated be at a reserved address, too. Raises RequestError."""
+        allocation = self.allocations.get(source)
+        if allocation is None:
+            raise RequestError(Status.INVALID_ALLOCATION, f"nothing was allocated at {source:#x}")
+        self.mappings.map(address, size, allocation, offset)
+
+    def attach(self, other: ProgramProcess, address: int, size: int) -> tuple[Allocation, int]:
+        """See `Mappings.attach`."""
+        allocation, offset = self.mappings.attach(other.memory, address, size)
+        self.allocations[allocation.address] = allocation
+        return allocation, offset
+
+    def code_written(self, address: int, size: int) -> None:
+        """The program has written to code."""
+        self.memory.global_memory.note_written(address, size)
+
+    # -- code ------------------------------------------------------------------------------------------------
+
+    def load(self, node: int, data: bytes, uri: str, defined: dict[str, int]) -> ProgramCode:
+        """Load a code object. Raises RequestError and what `Device.load` raises."""
+        device = self.device(node)
+        self._numbers["code"] += 1
+        code = device.load(data, self._numbers["code"], uri, defined)
+        self.codes[code.number] = code
+        return code
+
+    def unload(self, number: int) -> None:
+        """Remove a code object. Raises RequestError."""
+        code = self.codes.pop(number, None)
+        if code is None:
+            raise RequestError(Status.INVALID_ARGUMENT, f"there is no code object {number}")
+        code.device.unload(code)
+
+    # -- queues ----------------------------------------------------------------------------------------------
+
+    def create_queue(self, node: int, size: int, kind: int, doorbell: int) -> ProgramQueue:
+        """A queue of ``size`` packets. Raises RequestError, AllocationError."""
+        device = self.device(node)
+        if not 1 <= size <= _MOST_PACKETS or size & (size - 1):
+            raise RequestError(Status.INVALID_ARGUMENT, f"a queue of {size} packets cannot be made")
+        self._numbers["queue"] += 1
+        queue = ProgramQueue(
+            self._numbers["queue"], device, self.memory, size, kind, doorbell, self.traced,
+            lambda queue, status, message: self.failed(queue, status, message),
+        )  # fmt: skip
+        self.queues[queue.address] = queue
+        self.runner.add(queue)
+        return queue
+
+    def queue(self, address: int) -> ProgramQueue:
+        """The queue at an address. Raises RequestError."""
+        queue = self.queues.get(address)
+        if queue is None:
+            raise RequestError(Status.INVALID_QUEUE, f"there is no queue at {address:#x}")
+        return queue
+
+    def destroy_queue(self, address: int) -> None:
+        """Remove a queue; what runs of it ends. Raises RequestError."""
+        queue = self.queue(address)
+        self.runner.remove(queue)
+        del self.queues[address]
+        queue.free()
+
+    # -- events ----------------------------------------------------------------------------------------------
+
+    def take_events(self, connection: socket.socket) -> None:
+        """The connection on which the program hears of events."""
+        self._events = connection
+
+    def tell(self, event: Event, *arguments: int) -> bool:
+        """Tell the program something and wait for its answer; whether that is yes. A program that has gone says no."""
+        padded = (*arguments, *(0,) * (6 - len(arguments)))
+        with self._events_lock:
+            connection = self._events
+            if connection is None:
+                return False
+            with suppress(OSError):
+                connection.sendall(REQUEST.pack(event, 0, *padded))
+                answer = connection.recv(REPLY.size, socket.MSG_WAITALL)
+                return len(answer) == REPLY.size and REPLY.unpack(answer)[0] == Status.SUCCESS
+        return False
+
+    def share_pinned(self, address: int) -> bool:
+        """Whether the faulting address is pinned memory whose pages the program has shared now."""
+        allocation = self.memory.global_memory.find(address)
+        if allocation is None or self.pinned.get(allocation.address) is not allocation:
+            return False
+        if not self.tell(Event.SHARE, allocation.address):
+            return False
+        del self.pinned[allocation.address]
+        self.memory.global_memory.protect(allocation, PageFlags.READ | PageFlags.WRITE)
+        return True
+
+    def close(self) -> None:
+        """The process has gone: nothing is processed any more."""
+        self.closed = True
+        self.mappings.close()
+        self.runner.interrupt()
+        self.memory.more_work()
+        connection, self._events = self._events, None
+        if connection is not None:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)  # wakes who waits for an answer
+            with suppress(OSError):
+                connection.close()

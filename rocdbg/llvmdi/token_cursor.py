@@ -1,0 +1,151 @@
+"""A position in a list of tokens: what all parts of the reader walk with."""
+
+from __future__ import annotations
+
+from rocdbg.llvmdi.errors import Position, ReadError
+from rocdbg.llvmdi.llvm_lexer import Kind, Source, Token
+
+__all__ = ["MAX_DEPTH", "Cursor", "unquoted"]
+
+MAX_DEPTH = 64
+"""How deeply types, constants and inline metadata may be nested."""
+_OPENING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_CLOSING = frozenset(_OPENING.values())
+
+
+class Cursor:
+    """The next token and the ways to take it."""
+
+    __slots__ = ("depth", "end", "exact", "index", "source", "tokens")
+
+    def __init__(self, source: Source, tokens: list[Token], index: int = 0, end: int | None = None) -> None:
+        self.source = source
+        self.tokens = tokens
+        self.index = index
+        self.end = len(tokens) - 1 if end is None else end
+        self.depth = 0
+        self.exact = False
+        """Whether a literal has to fit its type; elsewhere LLVM drops the bits that do not."""
+
+    @property
+    def token(self) -> Token:
+        """The next token; the END token where nothing is left."""
+        return self.tokens[self.index] if self.index < self.end else self._last()
+
+    def _last(self) -> Token:
+        token = self.tokens[self.end]
+        return Token(Kind.END, "the end of the line" if token.kind != Kind.END else token.text, token.offset, True)
+
+    @property
+    def text(self) -> str:
+        """The next token's text."""
+        return self.token.text
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self.index >= self.end
+
+    def ahead(self, count: int = 1) -> Token:
+        """A token further on."""
+        return self.tokens[self.index + count] if self.index + count < self.end else self._last()
+
+    def take(self) -> Token:
+        """The next token, which is behind the cursor afterwards."""
+        token = self.token
+        if token.kind == Kind.END:
+            raise self.error(f"unexpected {token.text}")
+        self.index += 1
+        return token
+
+    def accept(self, text: str) -> bool:
+        """Take the next token if it reads so."""
+        if self.index < self.end and self.tokens[self.index].text == text:
+            self.index += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> Token:
+        """Take the next token, which has to read so."""
+        token = self.token
+        if token.text != text or token.kind == Kind.END:
+            raise self.error(f"'{text}' expected, not {_words(token)}")
+        self.index += 1
+        return token
+
+    def expect_kind(self, kind: str, what: str) -> Token:
+        """Take the next token, which has to be of a kind."""
+        token = self.token
+        if token.kind != kind:
+            raise self.error(f"{what} expected, not {_words(token)}")
+        self.index += 1
+        return token
+
+    def unsigned(self, what: str) -> int:
+        """Take a number that is not negative."""
+        token = self.expect_kind(Kind.NUMBER, what)
+        if not token.text.isdecimal():
+            raise self.error(f"{what} expected, not {_words(token)}", token)
+        if len(token.text) > 40:
+            raise self.error(f"{what} has {len(token.text)} digits", token)
+        return int(token.text)
+
+    def skip_group(self) -> None:
+        """Take a bracket with everything in it."""
+        if self.text not in _OPENING:
+            raise self.error(f"a bracket expected, not {_words(self.token)}")
+        open_ones = [self.take()]
+        while open_ones:
+            token = self.token
+            if token.kind == Kind.END:
+                raise self.error(f"'{open_ones[-1].text}' is not closed", open_ones[-1])
+            self.index += 1
+            if token.kind == Kind.PUNCTUATION:
+                if token.text in _OPENING:
+                    open_ones.append(token)
+                elif token.text in _CLOSING:
+                    # '<' and '>' may be less and greater in pseudo code, so only the others have to match.
+                    while open_ones and open_ones[-1].text == "<" and token.text != ">":
+                        open_ones.pop()
+                    if open_ones and _OPENING[open_ones[-1].text] == token.text:
+                        open_ones.pop()
+                    elif token.text != ">":
+                        raise self.error(f"'{token.text}' closes nothing", token)
+
+    def deeper(self) -> None:
+        """One level further into something nested; `ReadError` past the limit."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.error(f"nested more than {MAX_DEPTH} deep")
+
+    def position(self, token: Token | None = None) -> Position:
+        """Where a token is, by default the next one."""
+        return self.source.position((token or self.token).offset)
+
+    def error(self, reason: str, token: Token | None = None) -> ReadError:
+        """The error that says what is wrong with a token, by default the next one."""
+        return self.source.error(reason, (token or self.token).offset)
+
+
+def _words(token: Token) -> str:
+    if token.kind == Kind.END:
+        return token.text
+    text = token.text if len(token.text) <= 40 else token.text[:37] + "..."
+    return f"'{text}'"
+
+
+def unquoted(text: str) -> str:
+    """A name without the quotes and escapes that LLVM writes about some."""
+    if '"' not in text:
+        return text
+    head, _, body = text.partition('"')
+    body = body[:-1]
+    parts = body.split("\\")
+    out = [parts[0]]
+    for part in parts[1:]:
+        digits = part[:2]
+        if len(digits) == 2 and all(c in "0123456789abcdefABCDEF" for c in digits):
+            out.append(chr(int(digits, 16)) + part[2:])
+        else:
+            out.append("\\" + part)
+    return head + "".join(out)

@@ -1,0 +1,64 @@
+"""What an image instruction asks of the routines in `translator.image_access`: their arguments ``a`` and ``b``.
+
+Apart from the routines because semantics are read at every start, routines only when one is compiled.
+
+Bits 15:0 of ``a`` are the offset of the image's descriptor in the wave's state, bits 31:16 the sampler's. On GFX9,
+whose encoding does not say how many address registers there are, bits 19:0 of ``b`` are the offset of the first and
+bits 31:20 how many there are from it to the end of the register file; elsewhere both are 0. Bits 39:32 are the chip,
+the highest two bits are those of atomics.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+SAMPLER: Final = 16
+"""Shift of the sampler's offset."""
+RULES: Final = 32
+"""Shift of `rocdbg.sim.images.fields.Rules`, 3 bits."""
+DIM: Final = 35
+"""Shift of the dimensions that the instruction names, 3 bits; not on GFX9."""
+DA: Final = 1 << 38
+"""GFX9: the addresses have a layer."""
+UNORM: Final = 1 << 39
+"""Coordinates of samples count texels."""
+A16: Final = 1 << 40
+D16: Final = 1 << 41
+R128: Final = 1 << 42
+"""The descriptor has four dwords, the others count as 0."""
+LEVEL: Final = 1 << 43
+"""The last address is the level."""
+RAW: Final = 1 << 44
+"""No conversion of formats."""
+SIGNED: Final = 1 << 45
+"""Raw loads extend the sign."""
+DMASK: Final = 46
+"""Shift of the mask of components, 4 bits."""
+OFFSET: Final = 1 << 50
+"""Samples: offsets in texels come first,"""
+BIAS: Final = 1 << 51
+"""then a bias of the level of detail,"""
+COMPARE: Final = 1 << 52
+"""then a reference value,"""
+DERIVATIVES: Final = 1 << 53
+"""then derivatives;"""
+LOD: Final = 1 << 54
+"""after the coordinates comes the level of detail,"""
+CLAMP: Final = 1 << 55
+"""or its least value."""
+ZERO: Final = 1 << 56
+"""The level of detail is 0."""
+GATHER: Final = 1 << 57
+"""Four texels' values of one component."""
+QUERY: Final = 1 << 58
+"""No texel is wanted: what is asked for is the level of detail, or sizes."""
+G16: Final = 1 << 59
+"""Derivatives have 16 bits."""
+
+COUNT: Final = 20
+"""Shift of the number of registers in ``b``."""
+CHIP: Final = 32
+"""Shift of the target's place in `rocdbg.sim.images.chips.CHIPS` in ``b``, 8 bits."""
+ADDRESSES: Final = 16
+"""The first dword of the transfer buffer that holds addresses; data begin at 0."""
+MOST_ADDRESSES: Final = 13

@@ -1,0 +1,487 @@
+"""Global memory of the simulated device: named allocations in a window of simulated virtual addresses.
+
+Addresses are deterministic: an allocation takes the lowest run of free pages of the window that fits. Each allocation
+starts on a page, shares its pages with no other, and is followed by at least one unmapped page, so that an access which
+runs off either end is always noticed. The pages of freed buffers stay unmapped until `QUARANTINE` others were freed
+after them: a pointer kept too long faults, and the message knows what it pointed to. Only a buffer of the same size for
+the same purpose gets such an address earlier, so that repeated launches see the same addresses.
+
+The page table is what generated code reads; `rocdbg.sim.core.layout` describes it. An entry's ``hi`` may lie beyond its
+page, because an allocation is contiguous on the host as well. What a program shares lies in its `SharedWindow`, all
+else in memory of its own.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from rocdbg.errors import Error
+from rocdbg.sim.core.guarded import ALIGN, guarded
+from rocdbg.sim.core.layout import (
+    PAGE_COUNT,
+    PAGE_ENTRY_SIZE,
+    PAGE_FLAG_BITS,
+    PAGE_SHIFT,
+    PAGE_SIZE,
+    WINDOW_BASE,
+    WINDOW_SIZE,
+    PageFlags,
+)
+from rocdbg.sim.core.page_gaps import PageGaps
+from rocdbg.sim.core.shared_window import SharedWindow
+
+PAGE_ENTRY = np.dtype([("host", "<u8"), ("lo", "<u8"), ("hi", "<u8"), ("flags", "<u8")])
+"""One entry of the page table (32 bytes)."""
+
+_ENTRY = struct.Struct("<4Q")
+
+DEFAULT_LIMIT = 16 << 30
+"""Bytes that may be live at once. Pages are zero and untouched until used, so the host pays only for those
+used.
+"""
+
+MAX_ALIGN = 1 << 30
+"""The largest alignment of an allocation."""
+
+QUARANTINE = 256
+"""Freed buffers whose addresses are not given out again yet."""
+
+class AllocationKind(enum.Enum):
+    """What an allocation is for; the value is the noun used in messages."""
+
+    BUFFER = "buffer"
+    CODE = "code object"
+    KERNARG = "kernarg segment"
+    SCRATCH = "scratch of"
+    QUEUE = "queue structure"
+    PACKET = "dispatch packet"
+    RUNTIME = "runtime's"
+    RANGE = "address range"
+    """Addresses for memory that is live elsewhere, see `GlobalMemory.expose`."""
+
+
+class MemoryAccessError(Error):
+    """A host-side access (debugger, API) to simulated global memory that is not mapped.
+
+    Attributes: ``address``, ``size`` in bytes, ``access`` ("read" or "write"), ``nearest`` (text or None).
+    """
+
+    def __init__(self, address: int, size: int, access: str, nearest: str | None) -> None:
+        self.address = address
+        self.size = size
+        self.access = access
+        self.nearest = nearest
+        where = f"; it is {nearest}" if nearest else ""
+        super().__init__(f"Cannot access memory at address {address:#x}: {access} of {size} bytes{where}")
+
+
+class AllocationError(Error):
+    """A request for simulated memory that cannot be met. Attributes: ``size``, ``name``."""
+
+    def __init__(self, size: int, name: str, reason: str) -> None:
+        self.size = size
+        self.name = name
+        what = f"'{name}'" if name else "a buffer"
+        super().__init__(f"cannot allocate {size} bytes for {what}: {reason}")
+
+
+@dataclass(eq=False, slots=True)
+class Allocation:
+    """One allocation: ``[address, address + size)``. ``data`` is its storage, uint8[size], writable in
+    place.
+    """
+
+    address: int
+    size: int
+    name: str
+    kind: AllocationKind
+    protection: PageFlags
+    data: NDArray[np.uint8] = field(repr=False)
+    purpose: str = ""
+    """What a buffer is for, see `GlobalMemory.allocate`."""
+    written: NDArray[np.uint8] | None = field(default=None, repr=False)
+    """For each byte whether it was ever written, uint8[size]; None where that is not watched."""
+
+    def mark_written(self, offset: int = 0, size: int | None = None) -> None:
+        """Let bytes count as written (all of them by default); nothing where that is not watched."""
+        if self.written is not None:
+            self.written[offset : None if size is None else offset + size] = 1
+
+    @property
+    def end(self) -> int:
+        """The first address after the allocation."""
+        return self.address + self.size
+
+    @property
+    def host_address(self) -> int:
+        """Host address of the first byte."""
+        return int(self.data.ctypes.data)
+
+    @property
+    def label(self) -> str:
+        """``buffer 'x' (4096 bytes at 0x7f0000100000)``."""
+        name = f" '{self.name}'" if self.name else ""
+        return f"{self.kind.value}{name} ({self.size} bytes at {self.address:#x})"
+
+
+class GlobalMemory:
+    """The window of simulated global memory: allocate, free, read, write, look up.
+
+    ``limit`` is the number of bytes that may be live at once. ``watched``: buffers remember which bytes were written.
+    ``window``: memory that a program sees too, and where it is; without one it begins at `WINDOW_BASE`.
+    """
+
+    def __init__(
+        self, limit: int = DEFAULT_LIMIT, watched: bool = False, window: SharedWindow | None = None
+    ) -> None:
+        self.limit = limit
+        self.watched = watched
+        self.window = window
+        self.base = window.base if window is not None else WINDOW_BASE
+        """The first simulated address of the window."""
+        self.live_bytes = 0
+        # 32 MiB, which are zero pages of the host until an entry is written.
+        self._table: NDArray[np.void] = guarded(PAGE_COUNT * PAGE_ENTRY.itemsize, sparse=True).view(PAGE_ENTRY)
+        self._table_bytes = self._table.view(np.uint8).data
+        self._first_pages: NDArray[np.int32] = guarded(PAGE_COUNT * 4, sparse=True).view(np.int32)
+        """For each page the first one of the allocation that has it; 0: it is nobody's. Page 0 never is anybody's."""
+        self._first_page = self._first_pages.data
+        self._live: dict[int, Allocation] = {}
+        """By first page."""
+        self._gaps = PageGaps(1, PAGE_COUNT)
+        self._freed: deque[_Freed] = deque()
+        self._code_listeners: list[Callable[[int, int], None]] = []
+        self.before_write: Callable[[int, bytes], None] | None = None
+        """Called before the host writes: address and bytes. What it raises prevents the write."""
+
+    def on_code_write(self, listener: Callable[[int, int], None]) -> None:
+        """Have ``listener(low, high)`` called after the host has written to executable memory."""
+        self._code_listeners.append(listener)
+
+    @property
+    def page_table(self) -> NDArray[np.void]:
+        """The page table, ``PAGE_ENTRY[PAGE_COUNT]``; it stays at one host address for the object's life."""
+        return self._table
+
+    @property
+    def page_table_address(self) -> int:
+        """Host address of the page table."""
+        return int(self._table.ctypes.data)
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        """All live allocations by address."""
+        return tuple(self._live[page] for page in sorted(self._live))
+
+    def allocate(
+        self,
+        size: int,
+        align: int = 256,
+        name: str = "",
+        *,
+        kind: AllocationKind = AllocationKind.BUFFER,
+        protection: PageFlags = PageFlags.READ | PageFlags.WRITE,
+        purpose: str = "",
+        address: int | None = None,
+    ) -> Allocation:
+        """Make ``size`` zero bytes accessible and return the allocation.
+
+        A size of 0 gives an allocation without accessible bytes but with an address of its own. ``align`` is
+        a power of two up to `MAX_ALIGN` (every allocation starts on a page). ``purpose`` (argument 2 of a
+        kernel) lets a buffer have the addresses of the freed one that served the same. ``address`` is that of the page
+        where the allocation is to begin. Raises AllocationError, also if that is in use.
+        """
+        if size < 0:
+            raise AllocationError(size, name, "a size cannot be negative")
+        if align < 1 or align & (align - 1) or align > MAX_ALIGN:
+            raise AllocationError(size, name, f"alignment {align} is not a power of two up to {MAX_ALIGN}")
+        if kind is not AllocationKind.RANGE and self.live_bytes + size > self.limit:
+            raise AllocationError(
+                size,
+                name,
+                f"with {self.live_bytes} bytes in use this exceeds the simulated device's {self.limit} bytes",
+            )
+        pages = max(1, -(-size // PAGE_SIZE))
+        page = self._former_page(size, purpose) if purpose else None
+        if address is not None:
+            page = self._take_at(address, pages, size, name)
+        elif page is None:
+            page = self._find_pages(pages, max(1, align >> PAGE_SHIFT), size, name)
+        address = self.base + (page << PAGE_SHIFT)
+        try:
+            data, written, distance = self._storage(address, size, kind)
+        except MemoryError:
+            self._gaps.give(page, pages + 1)
+            raise AllocationError(size, name, "the host has not enough memory") from None
+        allocation = Allocation(address, size, name, kind, protection, data, purpose, written)
+        self._map(page, pages, allocation, distance)
+        return allocation
+
+    def _storage(
+        self, address: int, size: int, kind: AllocationKind
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8] | None, int]:
+        """Memory of the host for an allocation, what tells whether its bytes were written, and how far from them that
+        is. Raises MemoryError."""
+        shadow = -(-size // ALIGN) * ALIGN if self.watched and kind is AllocationKind.BUFFER else 0
+        if self.window is not None and kind is not AllocationKind.SCRATCH:  # no program looks at a wave's own memory
+            data = self.window.open(address, size)
+            if not shadow:
+                return data, None, 0
+            written = guarded(size)
+            return data, written, int(written.ctypes.data) - int(data.ctypes.data)
+        # The bytes lie last before a guard page, their shadow in front of them.
+        owner = guarded(shadow + size)
+        return owner[shadow:], owner[:size] if shadow else None, -shadow
+
+    def _map(self, page: int, pages: int, allocation: Allocation, distance: int) -> None:
+        """Make an allocation live. ``distance``: from its bytes to what tells whether they were written."""
+        host, size = allocation.host_address, allocation.size
+        flags = int(allocation.protection)
+        if allocation.kind is AllocationKind.SCRATCH:
+            flags |= PageFlags.SCRATCH
+        flags |= (distance << PAGE_FLAG_BITS) & (1 << 64) - 1
+        self._live[page] = allocation
+        if allocation.kind is not AllocationKind.RANGE:
+            self.live_bytes += size
+        if pages == 1:  # most are so small, and there may be many
+            _ENTRY.pack_into(self._table_bytes, page * PAGE_ENTRY_SIZE, host, 0, size, flags)
+            self._first_page[page] = page
+            return
+        entries = self._table[page : page + pages]
+        offsets = np.arange(pages, dtype=np.uint64) << np.uint64(PAGE_SHIFT)
+        entries["host"] = np.uint64(host) + offsets
+        entries["lo"] = 0
+        entries["hi"] = np.uint64(size) - offsets
+        entries["flags"] = flags
+        self._first_pages[page : page + pages] = page
+
+    def protect(self, allocation: Allocation, protection: PageFlags) -> None:
+        """From now on the program may access an allocation so; without READ and WRITE every access faults. Raises
+        AllocationError if it is not live."""
+        page, pages = self._pages_of(allocation)
+        entries = self._table["flags"][page : page + pages]
+        bits = np.uint64(PageFlags.READ | PageFlags.WRITE | PageFlags.EXECUTE)
+        entries[:] = entries & ~bits | np.uint64(protection)
+        allocation.protection = protection
+
+    def expose(self, allocation: Allocation, parts: Sequence[tuple[int, int, PageFlags]]) -> None:
+        """From now on only parts of an allocation may be accessed: begin and end of each, bytes from its first one, in
+        order and apart, and how. Parts of one page of the page table can be used as one, with what lies between. Raises
+        AllocationError if it is not live."""
+        page, pages = self._pages_of(allocation)
+        self.protect(allocation, PageFlags(0))
+        entries = self._table[page : page + pages]
+        runs: list[tuple[int, int]] = []
+        for low, high, _ in parts:
+            if runs and runs[-1][1] == low:
+                runs[-1] = (runs[-1][0], high)
+            else:
+                runs.append((low, high))
+        seen: set[int] = set()
+        for low, high in runs:
+            for at in range(low >> PAGE_SHIFT, ((high - 1) >> PAGE_SHIFT) + 1):
+                start = at << PAGE_SHIFT
+                if at not in seen:
+                    entries["lo"][at] = max(low - start, 0)
+                entries["hi"][at] = high - start
+                seen.add(at)
+        for low, high, protection in parts:
+            for at in range(low >> PAGE_SHIFT, ((high - 1) >> PAGE_SHIFT) + 1):
+                entries["flags"][at] |= np.uint64(protection)
+
+    def free(self, allocation: Allocation) -> None:
+        """Unmap an allocation; its addresses may be given out again, a buffer's not at once. Raises
+        AllocationError if it is not live.
+        """
+        page, pages = self._unmap(allocation)
+        if self.window is not None and allocation.kind is not AllocationKind.SCRATCH:
+            self.window.close(allocation.address, allocation.size)
+        if allocation.kind is not AllocationKind.BUFFER:
+            self._gaps.give(page, pages + 1)
+            return
+        self._quarantine(allocation)
+
+    def hide(self, allocation: Allocation) -> None:
+        """As `free` of a buffer, but it can come back with what it holds (`show`)."""
+        self._unmap(allocation)
+        self._quarantine(allocation)
+
+    def show(self, allocation: Allocation) -> None:
+        """Make a buffer accessible again that was hidden. Raises AllocationError."""
+        size = allocation.size
+        if self.live_bytes + size > self.limit:
+            raise AllocationError(size, allocation.name, "it exceeds the simulated device's memory")
+        pages = max(1, -(-size // PAGE_SIZE))
+        page = self._take_at(allocation.address, pages, size, allocation.name)
+        written = allocation.written
+        distance = 0 if written is None else int(written.ctypes.data) - allocation.host_address
+        self._map(page, pages, allocation, distance)
+
+    def _unmap(self, allocation: Allocation) -> tuple[int, int]:
+        """Make an allocation inaccessible: its first page and how many it has."""
+        page, pages = self._pages_of(allocation)
+        self._table[page : page + pages] = np.zeros((), PAGE_ENTRY)
+        self._first_pages[page : page + pages] = 0
+        del self._live[page]
+        if allocation.kind is not AllocationKind.RANGE:
+            self.live_bytes -= allocation.size
+        return page, pages
+
+    def _quarantine(self, allocation: Allocation) -> None:
+        self._freed.append(_Freed(allocation.address, allocation.size, allocation.purpose, allocation.label))
+        if len(self._freed) > QUARANTINE:
+            self._give(self._freed.popleft())
+
+    def _pages_of(self, allocation: Allocation) -> tuple[int, int]:
+        """First page and number of pages of a live allocation."""
+        page = (allocation.address - self.base) >> PAGE_SHIFT
+        if self._live.get(page) is not allocation:
+            raise AllocationError(allocation.size, allocation.name, "it is not a live allocation")
+        return page, max(1, -(-allocation.size // PAGE_SIZE))
+
+    def _give(self, freed: _Freed) -> None:
+        """Let the pages of a freed buffer be used again."""
+        page = (freed.address - self.base) >> PAGE_SHIFT
+        self._gaps.give(page, max(1, -(-freed.size // PAGE_SIZE)) + 1)
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation that contains ``address``, or None."""
+        page = (address - self.base) >> PAGE_SHIFT
+        if not 0 <= page < PAGE_COUNT:
+            return None
+        first = self._first_page[page]
+        if not first:
+            return None
+        allocation = self._live[first]
+        return allocation if address < allocation.end else None
+
+    def nearest(self, address: int) -> Allocation | None:
+        """The allocation with the byte closest to ``address``; the lower one on a tie; None if there is
+        none.
+        """
+        page = min(max((address - self.base) >> PAGE_SHIFT, 0), PAGE_COUNT)
+        below = np.flatnonzero(self._first_pages[: page + 1])[-1:]
+        above = np.flatnonzero(self._first_pages[page + 1 :])[:1] + (page + 1)
+        candidates = [self._live[int(self._first_pages[at])] for at in (*below, *above)]
+        return min(candidates, key=lambda a: max(a.address - address, address - a.end + 1, 0), default=None)
+
+    def describe(self, address: int, size: int = 1) -> str | None:
+        """Where ``[address, address + size)`` lies relative to the nearest allocation, or None if far from
+        any.
+
+        ``8 bytes past the end of buffer 'x' (4096 bytes at 0x7f0000100000)``. The distance is that of the
+        first byte that lies outside.
+        """
+        for freed in reversed(self._freed):
+            if freed.address <= address < freed.address + freed.size:
+                return f"at offset {address - freed.address} of the freed {freed.label}"
+        if not self.base <= address < self.base + WINDOW_SIZE:
+            return None
+        allocation = self.nearest(address)
+        if allocation is None:
+            return None
+        if address < allocation.address:
+            return f"{_bytes(allocation.address - address)} before {allocation.label}"
+        if address >= allocation.end:
+            distance = address - allocation.end
+            beyond = f"{_bytes(distance)} past" if distance else "just past"
+            return f"{beyond} the end of {allocation.label}"
+        offset = address - allocation.address
+        if address + size > allocation.end:
+            return f"at offset {offset}, crossing the end of {allocation.label}"
+        return f"at offset {offset} of {allocation.label}"
+
+    def read(self, address: int, size: int) -> bytes:
+        """``size`` bytes at ``address``, all of one allocation. Raises MemoryAccessError."""
+        return self.view(address, size, "read").tobytes()
+
+    def write(self, address: int, data: bytes | bytearray | memoryview) -> None:
+        """Store ``data`` at ``address``, all in one allocation. Raises MemoryAccessError and then changes
+        nothing.
+
+        The host may write whatever is mapped: protections bind the simulated program only.
+        """
+        source = np.frombuffer(data, np.uint8)
+        view = self.view(address, source.size, "write")
+        if self.before_write is not None:
+            self.before_write(address, bytes(data))
+        view[:] = source
+        self.note_written(address, source.size)
+
+    def note_written(self, address: int, size: int) -> None:
+        """The host has written to memory by other ways than `write`, as a program does that shares it: the bytes count
+        as written, and code is read anew. What is in no allocation is of no account."""
+        end = address + size
+        while address < end:
+            allocation = self.find(address)
+            if allocation is None:
+                address = (address | PAGE_SIZE - 1) + 1
+                continue
+            upto = min(end, allocation.end)
+            allocation.mark_written(address - allocation.address, upto - address)
+            if allocation.protection & PageFlags.EXECUTE:
+                for listener in self._code_listeners:
+                    listener(address, upto)
+            address = upto
+
+    def view(self, address: int, size: int, access: str = "read") -> NDArray[np.uint8]:
+        """The ``size`` bytes at ``address`` as a writable array over the storage itself. Raises
+        MemoryAccessError.
+        """
+        allocation = self.find(address)
+        if allocation is None or size < 0 or address + size > allocation.end:
+            if size == 0:
+                return np.empty(0, np.uint8)
+            raise MemoryAccessError(address, size, access, self.describe(address, max(size, 1)))
+        offset = address - allocation.address
+        return allocation.data[offset : offset + size]
+
+    def _former_page(self, size: int, purpose: str) -> int | None:
+        """First page of the buffer of this size and purpose that was freed first; None if there is none."""
+        for freed in self._freed:
+            if (freed.size, freed.purpose) == (size, purpose):
+                self._freed.remove(freed)
+                return (freed.address - self.base) >> PAGE_SHIFT
+        return None
+
+    def _take_at(self, address: int, pages: int, size: int, name: str) -> int:
+        """The page of an address from which on that many are free, and one behind them. Raises AllocationError."""
+        for freed in [freed for freed in self._freed if freed.address == address]:
+            self._freed.remove(freed)
+            self._give(freed)
+        page = (address - self.base) >> PAGE_SHIFT
+        if not self._gaps.take_at(page, pages + 1):
+            raise AllocationError(size, name, f"{address:#x} is in use")
+        return page
+
+    def _find_pages(self, pages: int, align: int, size: int, name: str) -> int:
+        """First page of the lowest gap; an unmapped page goes with them, so that there is one on either side."""
+        page = self._gaps.take(pages + 1, align)
+        if page is None and self._freed:
+            while self._freed:
+                self._give(self._freed.popleft())
+            page = self._gaps.take(pages + 1, align)
+        if page is None:
+            raise AllocationError(size, name, "the simulated address window is full")
+        return page
+
+
+class _Freed(Struct, frozen=True):
+    """A buffer that was freed: what it was called while it lived."""
+
+    address: int
+    size: int
+    purpose: str
+    label: str
+
+
+def _bytes(count: int) -> str:
+    return f"{count} byte" if count == 1 else f"{count} bytes"

@@ -1,0 +1,73 @@
+"""What the caller of ``Dispatch.run`` asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from msgspec import Struct, field
+
+from rocdbg.errors import Error
+from rocdbg.sim.core.checks import Check
+from rocdbg.sim.core.watches import WatchedBytes
+
+
+class RunOptions(Struct, frozen=True):
+    """How to go on.
+
+    ``stop_pcs``   any wave that is about to execute one of these stops with BREAKPOINT; a wave that stands on
+                   one when ``run`` is called executes that instruction first.
+    ``wave``       number of the focused wave, for ``step``, ``range`` and ``only``.
+    ``step``       execute one instruction of that wave (STEP).
+    ``range``      ``(low, high)``: execute that wave until its PC leaves low <= pc < high (RANGE).
+    ``only``       the other waves stay where they are, except while the focused one waits at a barrier for
+    them. ``budget``     wave-instructions this call may execute in all (BUDGET when they are used up); None:
+    no limit.
+    ``alone``      with ``only``, of several dispatches the others stay where they are, too.
+    ``checks``     pcs that are no ``stop_pcs``, where a wave stops as at those if a check says so.
+    ``watches``    memory of which a change stops with WATCH.
+    """
+
+    stop_pcs: AbstractSet[int] = frozenset()
+    wave: int | None = None
+    step: bool = False
+    range: tuple[int, int] | None = None
+    only: bool = False
+    alone: bool = False
+    budget: int | None = None
+    checks: Mapping[int, Check] = field(default_factory=dict)
+    watches: Sequence[WatchedBytes] = ()
+
+    def __post_init__(self) -> None:
+        if self.wave is None and (self.step or self.range is not None or self.only):
+            raise RunRequestError("stepping, range stepping and `only` need the number of a wave")
+        if self.step and self.range is not None:
+            raise RunRequestError("a run steps one instruction or a range, not both")
+
+
+class Stops(Struct, frozen=True):
+    """Where what is repeated stops: ``pcs``, ``checks`` and ``watches`` as in `RunOptions`."""
+
+    pcs: AbstractSet[int] = frozenset()
+    checks: Mapping[int, Check] = field(default_factory=dict)
+    watches: Sequence[WatchedBytes] = ()
+
+
+NO_STOPS = Stops()
+
+
+class Followed(Struct, frozen=True):
+    """A wave that is followed through the turns that it has anyway.
+
+    It stops (STEP) when it has its turn and has executed ``end`` instructions of its own; where its PC leaves
+    low <= pc < high (RANGE), with ``range``. ``traced``: it leaves a trace (`Engine.trace_into`).
+    """
+
+    wave: int
+    end: int = (1 << 64) - 1
+    range: tuple[int, int] | None = None
+    traced: bool = False
+
+
+class RunRequestError(Error):
+    """A request to run that makes no sense: no such wave, a released dispatch, contradicting options."""

@@ -1,0 +1,79 @@
+"""Counts of reads of bytes that nothing has written: which instructions did it, and where first.
+
+Memory that is watched (see `GlobalMemory`) has a byte of shadow per byte, 1 once it was written. Generated code fills
+the table here, whose layout it shares: a row of eight u64 per instruction, found by its pc.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from rocdbg.sim.core.guarded import guarded
+
+CAPACITY: Final = 4096
+"""Rows; a power of two. What finds none free is counted as lost."""
+ROW: Final = 8
+"""u64 per row: pc, reads, bytes, then of the first read wave, lane, address, size; one unused."""
+LOST: Final = CAPACITY * ROW
+"""Index of the u64 after the rows: reads that found no row."""
+
+
+class UninitializedRead(Struct, frozen=True):
+    """One instruction that read bytes never written.
+
+    ``reads`` counts accesses of single lanes that met at least one such byte, ``bytes`` the bytes. ``wave``, ``lane``
+    (None for scalar instructions) and ``address`` are those of the first: the simulated address of its first such byte;
+    ``size`` is what that access read in bytes.
+    """
+
+    pc: int
+    reads: int
+    bytes: int
+    wave: int
+    lane: int | None
+    address: int
+    size: int
+
+
+class UninitializedReads:
+    """The counts of one machine."""
+
+    def __init__(self) -> None:
+        self._table: NDArray[np.uint64] = guarded((CAPACITY * ROW + 1) * 8).view(np.uint64)
+
+    @property
+    def address(self) -> int:
+        """Host address of the table, which stays for the object's life."""
+        return int(self._table.ctypes.data)
+
+    @property
+    def table(self) -> NDArray[np.uint8]:
+        """The table's bytes."""
+        return self._table.view(np.uint8)
+
+    @property
+    def rows(self) -> tuple[UninitializedRead, ...]:
+        """What was counted, by pc."""
+        rows = self._table[:LOST].reshape(CAPACITY, ROW)
+        found = []
+        for pc, reads, count, wave, lane, address, size, _ in rows[rows[:, 1] > 0].tolist():
+            found.append(
+                UninitializedRead(pc, reads, count, wave, lane if lane < 64 else None, address, size)
+            )
+        return tuple(sorted(found, key=lambda row: row.pc))
+
+    @property
+    def lost(self) -> int:
+        """Reads that are in no row because more than `CAPACITY` instructions did such reads."""
+        return int(self._table[LOST])
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self._table[:] = 0
+
+
+__all__ = ["CAPACITY", "LOST", "ROW", "UninitializedRead", "UninitializedReads"]

@@ -1,0 +1,152 @@
+"""Watched memory: words that native code looks at after each instruction that may have changed them.
+
+Blocks are translated to do so while anything is watched, and only then. What is watched are bytes of the host: those
+that stand for global memory, for a workgroup's LDS or a lane's private memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from rocdbg.sim.core.guarded import guarded
+
+WORD, MASK, VALUE, FIRST_WAVE, LAST_WAVE = range(5)
+"""Words (u64) of a row: address of 8 aligned bytes on the host, which of their bits are watched, their value when it
+was last looked at, the first and the last wave by number whose instructions count. The number of rows is before them.
+"""
+ROW_WORDS: Final = 5
+TOUCH_WORDS: Final = 4
+"""Words of a row of bytes of which every access counts: their first, the one behind the last, two waves as above."""
+_EVERY_WAVE = (0, (1 << 64) - 1)
+
+
+class WatchedBytes(Struct, frozen=True):
+    """``size`` bytes at ``host``, which stay where they are; ``waves``: the first and the last that may change them.
+
+    Others are not looked at: their instructions find memory of another workgroup there. With ``accesses`` every access
+    counts, not only one that changes something.
+    """
+
+    host: int
+    size: int
+    waves: tuple[int, int] = _EVERY_WAVE
+    accesses: bool = False
+
+
+EVERY_ACCESS = WatchedBytes(0, (1 << 64) - 1, accesses=True)
+"""Watched, any access to memory ends a run with WATCH."""
+
+
+class Access(Struct, frozen=True):
+    """Where an access of an instruction went: the mask of lanes, bytes of each, and by lane the host address of the
+    first and the distance of one dword from the next (0: the lane's went nowhere). Scalar ones are lane 0's."""
+
+    lanes: int
+    size: int
+    pointers: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def spans(self, lane: int, first: int, size: int) -> list[tuple[int, int]]:
+        """Begin and end on the host of some of a lane's bytes."""
+        pointer, stride = self.pointers[lane], self.strides[lane]
+        if not stride:
+            return []
+        if stride <= 4:
+            return [(pointer + first, pointer + first + size)]
+        at = (pointer & 3) + first
+        return _spans((pointer & ~3) + (at >> 2) * stride + (at & 3), stride, size)
+
+
+class Change(Struct, frozen=True):
+    """An instruction that has changed (or read) what is watched: its wave's lanes that did, and to which bytes.
+
+    ``touched`` are indices of the watched bytes that the instruction's last access has reached, as far as is known.
+    """
+
+    pc: int
+    lanes: int
+    touched: frozenset[int] = frozenset()
+    reads: bool = False
+    """Whether it was no mere store."""
+
+
+class WatchTable:
+    """The watched words of one engine."""
+
+    def __init__(self) -> None:
+        self._table: NDArray[np.uint64] = guarded(8 * (1 + ROW_WORDS)).view(np.uint64)
+        self._touches: NDArray[np.uint64] = guarded(8 * (1 + TOUCH_WORDS)).view(np.uint64)
+        self._begins = self._ends = np.zeros(0, np.uint64)
+
+    @property
+    def address(self) -> int:
+        """Host address of the table."""
+        return int(self._table.ctypes.data)
+
+    @property
+    def touches(self) -> int:
+        """Host address of the table of bytes of which every access counts."""
+        return int(self._touches.ctypes.data)
+
+    def set(self, watched: Sequence[WatchedBytes]) -> None:
+        """Watch these bytes, as they are now."""
+        rows = [row for one in watched if one != EVERY_ACCESS for row in _rows(one)]
+        if len(rows) * ROW_WORDS + 1 > self._table.size:
+            self._table = guarded(8 * (1 + 2 * len(rows) * ROW_WORDS)).view(np.uint64)
+        self._table[0] = len(rows)
+        self._table[1 : 1 + len(rows) * ROW_WORDS] = np.array(rows, np.uint64).reshape(-1)
+        self._begins = np.array([one.host for one in watched], np.uint64)
+        self._ends = np.array([one.host + one.size for one in watched], np.uint64)
+        spans = [(one.host, one.host + one.size, *one.waves) for one in watched if one.accesses]
+        if len(spans) * TOUCH_WORDS + 1 > self._touches.size:
+            self._touches = guarded(8 * (1 + 2 * len(spans) * TOUCH_WORDS)).view(np.uint64)
+        self._touches[0] = len(spans)
+        self._touches[1 : 1 + len(spans) * TOUCH_WORDS] = np.array(spans, np.uint64).reshape(-1)
+
+    def reached(
+        self, pointers: Sequence[int], strides: Sequence[int], lanes: int, size: int
+    ) -> tuple[int, frozenset[int]]:
+        """The lanes of an access of ``size`` bytes that reach watched bytes, and which those are.
+
+        ``strides`` are those between dwords. A size of 0 is one that is not known.
+        """
+        found, touched = 0, set[int]()
+        for lane in range(64):
+            if not size or not lanes >> lane & 1:
+                continue
+            spans = _spans(pointers[lane], strides[lane], size)
+            for start, end in spans:
+                indices = np.flatnonzero((self._begins < end) & (self._ends > start))
+                found |= int(indices.size > 0) << lane
+                touched.update(indices.tolist())
+        return found, frozenset(touched)
+
+
+def _rows(one: WatchedBytes) -> list[tuple[int, int, int, int, int]]:
+    """Aligned words never reach beyond the page that the bytes are in."""
+    rows = []
+    end = one.host + one.size
+    for word in range(one.host & ~7, end, 8):
+        first, last = max(word, one.host) - word, min(word + 8, end) - word
+        mask = (1 << 8 * last) - (1 << 8 * first)
+        value = ctypes.c_uint64.from_address(word).value & mask
+        rows.append((word, mask, value, *one.waves))
+    return rows
+
+
+def _spans(pointer: int, stride: int, size: int) -> list[tuple[int, int]]:
+    if stride <= 4:
+        return [(pointer, pointer + size)] if stride else []
+    spans, done = [], 0
+    while done < size:
+        step = min(4 - (pointer & 3), size - done)
+        spans.append((pointer, pointer + step))
+        done += step
+        pointer = (pointer & ~3) + stride
+    return spans

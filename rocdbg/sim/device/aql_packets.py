@@ -1,0 +1,177 @@
+"""AQL packets: the one description of what lies in a queue (HSA Platform System Architecture, 2.9; AMD's own formats).
+
+Kernels read their dispatch packet for the sizes of group and grid, programs write packets, queues decode them.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.errors import Error
+from rocdbg.sim.core.wave import Dim3
+
+PACKET_SIZE: Final = 64
+"""Bytes of an AQL packet."""
+
+
+class PacketType(enum.IntEnum):
+    """The low byte of a packet's header."""
+
+    VENDOR = 0
+    INVALID = 1
+    KERNEL = 2
+    BARRIER_AND = 3
+    AGENT = 4
+    BARRIER_OR = 5
+
+
+_PACKET = struct.Struct("<HH3HH3IIIQQQQ")
+_LAUNCH_HEADER: Final = PacketType.KERNEL | 1 << 8 | 1 << 9 | 1 << 11
+"""Of launches without a program: barrier bit (8), agent scope for the acquire (9..10) and release (11..12) fence."""
+_SCOPES: Final = ("", "a", "s", "?")
+"""Letters of the scopes of fences: none, agent, system."""
+_VENDOR_BARRIER_VALUE: Final = 2
+_BARRIER = struct.Struct("<HHI5QQQ")
+_BARRIER_VALUE = struct.Struct("<HBBIQqqII16xQ")
+assert _BARRIER.size == _BARRIER_VALUE.size == PACKET_SIZE
+
+
+class PacketError(Error):
+    """A packet that no packet processor would accept."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"invalid dispatch packet: {reason}")
+
+
+class PacketPlace(Struct, frozen=True):
+    """Where a packet is: its address, its queue's structure, and how many packets the queue had had before it."""
+
+    address: int
+    queue_address: int
+    packet_id: int
+
+
+class KernelPacket(Struct, frozen=True):
+    """``hsa_kernel_dispatch_packet_t``. Sizes in work-items and bytes, in dimensions that are not used 1."""
+
+    grid: Dim3
+    workgroup: Dim3
+    private_segment_size: int
+    group_segment_size: int
+    kernel_object: int
+    """Address of the kernel descriptor."""
+    kernarg_address: int
+    completion_signal: int = 0
+    """Handle, 0 if nobody wants to know."""
+    header: int = _LAUNCH_HEADER
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> KernelPacket:
+        """Of the 64 bytes of a packet. Raises PacketError."""
+        if len(data) != PACKET_SIZE:
+            raise PacketError(f"{len(data)} bytes, not {PACKET_SIZE}")
+        (header, setup, wx, wy, wz, _, gx, gy, gz, private, group, kernel, kernarg, _, signal) = _PACKET.unpack(data)
+        if header & 0xFF != PacketType.KERNEL:
+            raise PacketError(f"its type is {header & 0xFF}")
+        dimensions = setup & 3
+        if not dimensions:
+            raise PacketError("its grid has no dimensions")
+        grid = gx, gy if dimensions > 1 else 1, gz if dimensions > 2 else 1
+        workgroup = wx, wy if dimensions > 1 else 1, wz if dimensions > 2 else 1
+        return cls(grid, workgroup, private, group, kernel, kernarg, signal, header)
+
+    def to_bytes(self) -> bytes:
+        """The 64 bytes of the packet."""
+        dimensions = 3 if self.grid[2] > 1 else 2 if self.grid[1] > 1 else 1
+        return _PACKET.pack(
+            self.header, dimensions, *self.workgroup, 0, *self.grid, self.private_segment_size, self.group_segment_size,
+            self.kernel_object, self.kernarg_address, 0, self.completion_signal,
+        )
+
+    @property
+    def barrier(self) -> bool:
+        """Whether it waits until all packets before it in its queue are complete."""
+        return bool(self.header >> 8 & 1)
+
+    @property
+    def fence(self) -> str:
+        """Barrier bit, scopes of the acquire and the release fence: ``B|As|Rs``."""
+        parts = ["B"] if self.barrier else []
+        for letter, shift in (("A", 9), ("R", 11)):
+            scope = _SCOPES[self.header >> shift & 3]
+            parts += [letter + scope] if scope else []
+        return "|".join(parts)
+
+
+class Barrier(Struct, frozen=True):
+    """Waits until all signals, or any of them, are 0. No signal at all holds nobody up."""
+
+    signals: tuple[int, ...]
+    any: bool
+    completion_signal: int
+
+
+class Condition(enum.IntEnum):
+    """``hsa_signal_condition_t``."""
+
+    EQ = 0
+    NE = 1
+    LT = 2
+    GTE = 3
+
+    def holds(self, value: int, other: int) -> bool:
+        """Whether a signal's value fulfils it."""
+        if self is Condition.EQ:
+            return value == other
+        if self is Condition.NE:
+            return value != other
+        return value < other if self is Condition.LT else value >= other
+
+
+class BarrierValue(Struct, frozen=True):
+    """Waits until a signal, masked, compares with a value."""
+
+    signal: int
+    value: int
+    mask: int
+    condition: Condition
+    completion_signal: int
+
+
+class Malformed(Struct, frozen=True):
+    """What no packet processor takes."""
+
+    reason: str
+
+
+Packet = KernelPacket | Barrier | BarrierValue | Malformed
+
+
+def decode_packet(data: bytes) -> Packet | None:
+    """The packet in 64 bytes; None if none was written there yet."""
+    kind = data[0]
+    if kind == PacketType.INVALID:
+        return None
+    if kind == PacketType.KERNEL:
+        try:
+            return KernelPacket.from_bytes(data)
+        except PacketError as error:
+            return Malformed(str(error))
+    if kind in (PacketType.BARRIER_AND, PacketType.BARRIER_OR):
+        fields = _BARRIER.unpack(data)
+        signals = tuple(signal for signal in fields[3:8] if signal)
+        return Barrier(signals, kind == PacketType.BARRIER_OR, fields[9])
+    if kind == PacketType.VENDOR and data[2] == _VENDOR_BARRIER_VALUE:
+        *_, signal, value, mask, condition, _, done = _BARRIER_VALUE.unpack(data)
+        if condition > Condition.GTE:
+            return Malformed(f"a barrier-value packet compares by condition {condition}")
+        return BarrierValue(signal, value, mask, Condition(condition), done)
+    if kind == PacketType.VENDOR:
+        return Malformed(f"a vendor packet has format {data[2]}")
+    if kind == PacketType.AGENT:
+        return Malformed("GPUs take no agent dispatch packets")
+    return Malformed(f"a packet has type {kind}")

@@ -1,0 +1,68 @@
+"""What launches of one kernel with the same sizes have in common, found out once.
+
+Programs launch the same few kernels with the same few grids again and again. Whether a kernel may be launched so, what
+it needs and what its waves' memory looks like does not change meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.codeobject.kernels import Kernel
+from rocdbg.sim.core.wave import Dim3
+from rocdbg.sim.device.limits import Sizes
+from rocdbg.sim.device.workgroup_places import SparePlaces
+
+_KNOWN: Final = 256
+
+
+class Launch(Struct, eq=False):
+    """A kernel with its sizes, as checked. Addresses are simulated ones."""
+
+    kernel: Kernel
+    grid: Dim3
+    workgroup: Dim3
+    needs: Sizes
+    dynamic_lds: int
+    entry: int
+    descriptor_address: int
+    exceptions: bool
+    """Whether arithmetic exceptions trap."""
+    preloads: bool
+    """Whether arguments are in registers when a wave begins."""
+    printf_formats: Callable[[], Sequence[str]]
+    """The entries ``amdhsa.printf`` of the code object."""
+
+
+class Launches:
+    """The launches that a machine has seen last, by what was asked for, and the ``spare`` places of those."""
+
+    def __init__(self) -> None:
+        self.spare = SparePlaces()
+        self._known: OrderedDict[Hashable, Launch] = OrderedDict()
+
+    def get(self, asked: Hashable) -> Launch | None:
+        """What is known."""
+        found = self._known.get(asked)
+        if found is not None:
+            self._known.move_to_end(asked)
+        return found
+
+    def add(self, asked: Hashable, launch: Launch) -> Launch:
+        """Note a launch; returns it."""
+        self._known[asked] = launch
+        if len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
+        return launch
+
+    def clear(self) -> None:
+        """Code has gone: nothing is known any more."""
+        self._known.clear()
+        self.spare.clear()
+
+
+__all__ = ["Launch", "Launches"]

@@ -1,0 +1,102 @@
+"""The structures a kernel can reach through its queue pointer and hidden arguments, with their real layouts.
+
+Kernels read the ``amd_queue_t`` (aperture bases); the other fields hold what a runtime would put there as far as it
+means something without one. The packets in a queue are in `rocdbg.sim.device.aql_packets`.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from msgspec import Struct
+
+QUEUE_SIZE = 256
+"""Bytes of ``amd_queue_t`` as far as its fields are defined."""
+WRITE_INDEX: Final = 56
+READ_INDEX: Final = 128
+"""Where ``amd_queue_t`` has how many packets were written, and how many were processed."""
+SIGNAL_VALUE: Final = 8
+"""Where ``amd_signal_t`` has the value."""
+GRID_SYNC_SIZE = 48
+"""Bytes of what ``hidden_multigrid_sync_arg`` points to."""
+
+GRID_SYNC_REFUSED: Final = 0x7EFF_FFFF_F000
+"""An address with nothing at it: ``hidden_multigrid_sync_arg`` where not all workgroups can be resident at once.
+
+Nothing says beforehand whether a kernel waits for its grid: unoptimised ones all have the argument, optimised ones also
+to ask whether the launch was cooperative. That it looks at the structure does.
+"""
+
+# amd_queue_t: hsa_queue_t (type, features, base, doorbell, size, reserved, id), reserved, write id, aperture
+# bases (bits 63..32), max CU and wave id, doorbell fields, reserved, read id, read id offset, tmpring size,
+# scratch
+# resource descriptor, scratch location and size, scratch bytes per lane, properties, reserved, inactive
+# signal.
+_QUEUE = struct.Struct("<IIQQIIQ16xQIIIIQI36xQII4IQQII8xQ56x")
+_QUEUE_TYPE_MULTI = 0
+_QUEUE_FEATURE_KERNEL_DISPATCH = 1
+_PROPERTY_IS_PTR64 = 1 << 1
+
+# As the device libraries declare it: state shared between devices, number of this grid, number of grids, work-items
+# of earlier and of all grids, two counters of this grid's own barrier, its workgroups, padding.
+_GRID_SYNC = struct.Struct("<QIIQQIIII")
+
+
+class Queue(Struct, frozen=True):
+    """What goes into ``amd_queue_t``. Aperture bases are the high dwords of the 64-bit addresses; a queue without
+    scratch has 0 in its fields."""
+
+    packets_address: int
+    packet_count: int
+    shared_base_hi: int
+    private_base_hi: int
+    scratch_descriptor: tuple[int, int, int, int] = (0, 0, 0, 0)
+    scratch_address: int = 0
+    scratch_size: int = 0
+    scratch_lane_size: int = 0
+    write_index: int = 0
+    read_index: int = 0
+    kind: int = _QUEUE_TYPE_MULTI
+    doorbell: int = 0
+    """Handle of the doorbell's signal."""
+    number: int = 1
+    largest_unit: int = 0
+    largest_wave: int = 0
+    """Numbers of compute units, and of the waves of each."""
+
+    def to_bytes(self) -> bytes:
+        """The 256 bytes of the structure."""
+        return _QUEUE.pack(
+            self.kind,
+            _QUEUE_FEATURE_KERNEL_DISPATCH,
+            self.packets_address,
+            self.doorbell,
+            self.packet_count,
+            0,
+            self.number,
+            self.write_index,
+            self.shared_base_hi,
+            self.private_base_hi,
+            self.largest_unit,
+            self.largest_wave,
+            0,
+            0,
+            self.read_index,
+            READ_INDEX,
+            0,
+            *self.scratch_descriptor,
+            self.scratch_address,
+            self.scratch_size,
+            self.scratch_lane_size,
+            _PROPERTY_IS_PTR64,
+            0,
+        )
+
+
+def grid_sync(groups: int) -> bytes:
+    """The 48 bytes through which ``groups`` workgroups of a cooperative launch on one device wait for each other.
+
+    A grid of more than 32 bits of workgroups is never resident as a whole: it cannot wait for itself.
+    """
+    return _GRID_SYNC.pack(0, 0, 0, 0, 0, 0, 0, min(groups, 0xFFFF_FFFF), 0)

@@ -1,0 +1,278 @@
+"""The memory that resident workgroups live in: state blocks, LDS, and the schedule that native code works on.
+
+What is laid out here fits every launch of one kernel with the same sizes, so it is kept when a dispatch has ended
+(`SparePlaces`), and the next one begins in it as a workgroup begins where another has ended: with registers and LDS
+cleared, and with a schedule that is new.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocdbg.arch.targets import ScratchKind
+from rocdbg.sim.core import guarded, initial_state, layout
+from rocdbg.sim.core.guarded import ALIGN, Parts, guarded_rows, headed_rows
+from rocdbg.sim.core.initial_state import DispatchState
+from rocdbg.sim.core.memory import Allocation
+from rocdbg.sim.core.register_bounds import MOST_GRANULE
+from rocdbg.sim.core.wave import HEAD, Dim3
+from rocdbg.sim.device.schedule import QUANTUM, SCHEDULE, SCHEDULE_SIZE, next_random
+from rocdbg.sim.device.wave_images import addresses, put_addresses, wave_images
+
+NONE: Final = -1
+"""No slot."""
+_SIGNED: Final = frozenset(("first", "last", "following", "current"))
+_ARRAYS: Final = frozenset(("now", "images", "waves", "patches", "varying"))
+_KEPT_ROWS: Final = 1024
+"""Blocks of spare places, each with a guard page, of which a process may have only so many."""
+_KEPT_BYTES: Final = 32 << 20
+_HUGE_PAGE: Final = 2 << 20
+_NO_HUGE_PAGES: Final = 15  # MADV_NOHUGEPAGE of Linux; a host without huge pages may refuse it
+
+
+class Places:
+    """Room for ``count`` workgroups at once of launches that have ``state``, but for addresses and arguments, in
+    common.
+
+    Attributes:
+        fields: the schedule, where native code has it, at the host address ``address``.
+        states: uint8[slots, bytes], the wave states; ``engine``: uint8[slots, bytes], the engine's words of each.
+            ``flags``, ``following`` and ``previous``: by slot.
+        lds: uint8[places, bytes].
+        used: whether anything has run here.
+    """
+
+    def __init__(self, state: DispatchState, grid: Dim3, workgroup: Dim3, count: int) -> None:
+        self.state, self.grid, self.workgroup, self.count = state, grid, workgroup, count
+        self.used = False
+        self.block = guarded.guarded(SCHEDULE_SIZE)
+        self.address = int(self.block.ctypes.data)
+        self.fields = Fields.from_address(self.address)
+        self.group_waves = -(-(workgroup[0] * workgroup[1] * workgroup[2]) // state.wave_size)
+        slots = count * self.group_waves
+        size = layout.state_size(state.wave_size, state.target.has_agprs, state.target.vgpr_file)
+        self.registers = initial_state.register_counts(state)
+        self.engine, self.states = headed_rows(slots, size, HEAD, self.used_parts(size))
+        links = guarded.guarded(9 * slots)
+        self.following, self.previous = links[: 8 * slots].view(np.int32).reshape(2, slots)
+        self.following[:] = self.previous[:] = NONE
+        self.flags = links[8 * slots :]
+        # Padded, so that the address of an empty LDS is one of its own.
+        self.lds = guarded_rows(count, -(-max(state.lds_size, 1) // ALIGN) * ALIGN)
+        self.patches = initial_state.varying_sgprs(state)
+        self._images: dict[Dim3, NDArray[np.uint8]] = {}
+        self._addresses: tuple[int, ...] | None = None
+        self.rows = 2 * slots + count + 4
+        """Blocks with a guard page."""
+        self.bytes = slots * sum(high - low for low, high in self.used_parts(size)) + self.lds.size
+        """Bytes that are in use in them."""
+        self._describe_memory()
+        self._describe_groups()
+        self._pattern = bytes(self.block)
+
+    def used_parts(self, size: int) -> Parts:
+        """The parts of a state block of ``size`` bytes that waves of the dispatch have anything in."""
+        wave_size, (_, vgprs, agprs) = self.state.wave_size, self.registers
+        granted = vgprs + MOST_GRANULE
+        parts = [(0, min(size, layout.vgpr_offset(granted, wave_size)))]
+        if agprs:
+            first = layout.agpr_offset(0, wave_size)
+            parts.append((first, min(size, first + agprs * wave_size * 4)))
+        return tuple(parts)
+
+    def begin(self, state: DispatchState, scratch: Allocation | None, first_wave: int) -> None:
+        """Let the schedule be that of a new launch, of which no wave exists yet. ``scratch``: of all places, all zeros;
+        ``first_wave``: the number of the first wave."""
+        self.state = state
+        fields = self.fields
+        ctypes.memmove(self.address, self._pattern, SCHEDULE_SIZE)
+        fields.created = fields.numbered_before = first_wave - 1
+        if scratch is not None:
+            fields.scratch, fields.scratch_address = scratch.host_address, scratch.address
+            fields.group_scratch_bytes = self.group_waves * state.wave_scratch_size
+            _without_huge_pages(scratch)
+        found = addresses(state)
+        if found != self._addresses:
+            self._addresses = found
+            for images in self._images.values():
+                put_addresses(images, state)
+
+    def _describe_memory(self) -> None:
+        state, fields = self.state, self.fields
+        width = state.wave_size * 4
+        _, vgprs, agprs = self.registers
+        id_bytes = self._id_registers * width
+        for name, value in {
+            "states": self.states.ctypes.data,
+            "state_stride": self.states.strides[0],
+            "flags": self.flags.ctypes.data,
+            "next": self.following.ctypes.data,
+            "previous": self.previous.ctypes.data,
+            "first": NONE,
+            "last": NONE,
+            "following": NONE,
+            "quantum": QUANTUM,
+            "random": next_random(0),
+            "group_waves": self.group_waves,
+            "id_bytes": id_bytes,
+            "image_stride": layout.ENGINE_SIZE + layout.SCALARS_END + id_bytes,
+            "vgpr_bytes": max(0, vgprs * width - id_bytes),
+            "agpr_offset": layout.agpr_offset(0, state.wave_size),
+            "agpr_bytes": agprs * width,
+            "lds": self.lds.ctypes.data,
+            "lds_stride": self.lds.strides[0],
+            "lds_bytes": state.lds_size,
+            "wave_scratch_size": state.wave_scratch_size,
+            "flat_scratch": int(state.target.scratch is ScratchKind.ARCHITECTED),
+            "patch_count": len(self.patches),
+            "clock": _clock(),
+            "clock_id": time.CLOCK_MONOTONIC,
+            "madvise": _madvise(),
+            "page_size": mmap.PAGESIZE,
+        }.items():
+            setattr(fields, name, int(value))
+        patches = self._array("patches").view(np.uint32)
+        for n, (code, varying) in enumerate(self.patches):
+            patches[2 * n : 2 * n + 2] = layout.sgpr_offset(code), varying
+
+    def _describe_groups(self) -> None:
+        """What groups look like in the middle of the grid and at each of its far edges."""
+        groups, fields = self.state.groups, self.fields
+        fields.groups_x, fields.groups_y, fields.groups_z = groups
+        fields.positions_left = groups[0] * groups[1] * groups[2]
+        images, waves = self._array("images").view(np.uint64), self._array("waves").view(np.uint32)
+        # The only group of a dimension is at its edge. Bit n of a shape: the group is at the edge of dimension n.
+        for at_edge in product(*((1,) if count == 1 else (0, 1) for count in groups)):
+            x, y, z = (count - 1 if edge else 0 for count, edge in zip(groups, at_edge, strict=True))
+            made = self.images(self.group_size((x, y, z)))
+            shape = at_edge[0] | at_edge[1] << 1 | at_edge[2] << 2
+            images[shape], waves[shape] = made.ctypes.data, len(made)
+
+    @property
+    def _id_registers(self) -> int:
+        """VGPRs that start with work-item ids."""
+        packed = self.state.target.packed_work_item_ids
+        return 1 if packed else self.state.descriptor.enable_vgpr_workitem_id + 1
+
+    def group_size(self, position: Dim3) -> Dim3:
+        """The size of the group at ``position``: smaller at the grid's edge where the sizes do not divide."""
+        x, y, z = (
+            min(size, total - at * size)
+            for total, size, at in zip(self.grid, self.workgroup, position, strict=True)
+        )
+        return x, y, z
+
+    def images(self, size: Dim3) -> NDArray[np.uint8]:
+        """What the waves of a group of this size start with, uint8[wave, byte]: `wave_images`."""
+        known = self._images.get(size)
+        if known is None:
+            known = self._images[size] = wave_images(self.state, size, self._id_registers)
+        return known
+
+    def _array(self, name: str) -> NDArray[np.uint8]:
+        field = SCHEDULE[name]
+        return self.block[field.offset : field.offset + field.size]
+
+
+class SparePlaces:
+    """Places that no dispatch uses, for the next of their kind; those used last are kept, and not more than a process
+    can spare."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Places, Hashable] = OrderedDict()
+        self._by_kind: dict[Hashable, list[Places]] = {}
+        self._rows = self._bytes = 0
+        guarded.when_scarce(self)
+
+    def take(self, kind: Hashable) -> Places | None:
+        """Places of this kind, if there are any."""
+        found = self._by_kind.get(kind)
+        if not found:
+            return None
+        places = found.pop()
+        self._forget(places)
+        return places
+
+    def give(self, kind: Hashable, places: Places) -> None:
+        """The dispatch in them has ended, and nobody looks at its waves any more."""
+        self._kept[places] = kind
+        self._by_kind.setdefault(kind, []).append(places)
+        self._rows += places.rows
+        self._bytes += places.bytes
+        while self._rows > _KEPT_ROWS or self._bytes > _KEPT_BYTES:
+            oldest, its_kind = next(iter(self._kept.items()))
+            self._by_kind[its_kind].remove(oldest)
+            self._forget(oldest)
+
+    def clear(self) -> None:
+        """Keep none."""
+        self._kept.clear()
+        self._by_kind.clear()
+        self._rows = self._bytes = 0
+
+    def _forget(self, places: Places) -> None:
+        kind = self._kept.pop(places)
+        if not self._by_kind[kind]:
+            del self._by_kind[kind]
+        self._rows -= places.rows
+        self._bytes -= places.bytes
+
+
+@functools.cache
+def _clock() -> int:
+    """Host address of the function."""
+    return ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value or 0
+
+
+@functools.cache
+def _madvise() -> int:
+    """Host address of the function where it gives zero pages anew, else 0."""
+    return (ctypes.cast(ctypes.CDLL(None).madvise, ctypes.c_void_p).value or 0) if sys.platform == "linux" else 0
+
+
+_MADVISE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int32)
+
+
+def _without_huge_pages(scratch: Allocation) -> None:
+    """Scratch is given back group by group: in huge pages, each first touch would clear far more than is used."""
+    first, end = -(-scratch.host_address // mmap.PAGESIZE), (scratch.host_address + scratch.size) // mmap.PAGESIZE
+    if scratch.size >= _HUGE_PAGE and _madvise():
+        _MADVISE(_madvise())(first * mmap.PAGESIZE, (end - first) * mmap.PAGESIZE, _NO_HUGE_PAGES)
+
+
+def _c_fields() -> Iterator[tuple[str, Any]]:
+    """`schedule.SCHEDULE` as ctypes has fields; what lies between them and the arrays have names nobody asks for."""
+    at = 0
+    for name, field in SCHEDULE.items():
+        if field.offset > at:
+            yield f"_{at}", ctypes.c_uint8 * (field.offset - at)
+        if name in _ARRAYS:
+            yield f"_{name}", ctypes.c_uint8 * field.size
+        elif name in _SIGNED:
+            yield name, ctypes.c_int32
+        else:
+            yield name, ctypes.c_uint64 if field.size == 8 else ctypes.c_uint32
+        at = field.offset + field.size
+
+
+class Fields(ctypes.Structure):
+    """The schedule's fields, where native code has them."""
+
+    _pack_ = 1
+    _fields_ = list(_c_fields())
+
+
+assert ctypes.sizeof(Fields) == SCHEDULE_SIZE
+
+__all__ = ["NONE", "Fields", "Places", "SparePlaces"]

@@ -1,0 +1,1 @@
+"""The execution engine: native code, translations, and their cache on disk."""

@@ -1,0 +1,199 @@
+"""The checks of an engine: their native routines, and the memory that these share with Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocdbg.sim.core.checks import ENTRY_WORDS, LOG_HEAD, LOG_WORDS, MAX_CONDITIONS, Check, Counter, Log
+from rocdbg.sim.core.guarded import guarded
+from rocdbg.sim.core.lane_expressions import LaneExpressionError, check
+from rocdbg.sim.core.layout import MAX_CHECK_ENTRIES
+
+if TYPE_CHECKING:
+    from rocdbg.arch.targets import Target
+    from rocdbg.sim.engine.native_jit import Generation, Jit
+
+_MOST_NAMES = 1_000
+
+
+class CheckTable:
+    """The checks of one engine.
+
+    An *entry* is a native function that stands where a block would in the engine's table, for one pc and MODE key. It
+    evaluates the pc's check and then executes one instruction, whose function `set_instruction` names.
+    """
+
+    def __init__(self, target: Target, wave_size: int, jit: Jit) -> None:
+        self._target, self._wave_size, self._jit = target, wave_size, jit
+        self._table = guarded(MAX_CHECK_ENTRIES * ENTRY_WORDS * 8).view(np.uint64)
+        self._entries: dict[tuple[int, int], int] = {}
+        self._functions: dict[int, int] = {}
+        self._rows: dict[int, NDArray[np.uint64]] = {}
+        self._routines: dict[int, int] = {}
+        self._counters: list[tuple[Counter, NDArray[np.uint64]]] = []
+        self._current: Mapping[int, Check] = {}
+        self._collected: NDArray[np.uint64] | None = None
+        self._log: Log | None = None
+        self._names: dict[object, tuple[str, object]] = {}
+
+    @property
+    def address(self) -> int:
+        """Host address of the entries, as native code reads them."""
+        return int(self._table.ctypes.data)
+
+    @property
+    def pcs(self) -> frozenset[int]:
+        """Where checks stand."""
+        return frozenset(self._current)
+
+    def set(self, checks: Mapping[int, Check], generation: Generation) -> None:
+        """Replace all checks; their routines are linked in ``generation``. Raises `LaneExpressionError`."""
+        counters: dict[int, tuple[Counter, NDArray[np.uint64]]] = {}
+        rows: dict[int, NDArray[np.uint64]] = {}
+        routines: dict[int, int] = {}
+        made: dict[int, int] = {}
+        for pc, at in checks.items():
+            cells: list[int] = []
+            for condition in at.conditions:
+                if id(condition.counter) not in counters:
+                    kept = np.zeros(2, np.uint64)
+                    kept[:] = condition.counter.hits, condition.counter.skips
+                    counters[id(condition.counter)] = condition.counter, kept
+                cells.append(int(counters[id(condition.counter)][1].ctypes.data))
+            for condition in at.conditions:
+                cells += (number & (1 << 64) - 1 for number in condition.cells)
+            cells.append(self._log_address(at))
+            rows[pc] = np.array(cells, np.uint64)
+            if id(at) not in made:  # many places may share one
+                made[id(at)] = self._routine(at, generation)
+            routines[pc] = made[id(at)]
+        self._current, self._rows, self._routines = dict(checks), rows, routines
+        self._counters = list(counters.values())
+        for (_, pc), index in self._entries.items():
+            if pc in rows:
+                self._fill(index, pc)
+
+    def link_again(self, generation: Generation) -> None:
+        """As `set` with the same checks: the generation their routines were linked in is gone."""
+        self._functions.clear()
+        self.collect()
+        self.set(self._current, generation)
+
+    def collect(self) -> None:
+        """Bring the counters up to date."""
+        for counter, kept in self._counters:
+            counter.hits, counter.skips = int(kept[0]), int(kept[1])
+        if self._log is not None and self._collected is not None and self._collected[0]:
+            self._log.words.append(self._collected[LOG_HEAD : LOG_HEAD + int(self._collected[0])].copy())
+            self._collected[0] = 0
+
+    def _log_address(self, at: Check) -> int:
+        """Where a check collects (see `LOG_HEAD`), 0 if it does not."""
+        logs = [condition.log for condition in at.conditions if condition.log is not None]
+        if not logs:
+            return 0
+        if self._log is not logs[0]:
+            self.collect()
+            self._log = logs[0]
+        if self._collected is None:
+            self._collected = guarded((LOG_HEAD + LOG_WORDS) * 8).view(np.uint64)
+            self._collected[1] = LOG_WORDS
+        return int(self._collected.ctypes.data)
+
+    def _fill(self, index: int, pc: int) -> None:
+        self._table[index * ENTRY_WORDS + 1 : index * ENTRY_WORDS + 3] = self._routines[pc], self._rows[pc].ctypes.data
+
+    def entry(self, key: int, pc: int, generation: Generation) -> int:
+        """The native function that checks at a pc under a MODE key; 0 where there are too many."""
+        index = self._entries.get((key, pc))
+        if index is None:
+            index = len(self._entries)
+            if index >= MAX_CHECK_ENTRIES:
+                return 0
+            self._entries[key, pc] = index
+            self._table[index * ENTRY_WORDS] = 0
+        self._fill(index, pc)
+        if index in self._functions:
+            return self._functions[index]
+        name = self._jit.key("check entry", self._wave_size, index)
+
+        def make() -> tuple[str, bytes]:
+            from rocdbg.sim.translator.checking import entry_text
+
+            return entry_text(f"c{name}", index), b""
+
+        self._jit.load(name, make, True, generation)
+        self._functions[index] = generation.address(f"c{name}")
+        return self._functions[index]
+
+    def has_instruction(self, key: int, pc: int) -> bool:
+        """Whether the entry knows how to execute the instruction."""
+        index = self._entries.get((key, pc))
+        return index is not None and bool(self._table[index * ENTRY_WORDS])
+
+    def set_instruction(self, key: int, pc: int, function: int) -> bool:
+        """What the entry calls to execute one instruction; False where there is no entry for want of room."""
+        index = self._entries.get((key, pc))
+        if index is not None:
+            self._table[index * ENTRY_WORDS] = function
+        return index is not None
+
+    def forget_instructions(self, gone: Callable[[int], bool] = lambda pc: True) -> None:
+        """The functions at some pcs are no longer good."""
+        for (_, pc), index in self._entries.items():
+            if gone(pc):
+                self._table[index * ENTRY_WORDS] = 0
+
+    def _name(self, at: Check) -> str:
+        """What a check's routine is called by, whose cells are enough. Large expressions that come again as the same
+        objects are not looked at again."""
+        nodes = [
+            tuple(node for node in (c.active, c.holds, *c.values, *c.shared) if node is not None)
+            for c in at.conditions
+        ]
+        rest = tuple(
+            (c.holds is None, len(c.cells), c.lanes, c.wave, len(c.values), c.log is not None, c.tag, c.first_only)
+            for c in at.conditions
+        )
+        key = tuple(tuple(map(id, each)) for each in nodes), rest
+        known = self._names.get(key)
+        if known is None:
+            if len(self._names) > _MOST_NAMES:
+                self._names.clear()
+            known = self._names[key] = self._named(at), nodes
+        return known[0]
+
+    def _named(self, at: Check) -> str:
+        for condition in at.conditions:
+            needed = 0
+            for node in (condition.active, condition.holds, *condition.values, *condition.shared):
+                if node is not None:
+                    needed = max(needed, check(node, self._target.vgpr_file, self._target.has_agprs))
+            if needed > len(condition.cells):
+                raise LaneExpressionError(f"{len(condition.cells)} cells for an expression that has {needed}")
+        shape = [
+            (
+                c.active, c.holds, len(c.cells), c.lanes, c.wave, c.values, c.shared, c.log is not None, c.tag,
+                c.first_only,
+            )
+            for c in at.conditions
+        ]
+        return self._jit.key("check", self._wave_size, self._target.vgpr_file, shape)
+
+    def _routine(self, at: Check, generation: Generation) -> int:
+        """The native routine of a check."""
+        if len(at.conditions) > MAX_CONDITIONS:
+            raise LaneExpressionError(f"{len(at.conditions)} conditions at one place")
+        name = self._name(at)
+
+        def make() -> tuple[str, bytes]:
+            from rocdbg.sim.translator.checking import check_text
+
+            return check_text(f"c{name}", at, self._wave_size, self._target.vgpr_file), b""
+
+        self._jit.load(name, make, True, generation)
+        return generation.address(f"c{name}")

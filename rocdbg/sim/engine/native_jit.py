@@ -1,0 +1,266 @@
+"""LLVM on this host: one machine, one linker, and what of the cache on disk (`object_cache`) is linked."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import llvmlite
+
+from rocdbg import work
+from rocdbg.errors import Error
+from rocdbg.sim.engine.object_cache import Entry, open_cache
+
+try:
+    import llvmlite.binding as llvm
+except OSError as error:  # its library is mapped here, 120 MB of it
+    raise Error(f"LLVM cannot be loaded, perhaps for want of memory: {str(error).partition('. ')[0]}.") from None
+
+_SHAPING = (
+    "sim", "sim/core", "sim/data", "sim/engine", "sim/translator", "sim/semantics", "sim/images", "sim/device",
+    "isa", "isa/tables", "arch",
+)  # fmt: skip
+
+
+def shaping_folders() -> tuple[Path, ...]:
+    """The folders of all files that shape object code."""
+    package = Path(__file__).parents[2]
+    return tuple(package / name for name in _SHAPING)
+
+
+@functools.cache
+def engine_version() -> str:
+    """Changes whenever a file that shapes object code does.
+
+    Made of sizes, times and inodes: reading 8 MB of sources and encoding tables would take longer than a warm start
+    gains. The time of the inode's last change cannot be set, unlike that of the file's.
+    """
+    digest = hashlib.sha256(llvmlite.__version__.encode())
+    for folder in shaping_folders():
+        with os.scandir(folder) as files:
+            for file in sorted(files, key=lambda item: item.name):
+                if file.name.endswith((".py", ".json")):
+                    info = file.stat()
+                    times = f"{info.st_mtime_ns};{info.st_ctime_ns};{info.st_ino}"
+                    digest.update(f"{folder.name}/{file.name}:{info.st_size};{times};".encode())
+    return digest.hexdigest()
+
+
+_TERNARY_LOGIC = re.compile(rb"\x62[\x00-\xff]{3}\x25[\x00-\xff]", re.DOTALL)
+
+
+def _masked_ternary_logic(code: bytes) -> bool:
+    """Whether x86 object code has a masked vpternlog (or bytes that look like one).
+
+    LLVM 22 selects it wrongly at -O1: ``select(c, x, (x & C) | (y & ~C))`` with C folded as a broadcast from memory
+    permutes the operands but not the truth table; in loops the load is then moved out, so that registers are left.
+    """
+    for match in _TERNARY_LOGIC.finditer(code):
+        _, first, second, third, _, _ = match.group()
+        # EVEX: map 0F3A, prefix 66, and a mask register other than k0.
+        if first & 7 == 3 and second & 3 == 1 and third & 7:
+            return True
+    return False
+
+
+_LARGE = 100_000
+"""Characters of IR above which a module is compiled in a thread of its own, so that who waits for it can be stopped:
+LLVM cannot be. Smaller ones take less than 0.1 s."""
+_LOOK = 0.02  # seconds between two looks whether who waits is to stop
+
+
+class _Compilation:
+    """A module that a thread is compiling. It goes on when who has asked for it is stopped, and is there when it is
+    asked for again."""
+
+    def __init__(self, compile: Callable[[], bytes]) -> None:
+        self._compile = compile
+        self._done = threading.Event()
+        self._code = b""
+        self._error: BaseException | None = None
+        if work.start(self._run, "rocdbg-compiler") is None:
+            self._run()
+
+    def _run(self) -> None:
+        try:
+            self._code = self._compile()
+        except BaseException as error:
+            self._error = error  # raised where the code is waited for
+        finally:
+            self._done.set()
+
+    def wait(self) -> bytes:
+        """The object code. Raises what LLVM says, and `work.Stopped`."""
+        while not self._done.wait(_LOOK):
+            work.unit(0)
+        if self._error is not None:
+            raise self._error
+        return self._code
+
+
+_GENERATION = 128 << 20  # bytes of object code after which a new generation begins
+_MODULE = 16 << 10  # what a module takes beside its object code: each section has pages of its own
+
+
+class Generation:
+    """Linked modules that are freed together: LLVM cannot let go of a single one.
+
+    Whoever calls their functions has to keep a reference.
+    """
+
+    def __init__(self, cpu: str, features: str) -> None:
+        machine = llvm.Target.from_default_triple().create_target_machine(
+            cpu=cpu, features=features, opt=1, jit=True
+        )
+        self._linker = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        self.linked: dict[str, bytes] = {}
+        """Notes of the modules by key."""
+        self._size = 0
+
+    @property
+    def full(self) -> bool:
+        return self._size > _GENERATION
+
+    def link(self, key: str, note: bytes, code: bytes) -> None:
+        if code:
+            self._linker.add_object_file(llvm.ObjectFileRef.from_data(code))
+            self._linker.finalize_object()
+        self._size += len(code) + _MODULE
+        self.linked[key] = note
+
+    def address(self, name: str) -> int:
+        """Address of a linked function."""
+        address = int(self._linker.get_function_address(name))
+        if not address:
+            raise LookupError(f"native function {name} is not linked")
+        return address
+
+
+class Jit:
+    """Compiles modules and links them into the process. One per process is enough."""
+
+    def __init__(self, cache: Path | None) -> None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self.cpu = llvm.get_host_cpu_name()
+        features = llvm.get_host_cpu_features()
+        self.features: str = features.flatten()
+        wide = all(features.get(name) for name in ("avx512f", "avx512bw", "avx512vl", "avx512dq"))
+        self.width = 16 if wide else 8 if features.get("avx2") or platform.machine() == "aarch64" else 4
+        self.masked_stores = wide
+        # Quick code first, good code for what turns out to be hot: see `Engine`.
+        self.machines = {
+            optimised: llvm.Target.from_default_triple().create_target_machine(
+                cpu=self.cpu, features=self.features, opt=int(optimised), jit=True
+            )
+            for optimised in (False, True)
+        }
+        self._permanent = Generation(self.cpu, self.features)
+        self._current = Generation(self.cpu, self.features)
+        self.cache = open_cache(cache)
+        self.compiled = 0
+        """Modules that had to be compiled (not found in the cache)."""
+        self._found: tuple[str, Entry | None] = ("", None)  # what `cached` has read
+        self._under_way: dict[str, _Compilation] = {}
+        self._notes: dict[str, bytes] = {}  # of what is under way
+        triple = llvm.get_default_triple()
+        self._host = (
+            f"{triple};{self.cpu};{self.features};{llvm.llvm_version_info};{llvmlite.__version__};{self.width}"
+        )
+
+    def key(self, *parts: object) -> str:
+        """A cache key of what shapes a module, beside the host and the engine's version."""
+        digest = hashlib.sha256(f"{self._host};{engine_version()}".encode())
+        for part in parts:
+            data = part if isinstance(part, bytes) else repr(part).encode()
+            digest.update(len(data).to_bytes(8, "little") + data)
+        return digest.hexdigest()
+
+    def generation(self) -> Generation:
+        """Where modules go now that are not needed for ever."""
+        if self._current.full:
+            self._current = Generation(self.cpu, self.features)
+        return self._current
+
+    def load(
+        self,
+        key: str,
+        make: Callable[[], tuple[str, bytes]],
+        optimised: bool = True,
+        generation: Generation | None = None,
+    ) -> bytes:
+        """Link the module with this key, once per generation (default: for ever); returns the note stored with it.
+
+        ``make()`` gives the module's IR and note if the cache does not have them. Symbol names must be unique in
+        the process: derive them from the key. Raises `work.Stopped` before anything is linked.
+        """
+        generation = generation or self._permanent
+        if key in generation.linked:
+            return generation.linked[key]
+        work.unit()
+        entry = self._read(key)
+        if entry is None:
+            entry = self._made(key, make, optimised)
+            if self.cache is not None:
+                self.cache.write(key, *entry)
+        generation.link(key, *entry)
+        return entry[0]
+
+    def _made(self, key: str, make: Callable[[], tuple[str, bytes]], optimised: bool) -> Entry:
+        """A module that the cache does not have."""
+        with work.doing("translating code"):
+            under_way = self._under_way.get(key)
+            if under_way is None:
+                text, note = make()
+                if len(text) < _LARGE:
+                    return note, self.compile(text, optimised)
+                under_way = _Compilation(lambda: self.compile(text, optimised))
+                self._under_way[key], self._notes[key] = under_way, note
+            code = under_way.wait()
+            del self._under_way[key]
+            return self._notes.pop(key), code
+
+    def cached(self, key: str, generation: Generation) -> bool:
+        """Whether `load` would find the module compiled."""
+        if key in generation.linked:
+            return True
+        self._found = key, self._read(key)
+        return self._found[1] is not None
+
+    def compile(self, text: str, optimised: bool) -> bytes:
+        """Object code of a module."""
+        module = llvm.parse_assembly(text)
+        if "define " not in text:
+            return b""
+        module.verify()  # raises what the code generator would end the process for
+        self.compiled += 1
+        data = bytes(self.machines[optimised].emit_object(module))
+        if optimised and _masked_ternary_logic(data):
+            data = bytes(self.machines[False].emit_object(llvm.parse_assembly(text)))
+        return data
+
+    def address(self, name: str) -> int:
+        """Address of a function that is linked for ever."""
+        return self._permanent.address(name)
+
+    def _read(self, key: str) -> Entry | None:
+        (known, entry), self._found = self._found, ("", None)
+        if known == key:
+            return entry
+        return self.cache.read(key) if self.cache is not None else None
+
+
+@functools.cache
+def _shared(cache: str | None) -> Jit:
+    return Jit(Path(cache) if cache else None)
+
+
+def shared_jit(cache: Path | None) -> Jit:
+    """The process's JIT for a cache directory."""
+    return _shared(str(cache) if cache else None)

@@ -1,0 +1,95 @@
+"""The process's standard streams: closed, full or broken ones end no command with a traceback, and none with status 0.
+
+Each front end runs inside `with_streams`; what it says on the error output it says with `complain`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+LOST: Final = 1
+"""The exit status where output could not be written."""
+
+
+class StreamLost(Exception):
+    """The standard output takes no more; ``error`` says why."""
+
+    def __init__(self, error: OSError | ValueError) -> None:
+        self.error = error
+        super().__init__(error)
+
+
+def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
+    """Run a front end with standard streams that are there; returns its exit status, or `LOST` if it is 0 and not all
+    of its output could be written. ``inherited``: programs that it starts find closed streams closed."""
+    _open_missing(inherited)
+    status = LOST
+    lost: OSError | ValueError | None = None
+    try:
+        status = body()
+    except StreamLost as problem:
+        status, lost = 0, problem.error
+    except SystemExit as leaving:  # argparse: help, the version, a wrong command line
+        if isinstance(leaving.code, str):
+            complain(leaving.code)
+        status = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except BrokenPipeError:  # the reader left; nothing more to say
+        status = LOST
+    finally:
+        lost = _finish() or lost
+    if lost is None or status:
+        return status
+    if not isinstance(lost, BrokenPipeError):
+        complain(f"rocdbg: output: {getattr(lost, 'strerror', None) or lost}.")
+        _finish()
+    return LOST
+
+
+def complain(text: str) -> None:
+    """Write a line to the error output, if that can be written. What is not our own text is to be printable."""
+    with suppress(OSError, ValueError, AttributeError):  # AttributeError: there is none
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+
+def _open_missing(inherited: bool) -> None:
+    """Give closed standard streams (``<&- >&-``) the null device, so that no file of ours gets their numbers. Those for
+    output refuse what is written, as closed ones do."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            found = os.open(os.devnull, os.O_RDONLY)
+            if found != number:
+                os.dup2(found, number)
+                os.close(found)
+            os.set_inheritable(number, not inherited)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+    reconfigure = getattr(sys.stdin, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="surrogateescape")  # a byte that is not text is an error of its command, not of the session
+
+
+def _finish() -> OSError | ValueError | None:
+    """Push out what is left; what cannot be written must not disturb the way out. Returns why output was lost."""
+    lost: OSError | ValueError | None = None
+    for number, stream in ((2, sys.stderr), (1, sys.stdout)):
+        try:
+            stream.flush()
+        except (OSError, ValueError) as error:
+            lost = error if number == 1 else None
+            with suppress(OSError):
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, number)
+                os.close(null)
+            with suppress(OSError, ValueError):
+                stream.flush()
+    return lost
+
+
+__all__ = ["LOST", "StreamLost", "complain", "with_streams"]

@@ -1,0 +1,218 @@
+"""Long work: what is under way, how much of it is done, and whether it is to end.
+
+Whatever can take longer than a moment does its work in units, each far below 0.3 s, and calls `unit` between them:
+readers per section and unit, checkers and lowering per node, analysis per block, the translator per module. There
+the work looks at the one token that says whether it is to go on. Who starts something that can be stopped says with
+`asking` how it is asked; a process that leaves asks all of its other threads (`leave`).
+
+Threads that translate are started here, and none is left inside a compiler when the process ends: LLVM does not survive
+that its own data go away under it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from rocdbg.errors import Error
+
+PATIENCE: Final = 10.0
+"""Seconds that a thread is waited for when the process leaves: many times what its longest unit takes."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Work was asked to end, between two units of it: what it was about is as it was before, or known in part."""
+
+
+class OverBudget(Error):
+    """Work that is `limited` takes more units than it may."""
+
+
+class Task:
+    """Something under way: what it is, and how many of its parts are done. ``total`` is 0 where nobody knows."""
+
+    __slots__ = ("began", "done", "outer", "total", "what")
+
+    def __init__(self, what: str, total: int, outer: Task | None) -> None:
+        self.what, self.total, self.outer = what, total, outer
+        self.done = 0
+        self.began = time.monotonic()
+
+    @property
+    def text(self) -> str:
+        """``translating code: 12``, ``reading units: 3 of 40``."""
+        done = f"{self.done} of {self.total}" if self.total else str(self.done)
+        return f"{self.what}: {done}"
+
+
+class _Token:
+    """How a thread's work is asked to end, and what is left of its budget."""
+
+    __slots__ = ("asked", "left", "outer", "refusal")
+
+    def __init__(self, outer: _Token | None, asked: Callable[[], bool] | None, left: int, refusal: str) -> None:
+        self.outer, self.asked, self.left, self.refusal = outer, asked, left, refusal
+
+
+class _Mine(threading.local):
+    """What a thread is at."""
+
+    token: _Token | None = None
+    task: Task | None = None
+    units = 0
+    leaves = False
+    """Whether it ends when the process leaves: threads of `start` do."""
+
+
+_mine: Final = _Mine()
+_leaving = False
+_shown: Task | None = None
+"""The main thread's task: the one that a front end shows."""
+
+
+def unit(count: int = 1) -> None:
+    """Some units of work are about to be done. Raises `Stopped` when the work is to end, `OverBudget` when it may not
+    take so many."""
+    mine = _mine
+    mine.units += count
+    task = mine.task
+    if task is not None:
+        task.done += count
+    if _leaving and mine.leaves:
+        raise Stopped
+    token = mine.token
+    while token is not None:
+        if token.asked is not None:
+            if token.asked():
+                raise Stopped
+        else:
+            token.left -= count
+            if token.left < 0:
+                raise OverBudget(token.refusal)
+        token = token.outer
+
+
+def units() -> int:
+    """How many units the calling thread has done: what tests count instead of time."""
+    return _mine.units
+
+
+@contextmanager
+def asking(asked: Callable[[], bool]) -> Iterator[None]:
+    """While this is open, the thread's work ends when ``asked()``, which has to be quick, is true."""
+    mine, outer = _mine, _mine.token
+    mine.token = _Token(outer, asked, 0, "")
+    try:
+        yield
+    finally:
+        mine.token = outer
+
+
+@contextmanager
+def limited(most: int, refusal: str) -> Iterator[None]:
+    """While this is open, the thread's work may take so many units; more raise `OverBudget` with the text."""
+    mine, outer = _mine, _mine.token
+    mine.token = _Token(outer, None, most, refusal)
+    try:
+        yield
+    finally:
+        mine.token = outer
+
+
+@contextmanager
+def doing(what: str, total: int = 0) -> Iterator[None]:
+    """While this is open, ``what`` is what the thread is at: units are counted as parts of it."""
+    global _shown
+    mine, outer = _mine, _mine.task
+    main = threading.current_thread() is threading.main_thread()
+    task = mine.task = Task(what, total, outer)
+    if main:
+        _shown = task
+    try:
+        yield
+    finally:
+        mine.task = outer
+        if main:
+            _shown = outer
+
+
+def shown() -> Task | None:
+    """What the main thread is at, as seen from any thread; None: nothing that says so."""
+    return _shown
+
+
+# -- threads --------------------
+
+_threads: Final[set[threading.Thread]] = set()
+_lock: Final = threading.Lock()
+_last_wishes: Final[list[Callable[[], None]]] = []
+
+
+def start(
+    body: Callable[[], None], name: str, made: Callable[[threading.Thread], object] = lambda thread: None
+) -> threading.Thread | None:
+    """A thread whose work may be in a compiler: it ends between two units when the process leaves, which waits for it.
+
+    ``made`` is given the thread before it runs. None if the process leaves already: nothing was started.
+    """
+
+    def run() -> None:
+        _mine.leaves = True
+        try:
+            with suppress(Stopped):
+                body()
+        finally:
+            with _lock:
+                _threads.discard(threading.current_thread())
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    with _lock:
+        if _leaving:
+            return None
+        _threads.add(thread)
+    made(thread)
+    thread.start()
+    return thread
+
+
+def when_leaving(wish: Callable[[], None]) -> Callable[[], None]:
+    """Have something called, once, when the process leaves: what wakes threads that wait. Returns what takes it back.
+    """
+    _last_wishes.append(wish)
+
+    def forget() -> None:
+        with suppress(ValueError):
+            _last_wishes.remove(wish)
+
+    return forget
+
+
+def leaving() -> bool:
+    """Whether the process is about to end."""
+    return _leaving
+
+
+def leave() -> None:
+    """The process is about to end: have all threads of `start` end, and wait for them."""
+    global _leaving
+    with _lock:
+        _leaving = True
+        threads = [thread for thread in _threads if thread is not threading.current_thread()]
+    while _last_wishes:
+        _last_wishes.pop()()
+    end = time.monotonic() + PATIENCE
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+
+
+atexit.register(leave)
+
+
+__all__ = [
+    "PATIENCE", "OverBudget", "Stopped", "Task", "asking", "doing", "leave", "leaving", "limited", "shown", "start",
+    "unit", "units", "when_leaving",
+]  # fmt: skip

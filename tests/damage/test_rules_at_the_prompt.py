@@ -1,0 +1,117 @@
+"""Attributes that break their rules at the prompt: named once, and the session goes on with what else is known.
+
+The kernel and its debug information are `described_kernel`'s; x is the lane's number at line 3, S and P lie at
+local#0x4, where the kernel stores 5 and 10.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import rocdbg
+from rocdbg.dwarf.encoding import assemble
+from tests.damage.described_kernel import Described, build
+
+pytestmark = pytest.mark.llvm
+
+EXEC = 17
+LANES, ITERATIONS, CONSTANT, LANE_PC, ACTIVE, BASE, LINK = 4, 5, 6, 7, 8, 9, 10
+"""Attributes of k by their index."""
+VALUE = assemble("lit15")
+MASK = assemble(("regx", EXEC))
+TWO = assemble(("regx", EXEC))
+PCS = assemble("undefined", ("extend", 64, 64))
+FEW = assemble("lit0", "stack_value", ("extend", 64, 32))
+IN_LDS = assemble("drop", "lit8", "lit3", "form_aspace_address")
+IN_REGISTER = assemble("drop", ("regx", 2563), "push_lane", "lit4", "mul", "offset")
+CONSTANT_7 = assemble("drop", "lit7", "stack_value")
+NOWHERE = assemble("drop", "undefined")
+
+# what is other, a command, its answer, what is named and what is used instead ("" nothing)
+CASES = [
+    ("all is well", [], "print x", "$1 = 0", ""),
+    ("lanes 0", [("k", LANES, None, 0)], "print $_lane_count", "", "DW_AT_LLVM_lanes of k at"),
+    ("an active lane", [("k", ACTIVE, 0x3E08, MASK)], "print x", "$1 = 0", ""),
+    ("a mask that is a value", [("k", ACTIVE, 0x3E08, VALUE)], "print x", "$1 = 0", "DW_AT_LLVM_active_lane of k at"),
+    ("a mask that is undefined", [("k", ACTIVE, 0x3E08, assemble("undefined"))], "print x", "$1 = 0",
+     "DW_AT_LLVM_active_lane of k at .debug_info+0x"),
+    ("a mask of no operations", [("k", ACTIVE, 0x3E08, b"\xff")], "print x", "$1 = 0", "EXEC is used"),
+    ("a mask in no register", [("k", ACTIVE, 0x3E08, assemble(("regx", 9999)))], "print x", "$1 = 0", "EXEC is used"),
+    ("a lane PC of fewer lanes", [("k", LANE_PC, 0x3E0B, FEW)], "print $__lane_pc_array", "$1 = ",
+     "DW_AT_LLVM_lane_pc of k at"),
+    ("a lane PC that fails", [("k", LANE_PC, 0x3E0B, assemble("deref"))], "print $__lane_pc_array", "$1 = ",
+     "DW_AT_LLVM_lane_pc of k at"),
+    ("iterations as an expression", [], "iteration", "[Current iteration is 0 of 4]", ""),
+    ("iterations in a register", [("k", ITERATIONS, None, assemble(("regx", 2563)))], "iteration",
+     "[Current iteration is 0 of 1]", "DW_AT_LLVM_iterations of k at"),
+    ("iterations -1", [("k", ITERATIONS, None, assemble(("consts", -1), "stack_value"))], "iteration",
+     "[Current iteration is 0 of 1]", "its value is -1, not greater than 0"),
+    ("iterations that are an address", [("k", ITERATIONS, None, assemble("lit4"))], "iteration",
+     "[Current iteration is 0 of 1]", "implicit location description"),
+    ("constant iterations behind lanes", [("k", ITERATIONS, 0x3FFE, None), ("k", CONSTANT, 0x3E0A, None)], "iteration",
+     "[Current iteration is 0 of 2]", ""),
+    ("constant iterations beside upstream's lanes",
+     [("k", LANES, 0x3E11, None), ("k", ITERATIONS, 0x3FFE, None), ("k", CONSTANT, 0x3E0A, None)], "iteration",
+     "[Current iteration is 0 of 2]", ""),
+    ("a static link in a register", [("k", LINK, 0x48, assemble(("regx", 36)))], "info frame", "Stack level 0",
+     "DW_AT_static_link of k at"),
+    ("a static link in memory", [("k", LINK, 0x48, assemble("lit8", "lit6", "form_aspace_address"))], "info frame",
+     " static link: memory at private_wave#0x8", ""),
+    ("a frame base of no operations", [("k", BASE, None, b"\xff")], "print x", "$1 = 0", ""),
+    ("a vector of 0", [("vector", 3, None, 0)], "print v", "$1 = 5", "DW_AT_LLVM_vector_size of vec at"),
+    ("a vector of 2", [], "print v", "$1 = {5, 10}", ""),
+    ("members of an object in memory", [], "print s", "$1 = {<struct B> = {z = 5}, a = 5, b = 10}", ""),
+    ("a member in other memory", [("struct.b", 2, None, IN_LDS)], "print s",
+     "$1 = {<struct B> = {z = 5}, a = 5, b = 10}", ""),
+    ("a member in a register", [("struct.b", 2, None, IN_REGISTER)], "print s.b", "$1 = 10", ""),
+    ("a member that is a constant", [("struct.b", 2, None, CONSTANT_7)], "print s", "a = 5, b = 7}", ""),
+    ("a member that is nowhere", [("struct.b", 2, None, NOWHERE)], "print s", "a = 5, b = <optimized out>}", ""),
+    ("a base that is a constant", [("struct.base", 1, None, CONSTANT_7)], "print s", "B> = {z = 7}, a = 5", ""),
+    ("a base that is nowhere", [("struct.base", 1, None, NOWHERE)], "print s.a", "$1 = 5", ""),
+    ("a member of a base elsewhere", [("struct.base", 1, None, CONSTANT_7)], "print s.z", "$1 = 7", ""),
+    ("a member whose place fails", [("struct.b", 2, None, b"\xff")], "print s", "a = 5, b = <optimized out>}",
+     "DW_AT_data_member_location of b at"),
+    ("an object in several kinds of pieces", [("p", 2, None, assemble(
+        "lit4", "lit3", "form_aspace_address", ("piece", 4), "lit9", "stack_value", ("piece", 4),
+        ("piece", 4)))], "print p", "$1 = {a = 5, b = 9, c = <optimized out>}", ""),
+    ("an object whose rest is missing", [("p", 2, None, assemble(
+        "lit4", "lit3", "form_aspace_address", ("piece", 4)))], "print p",
+     "$1 = {a = 5, b = <optimized out>, c = <optimized out>}", ""),
+    ("an implicit value of the beginning", [("p", 2, None, assemble(("implicit_value", bytes((7, 0, 0, 0)))))],
+     "print p", "$1 = {a = 7, b = <optimized out>, c = <optimized out>}", ""),
+]
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Described:
+    return build(tmp_path_factory.mktemp("described"))
+
+
+def stopped(folder: Path, file: bytes) -> rocdbg.Debugger:
+    (folder / "k.co").write_bytes(file)
+    (folder / "k.toml").write_text(
+        '[launch]\nfile = "k.co"\nkernel = "k"\ngrid = [64, 1, 1]\nworkgroup = [64, 1, 1]\n'
+    )
+    debugger = rocdbg.Debugger(folder / "k.toml")
+    debugger.execute("break 4", to_string=True)
+    debugger.execute("run", to_string=True)
+    return debugger
+
+
+@pytest.mark.parametrize(("patches", "command", "answer", "named"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_rule(
+    patches: list[tuple[str, int, int | None, bytes | int | None]], command: str, answer: str, named: str,
+    described: Described, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:
+    debugger = stopped(tmp_path, described.patched(*patches))
+    shown = debugger.execute(command, to_string=True)
+    assert answer in shown
+    assert "#0  k () at /nowhere/k.c:4" in debugger.execute("bt", to_string=True)
+    assert "5\t" in debugger.execute("next", to_string=True)
+    assert " = 100\n" in debugger.execute("print x", to_string=True)
+    debugger.execute("bt", to_string=True)
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
+    about = [line for line in told if "DW_AT_" in line]
+    assert len(about) == bool(named) and all(named in line for line in about)
