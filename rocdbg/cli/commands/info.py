@@ -376,9 +376,15 @@ def _find(shell: Shell, pattern: Pattern, what: str, rows: Sequence[tuple[int, s
 
 @command("dispatch find", category=STATUS, args=_finds("dispatch"))
 def dispatch_find(shell: Shell, pattern: Pattern) -> None:
-    """Find dispatches that match a regular expression in their target ID."""
+    """Find dispatches that match a regular expression in their target ID or the name of their kernel."""
     target = shell.session.inferior.target
-    _find(shell, pattern, "Dispatch", [(r.number, r.target_id) for r in target.dispatches()] if target else [])
+    rows = target.dispatches() if target else []
+    named = [row for row in rows if pattern.search(row.kernel)]
+    for row in named:
+        shell.line(f"Dispatch {row.number} has kernel function '{row.kernel}'")
+    others = [(row.number, row.target_id) for row in rows if pattern.search(row.target_id)]
+    if others or not named:
+        _find(shell, pattern, "Dispatch", others)
 
 
 @command("queue find", category=STATUS, args=_finds("queue"))
