@@ -376,10 +376,13 @@ def _find(shell: Shell, pattern: Pattern, what: str, rows: Sequence[tuple[int, s
 
 @command("dispatch find", category=STATUS, args=_finds("dispatch"))
 def dispatch_find(shell: Shell, pattern: Pattern) -> None:
-    """Find dispatches that match a regular expression in their target ID or the name of their kernel."""
+    """Find dispatches that match a regular expression in their target ID.
+
+    Where that does not match, the name of the kernel may.
+    """
     target = shell.session.inferior.target
     rows = target.dispatches() if target else []
-    named = [row for row in rows if pattern.search(row.kernel)]
+    named = [row for row in rows if pattern.search(row.kernel) and not pattern.search(row.target_id)]
     for row in named:
         shell.line(f"Dispatch {row.number} has kernel function '{row.kernel}'")
     others = [(row.number, row.target_id) for row in rows if pattern.search(row.target_id)]
