@@ -57,7 +57,7 @@ def file(shell: Shell, name: str, target_id: str | None) -> None:
 
 
 @command(
-    "load", category=FILES, aliases=("add-symbol-file",),
+    "load", category=FILES,
     args=Arguments(required("name", word_of("FILE", Completes.FILE), "Argument required (a file with code objects).")),
 )
 def load(shell: Shell, name: str) -> None:
@@ -74,6 +74,20 @@ def load(shell: Shell, name: str) -> None:
         shell.line(f"(No debugging symbols found in {name})")
     if shell.session.inferior.running:
         shell.line("It will be loaded when the program is run again.")
+
+
+@command(
+    "add-symbol-file", category=FILES,
+    args=Arguments(
+        required("name", word_of("FILE", Completes.FILE), "add-symbol-file takes a file name and an address")
+    ),
+)
+def add_symbol_file(shell: Shell, name: str) -> None:
+    """Load symbols from FILE, assuming FILE has been dynamically loaded.
+
+    As "load": its code objects are loaded when the program is run, at an address that is free.
+    """
+    load(shell, name)
 
 
 def _need_there(name: str) -> None:
