@@ -18,18 +18,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from rocdbg.errors import Error
-
 PATIENCE: Final = 10.0
 """Seconds that a thread is waited for when the process leaves: many times what its longest unit takes."""
 
 
 class Stopped(KeyboardInterrupt):
     """Work was asked to end, between two units of it: what it was about is as it was before, or known in part."""
-
-
-class OverBudget(Error):
-    """Work that is `limited` takes more units than it may."""
 
 
 class Task:
@@ -50,12 +44,12 @@ class Task:
 
 
 class _Token:
-    """How a thread's work is asked to end, and what is left of its budget."""
+    """How a thread's work is asked to end."""
 
-    __slots__ = ("asked", "left", "outer", "refusal")
+    __slots__ = ("asked", "outer")
 
-    def __init__(self, outer: _Token | None, asked: Callable[[], bool] | None, left: int, refusal: str) -> None:
-        self.outer, self.asked, self.left, self.refusal = outer, asked, left, refusal
+    def __init__(self, outer: _Token | None, asked: Callable[[], bool]) -> None:
+        self.outer, self.asked = outer, asked
 
 
 class _Mine(threading.local):
@@ -75,8 +69,7 @@ _shown: Task | None = None
 
 
 def unit(count: int = 1) -> None:
-    """Some units of work are about to be done. Raises `Stopped` when the work is to end, `OverBudget` when it may not
-    take so many."""
+    """Some units of work are about to be done. Raises `Stopped` when the work is to end."""
     mine = _mine
     mine.units += count
     task = mine.task
@@ -86,13 +79,8 @@ def unit(count: int = 1) -> None:
         raise Stopped
     token = mine.token
     while token is not None:
-        if token.asked is not None:
-            if token.asked():
-                raise Stopped
-        else:
-            token.left -= count
-            if token.left < 0:
-                raise OverBudget(token.refusal)
+        if token.asked():
+            raise Stopped
         token = token.outer
 
 
@@ -105,18 +93,7 @@ def units() -> int:
 def asking(asked: Callable[[], bool]) -> Iterator[None]:
     """While this is open, the thread's work ends when ``asked()``, which has to be quick, is true."""
     mine, outer = _mine, _mine.token
-    mine.token = _Token(outer, asked, 0, "")
-    try:
-        yield
-    finally:
-        mine.token = outer
-
-
-@contextmanager
-def limited(most: int, refusal: str) -> Iterator[None]:
-    """While this is open, the thread's work may take so many units; more raise `OverBudget` with the text."""
-    mine, outer = _mine, _mine.token
-    mine.token = _Token(outer, None, most, refusal)
+    mine.token = _Token(outer, asked)
     try:
         yield
     finally:
@@ -213,6 +190,6 @@ atexit.register(leave)
 
 
 __all__ = [
-    "PATIENCE", "OverBudget", "Stopped", "Task", "asking", "doing", "leave", "leaving", "limited", "shown", "start",
-    "unit", "units", "when_leaving",
+    "PATIENCE", "Stopped", "Task", "asking", "doing", "leave", "leaving", "shown", "start", "unit",
+    "units", "when_leaving",
 ]  # fmt: skip

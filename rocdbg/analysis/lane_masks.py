@@ -16,6 +16,7 @@ from rocdbg.analysis.mask_effects import Compare, LaneOf, Number, OwnLane, OwnSl
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import EXEC_32, EXEC_64, VCC_32, VCC_64, register_number, sgpr_number, vgpr_number
 from rocdbg.dwarf.encoding import Item
+from rocdbg.work import unit
 
 HALF: Final = 32
 """Lanes a mask has bits for."""
@@ -235,6 +236,7 @@ def _nodes_below(diagram: int, nodes: Sequence[tuple[int, int, int]]) -> list[in
     seen: set[int] = set()
     todo = [diagram]
     while todo:
+        unit()
         number = todo.pop()
         if nodes[number][0] >= 0 and number not in seen:
             seen.add(number)

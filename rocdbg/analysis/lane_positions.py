@@ -32,6 +32,7 @@ from rocdbg.analysis.mask_effects import SCC, Effect, Kind, Source, effects_of, 
 from rocdbg.analysis.mask_transfer import Masks, Window, active_register, weight, window_after
 from rocdbg.analysis.uniform_masks import mark_uniform
 from rocdbg.isa import Flow, Instruction
+from rocdbg.work import unit
 
 NOT_ENTERED: Final = -1
 """The lane is inactive where the function returns: it has never entered it."""
@@ -179,6 +180,7 @@ class LanePositions:
         entry: dict[int, Window | None] = {}
         todo: list[int] = list(reversed(self._starts))  # also what nothing seems to lead to
         while todo:
+            unit()
             start = todo.pop()
             if start in flows:
                 continue
@@ -225,6 +227,7 @@ class LanePositions:
         pending = set(half.flows)
         heap = sorted((ranks[start], start) for start in pending)
         while heap:
+            unit()
             start = heappop(heap)[1]
             if start not in pending:
                 continue
@@ -405,6 +408,7 @@ def _ranks(blocks: dict[int, Block], starts: list[int]) -> dict[int, int]:
         stack = [(root, iter(blocks[root].successors))] if root not in seen else []
         seen.add(root)
         while stack:
+            unit()
             start, successors = stack[-1]
             following = next((other for other in successors if other in blocks and other not in seen), None)
             if following is None:

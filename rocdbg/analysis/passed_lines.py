@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from heapq import heappop, heappush
 
 from rocdbg.analysis.control_flow import Block
+from rocdbg.work import unit
 
 
 class PassedLines:
@@ -24,6 +25,7 @@ class PassedLines:
         reached = {first: 0} if first in blocks else {}
         pending = [(0, start) for start in reached]
         while pending:
+            unit()
             line, start = heappop(pending)
             if line > reached[start]:
                 continue  # since then a path was found that has not come as far

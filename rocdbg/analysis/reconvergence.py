@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from rocdbg.analysis.control_flow import Block
 from rocdbg.analysis.machine_state import EXEC_LO
 from rocdbg.isa import Flow
+from rocdbg.work import unit
 
 
 def rejoining(blocks: Mapping[int, Block], entry: int) -> frozenset[int]:
@@ -74,6 +75,7 @@ def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]], b
     seen: set[int] = set()
     todo = list(starts)
     while todo:
+        unit()
         start = todo.pop()
         if start not in seen:
             seen.add(start)
@@ -95,6 +97,7 @@ def _loops(blocks: Mapping[int, Block]) -> tuple[dict[int, int], set[int]]:
     for root in blocks:
         stack = [(root, iter(blocks[root].successors))] if root not in order else []
         while stack:
+            unit()
             start, successors = stack[-1]
             if start not in order:
                 order[start] = earliest[start] = len(order)

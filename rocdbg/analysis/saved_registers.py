@@ -14,6 +14,7 @@ from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, Machine, apply, cal
 from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, Saved, State
 from rocdbg.analysis.reconvergence import rejoining
 from rocdbg.isa import Flow, Instruction
+from rocdbg.work import unit
 
 _MOST_VISITS: Final = 64
 """Visits of a block after which its state is left as it is; each visit can only lose knowledge."""
@@ -119,6 +120,7 @@ def _flow(analysis: Analysis) -> None:
     heap, pending = [analysis.function.start], {analysis.function.start}
     visits: dict[int, int] = {}
     while heap:
+        unit()
         start = heappop(heap)
         pending.discard(start)
         block = analysis.blocks[start]

@@ -13,6 +13,7 @@ from rocdbg.analysis.control_flow import Block
 from rocdbg.analysis.effects import Clobbers
 from rocdbg.analysis.machine_state import EXEC_LO
 from rocdbg.analysis.mask_effects import Effect, Kind, Source
+from rocdbg.work import unit
 
 _ALL: Final = {False: 0xFFFFFFFF, True: 0xFFFFFFFFFFFFFFFF}
 _AND: Final = 0b1000
@@ -36,6 +37,7 @@ def mark_uniform(
     ends: dict[int, Uniform] = {}
     todo = list(entries)
     while todo:
+        unit()
         block = todo.pop()
         found = entries[block]
         for effect in effects[block]:

@@ -21,6 +21,7 @@ from rocdbg.analysis.effects import BY_CONVENTION, apply, call_target
 from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, VCC_LO, Lanes, Saved, State
 from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.isa import Flow, Instruction, OperandKind
+from rocdbg.work import unit
 
 VECTOR: Final = 1 << 16
 """Vector registers go by this plus their number (accumulation registers' as in ``machine_state``), scalar registers by
@@ -223,6 +224,7 @@ class ValueFlow:
         held[first] = _Held()
         heap, pending, visits = [first], {first}, dict[int, int]()
         while heap:
+            unit()
             start = heappop(heap)
             pending.discard(start)
             visits[start] = visits.get(start, 0) + 1

@@ -73,6 +73,19 @@ class Signals:
         if self._leaving is not None:
             raise Terminated(self._leaving)
 
+    @property
+    def asked(self) -> bool:
+        """Whether Ctrl-C has come that nothing has answered yet."""
+        return self._pending > 0
+
+    def answered(self) -> None:
+        """What came is answered."""
+        self._pending = 0
+
+    def typed(self) -> None:
+        """Ctrl-C was typed behind a line, while the terminal was still the prompt's: it is for the line's command."""
+        self._pending += 1
+
     def _raise_pending(self) -> None:
         if self._leaving is not None:
             self._open = False
@@ -84,7 +97,9 @@ class Signals:
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         session = self.shell.session
         self._pending += 1
-        if self._open and session.running.busy and not session.running.interrupting:
+        if self.leave_prompt is not None and self._pending < PATIENCE:
+            self.leave_prompt(Interrupted())
+        elif self._open and session.running.busy and not session.running.interrupting:
             self._pending = 0
             self.shell.state.interrupted = True
             session.running.interrupt()

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
+from rocdbg import work
 from rocdbg.cli.standard_streams import is_dumb
 from rocdbg.debugger.target.runnable import Progress
 
@@ -78,7 +79,8 @@ class ProgressShown(ABC):
 
     def _told(self, now: Progress) -> str:
         rate = (now.instructions - self._before) / (time.monotonic() - self._began)
-        return f"{_short(now.instructions)} instructions, {_short(rate)}/s"
+        task = work.shown()
+        return f"{_short(now.instructions)} instructions, {task.text if task is not None else f'{_short(rate)}/s'}"
 
     @abstractmethod
     def _draw(self, now: Progress) -> None:

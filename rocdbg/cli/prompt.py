@@ -16,7 +16,9 @@ from prompt_toolkit.application import Application, create_app_session
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import AnyFormattedText, OneStyleAndTextTuple
 from prompt_toolkit.history import History
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.styles import Style
 
@@ -47,6 +49,15 @@ def _plain_output() -> AbstractContextManager[object]:
     return create_app_session(output=output)
 
 
+def _typed_interrupt(app: Application[Any]) -> bool:
+    """Whether Ctrl-C was typed behind what was read, before the terminal made signals of it again. What was typed in
+    front of it goes with it, as terminals do it."""
+    keys = [*get_typeahead(app.input), *app.input.read_keys()]
+    last = max((index for index, press in enumerate(keys) if press.key == Keys.ControlC), default=-1)
+    store_typeahead(app.input, keys[last + 1 :])
+    return last >= 0
+
+
 class TerminalPrompt:
     """Reads the lines of a session; knows both the plain prompt and the full screen.
 
@@ -61,6 +72,7 @@ class TerminalPrompt:
         self._full: FullScreen | None = None
         self._toggled = False
         self._wanted = ""  # what is said before the lines of a block are asked for one by one
+        self._end: Callable[[BaseException], None] = lambda reason: None  # ends the prompt that reads
         self._asks = False  # whether what is read answers a question: no command, and not for the history
         # with styles off on a dumb terminal nothing is drawn that a screen reader would read again and again
         with _plain_output():
@@ -121,7 +133,9 @@ class TerminalPrompt:
         colour = None if self.shell.out.colour else ColorDepth.DEPTH_1_BIT
         self._session.color_depth = colour
         self._session.app.erase_when_done = False
-        return self._session.prompt(prompt, default=default)
+        # Signals are answered by the session's own handler: prompt_toolkit's comes and goes with each line.
+        own = self.shell.signals is None
+        return self._session.prompt(prompt, default=default, handle_sigint=own, pre_run=self._leave_if_asked)
 
     def _read_full(self, prompt: str, default: str, asks: bool) -> tuple[str, bool]:
         full = self._full
@@ -132,28 +146,45 @@ class TerminalPrompt:
             self.shell.screen.unicode = shows_unicode()
             full = FullScreen(self.shell, self.shell.screen, self._history, self._completer, is_open)
             self._full = self.shell.screen.terminal = full
-        text = self._guarded(full.app, lambda: full.read(prompt, default, asks))
+        text = self._guarded(full.app, lambda: full.read(prompt, default, asks, self._leave_if_asked))
         return text, full.toggled
 
     def _guarded(self, app: Application[Any], read: Callable[[], str]) -> str:
         """Read with an application that signals can end."""
         signals = self.shell.signals
+
+        def end(reason: BaseException) -> None:
+            # Where a line was accepted at this very moment, what came is for its command.
+            if app.is_running and not app.is_done:
+                if signals is not None and isinstance(reason, Interrupted):
+                    signals.answered()
+                app.exit(exception=reason)
+
+        def leave(reason: BaseException) -> None:
+            if app.is_running and app.loop is not None:
+                app.loop.call_soon_threadsafe(end, reason)
+
+        self._end = end
         if signals is not None:
-
-            def leave(reason: BaseException) -> None:
-                if app.is_running and app.loop is not None:
-                    app.loop.call_soon_threadsafe(lambda: app.exit(exception=reason))
-
             signals.leave_prompt = leave
         try:
-            return read()
+            text = read()
+            if signals is not None and _typed_interrupt(app):
+                signals.typed()
+            return text
         except KeyboardInterrupt:
+            _typed_interrupt(app)
             raise Interrupted from None
         except OSError:  # the terminal is gone
             raise EOFError from None
         finally:
             if signals is not None:
                 signals.leave_prompt = None
+
+    def _leave_if_asked(self) -> None:
+        """Ctrl-C came before the prompt could hear of it."""
+        if self.shell.signals is not None and self.shell.signals.asked:
+            self._end(Interrupted())
 
     def _toggle(self) -> None:
         from rocdbg.cli.commands.full_screen import set_enabled

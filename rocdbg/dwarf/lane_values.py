@@ -18,6 +18,7 @@ from rocdbg.dwarf.architecture import architecture_by_name
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DecodeError
+from rocdbg.dwarf.operations import LLVM_USER
 
 __all__ = ["based_register", "computed_value", "is_vector", "read_register", "reads_register", "register_location"]
 
@@ -220,6 +221,10 @@ class _Computation:
             inner = decode(block, "llvm22")
         except DecodeError:
             raise _UnknownValueError from None
+        if any(one.code == LLVM_USER for one in inner):  # clean already
+            self._raw(operation)
+            self.stack.append(_Entry())
+            return
         register = inner[0].register if len(inner) == 1 else None
         based = (register, 0) if register is not None else based_register(inner[0]) if len(inner) == 1 else None
         if based is None:

@@ -82,12 +82,11 @@ def _normalised(
     data: bytes, target: str, wave_size: int | None, frame_base: bool | None, size: int | None
 ) -> bytes:
     operations = decode(data, "llvm22")
-    if frame_base is None:
-        frame_base = len(operations) == 1
-    if frame_base and len(operations) == 1:
+    if frame_base is not False and len(operations) == 1:
         register = operations[0].register
         displaced = (register, 0) if register is not None else based_register(operations[0])
-        if displaced is not None and (displaced[0] in _STACK_POINTERS or is_vector(displaced[0])):
+        in_vector = bool(frame_base) and displaced is not None and is_vector(displaced[0])
+        if displaced is not None and (in_vector or register in _STACK_POINTERS):
             return _frame_pointer(*displaced, target, wave_size)
     pointer = _pointer_in_pieces(operations)
     if pointer is not None:

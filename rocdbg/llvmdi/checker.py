@@ -22,6 +22,7 @@ from rocdbg.llvmdi.overlap import overlapping
 from rocdbg.llvmdi.segments import CODES, OBJECTS, Occurrence, Segment
 from rocdbg.llvmdi.upstream_rules import broken_record
 from rocdbg.text import printable
+from rocdbg.work import unit
 
 __all__ = ["Finding", "check", "check_debug_info"]
 
@@ -82,6 +83,7 @@ class _Checker:
         yield from self._nodes()
         yield from self._attachments()
         for segment in self.info.segments:
+            unit()
             if segment.node is not None:
                 yield from self._lifetime(segment, segment.node)
             else:
@@ -126,6 +128,7 @@ class _Checker:
 
     def _nodes(self) -> Iterator[Finding]:
         for node in self.info.nodes:
+            unit()
             broken = broken_expression(node)
             if broken is not None:
                 yield self._at("DIExpression", *broken)
@@ -289,7 +292,7 @@ class _Checker:
         globals_of: set[Node] = set()
         for node in self.info.nodes:
             if node.kind == "DICompileUnit":
-                globals_of = globals_of | self._items(node.fields.get("globals"))
+                globals_of |= self._items(node.fields.get("globals"))
                 if node not in units:
                     yield self._at("DICompileUnit", "the unit is not in !llvm.dbg.cu", node.offset)
         for node in list(globals_of):
@@ -338,8 +341,7 @@ class _Checker:
         if isinstance(owner, Function) or (owner is None and not whole):
             return  # a listing without a DISubprogram
         if owner is None:
-            everywhere = kept.union(*(self._items(s.fields.get("retainedNodes")) for s in self._subprograms))
-            if node not in everywhere:
+            if node not in kept and node not in self._retained_by_functions:
                 yield self._at("DISubprogram", f"{name} is retained nowhere", node.offset)
         elif node not in self._items(owner.fields.get("retainedNodes")):
             words = f"{name} is not in the retainedNodes of its DISubprogram"
@@ -348,3 +350,10 @@ class _Checker:
     @cached_property
     def _subprograms(self) -> list[Node]:
         return [node for node in self.info.nodes if node.kind == "DISubprogram"]
+
+    @cached_property
+    def _retained_by_functions(self) -> set[Node]:
+        found: set[Node] = set()
+        for subprogram in self._subprograms:
+            found |= self._items(subprogram.fields.get("retainedNodes"))
+        return found

@@ -16,6 +16,7 @@ from rocdbg.dwarf.typed_values import BaseType
 from rocdbg.llvmdi.datalayout import DataLayout
 from rocdbg.llvmdi.di_expressions import Tree
 from rocdbg.llvmdi.errors import EvaluationError, LoweringError
+from rocdbg.llvmdi.llvm_constants import MAX_CONSTANT_BITS
 from rocdbg.llvmdi.llvm_types import PointerType, VectorType
 from rocdbg.llvmdi.module import Operand
 from rocdbg.llvmdi.object_evaluator import ARITHMETIC, UNSIGNED
@@ -119,6 +120,7 @@ class Code:
         return self._place(self.names.where(operand.name), tree.bits)
 
     def _implicit(self, value: int, bits: int) -> Items:
+        _check_size(bits)
         if bits % 8 == 0:
             return [("implicit_value", value.to_bytes(bits // 8, "little"))]
         return [*self._literal(value, bits_type(bits)), "stack_value"]
@@ -161,6 +163,7 @@ class Code:
         return self._literal(where.value & (1 << bits) - 1, bits_type(bits))
 
     def _literal(self, value: int, base: BaseType) -> Items:
+        _check_size(8 * base.byte_size)
         if base.byte_size > 255:
             # const_type's block is short; an implicit value is not.
             data = value.to_bytes(base.byte_size, "little")
@@ -347,3 +350,9 @@ class Code:
 
 def _piece(bits: int) -> Item:
     return ("piece", bits // 8) if bits % 8 == 0 else ("bit_piece", bits, 0)
+
+
+def _check_size(bits: int) -> None:
+    """A constant is as large as its type says, which its text need not be (``zeroinitializer``)."""
+    if bits > MAX_CONSTANT_BITS:
+        raise LoweringError(f"a constant of {bits} bits, more than {MAX_CONSTANT_BITS}")

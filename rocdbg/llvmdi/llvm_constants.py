@@ -37,7 +37,7 @@ _HEX_PREFIX = {"half": "0xH", "bfloat": "0xR", "x86_fp80": "0xK", "fp128": "0xL"
 _HEX = {"half": 4, "bfloat": 4, "x86_fp80": 20, "fp128": 32, "ppc_fp128": 32}
 _PACKED = {"half": "<e", "float": "<f", "double": "<d"}
 _MAX_ELEMENTS = 1 << 16
-_MAX_CONSTANT_BITS = 1 << 20
+MAX_CONSTANT_BITS = 1 << 20
 
 
 def parse_operand(cursor: Cursor) -> Operand:
@@ -198,8 +198,8 @@ def settled(operand: Operand, layout: DataLayout) -> Operand:
         raise NotWellFormed(f"the parts of a constant are not those of {operand.type}")
     for part, (_, place) in zip(parts, places, strict=True):
         value |= part.value << place
-    if value >> _MAX_CONSTANT_BITS:
-        raise NotWellFormed(f"a constant of more than {_MAX_CONSTANT_BITS} bits")
+    if value >> MAX_CONSTANT_BITS:
+        raise NotWellFormed(f"a constant of more than {MAX_CONSTANT_BITS} bits")
     return Operand("constant", operand.type, operand.text, value=value, offset=operand.offset)
 
 
@@ -214,8 +214,8 @@ def _joined(cursor: Cursor, token: Token, type: VectorType | ArrayType, elements
     if not known or bits is None or len(elements) > _MAX_ELEMENTS:
         undefined = elements and all(element.kind == "undef" for element in elements)
         return Operand("undef" if undefined else "other", type, text, offset=token.offset)
-    if bits * len(elements) > _MAX_CONSTANT_BITS:
-        raise cursor.error(f"a constant of more than {_MAX_CONSTANT_BITS} bits", token)
+    if bits * len(elements) > MAX_CONSTANT_BITS:
+        raise cursor.error(f"a constant of more than {MAX_CONSTANT_BITS} bits", token)
     value = 0
     for element in reversed(elements):
         value = value << bits | element.value

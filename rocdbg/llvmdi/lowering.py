@@ -11,6 +11,7 @@ a value becomes an implicit pointer to the variable that has this value, or else
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -27,6 +28,7 @@ from rocdbg.llvmdi.module import Function, Node, Operand
 from rocdbg.llvmdi.module_debug_info import DebugInfo
 from rocdbg.llvmdi.placement import CodeAddresses, Constant, Placement, Where
 from rocdbg.llvmdi.segments import CODES, VARIABLES, Segment
+from rocdbg.work import unit
 
 __all__ = ["Entry", "Lowered", "lower"]
 
@@ -107,12 +109,14 @@ class _Lowering:
         self.addresses = {name: CodeAddresses(flow, placement) for name, flow in info.flows.items()}
         self.bases: dict[BaseType, Entry] = {}
         self.by_node: dict[tuple[Node, Node | None], Entry] = {}
-        self.pending: list[tuple[Entry, Segment, Tree, Function | None, int | None]] = []
+        self.pending: deque[tuple[Entry, Segment, Tree, Function | None, int | None]] = deque()
         self.indices: dict[int, int] = {}
         self.trees: dict[int, Tree] = {}
         self.pointees: list[tuple[Segment, Tree, int | None, Entry]] = []
         self.artificial = 0
         self.users = self._users()
+        self.deep = self._deep()
+        self.by_offset: dict[int, Node] = {}
         self.fields: dict[Node, tuple[Node, str]] = {}
         for node in info.nodes:
             for name in ATTRIBUTES if node.kind in ("DISubprogram", "DICompositeType") else ():
@@ -130,6 +134,31 @@ class _Lowering:
                     users[argument] = users.get(argument, 0) + (2 if segment.is_bounded else 1)
         return users
 
+    def _deep(self) -> set[Node]:
+        """Fragments that get an entry because what is inlined into them is nested so deep already."""
+        found: set[Node] = set()
+        depths: dict[Node, int] = {}
+        for root in self.info.objects:
+            path = [root]
+            while path:
+                node = path[-1]
+                unit()
+                inner = [
+                    argument for segment in self.info.segments_of.get(node, ()) for argument in segment.arguments
+                    if isinstance(argument, Node) and self.info.segments_of.get(argument) and not self._shared(argument)
+                ]  # fmt: skip
+                waiting = [each for each in inner if each not in depths] if node not in depths else []
+                if waiting:
+                    path += waiting
+                    continue
+                path.pop()
+                if node not in depths:
+                    depths[node] = 1 + max((depths[each] for each in inner), default=0)
+                    if depths[node] >= MAX_INLINED:
+                        found.add(node)
+                        depths[node] = 0
+        return found
+
     def add(self, name: str, tag: str, node: Node | None = None, inlined: Node | None = None) -> Entry:
         offset = self.result.entries[-1].offset + 1 if self.result.entries else FIRST_OFFSET
         entry = Entry(name, tag, offset, node=node, inlined=inlined)
@@ -146,13 +175,16 @@ class _Lowering:
                 self.by_node[node, None] = self._attribute(node)
             elif self.has_entry(node):
                 self.by_node[node, None] = self.add(self.info.name_of(node), "DW_TAG_dwarf_procedure", node)
+        self.by_offset = {entry.offset: node for (node, _), entry in self.by_node.items()}
         for (node, inlined), entry in list(self.by_node.items()):
+            unit()
             try:
                 entry.content = self._content(node, inlined)
             except (LoweringError, NotWellFormed) as error:
                 entry.trouble = error
         while self.pending:
-            entry, segment, tree, function, address = self.pending.pop(0)
+            unit()
+            entry, segment, tree, function, address = self.pending.popleft()
             try:
                 entry.content = self.expression(segment, tree, function, address)
             except (LoweringError, NotWellFormed) as error:
@@ -176,6 +208,9 @@ class _Lowering:
 
     def has_entry(self, node: Node) -> bool:
         """Whether a fragment has an entry of its own."""
+        return node in self.deep or self._shared(node)
+
+    def _shared(self, node: Node) -> bool:
         segments = self.info.segments_of.get(node, ())
         if node in self.info.global_fragments or not segments:
             return False
@@ -415,7 +450,7 @@ class _Names:
         return inner.location(self.lowering.tree(segments[0]))
 
     def is_list(self, entry: int) -> bool:
-        node = next((node for (node, _), other in self.lowering.by_node.items() if other.offset == entry), None)
+        node = self.lowering.by_offset.get(entry)
         return node is not None and self.lowering.is_list(self.info.segments_of.get(node, ()))
 
     def pointee(self, tree: Tree) -> int:

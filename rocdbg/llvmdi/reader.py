@@ -23,6 +23,7 @@ from rocdbg.llvmdi.node_reader import MetadataReader
 from rocdbg.llvmdi.token_cursor import Cursor, unquoted
 from rocdbg.regular_file import FileAccessError, read_regular
 from rocdbg.text import decode_lines
+from rocdbg.work import unit
 
 __all__ = ["read", "read_text"]
 
@@ -94,6 +95,7 @@ class _Reader:
     def module(self) -> Module:
         cursor = self.cursor
         while cursor.index < self.size:
+            unit()
             start = cursor.index
             token = cursor.tokens[start]
             if token.kind == Kind.LABEL and (token.first or self.in_function):

@@ -226,8 +226,11 @@ class FullScreen:
 
     # -- reading
 
-    def read(self, prompt: str, default: str = "", asks: bool = False) -> str:
-        """A line, or a block of lines. ``asks``: a command under way wants it, so that windows stay as they are.
+    def read(
+        self, prompt: str, default: str = "", asks: bool = False, begun: Callable[[], None] | None = None
+    ) -> str:
+        """A line, or a block of lines. ``asks``: a command under way wants it, so that windows stay as they are;
+        ``begun`` is called when it can be left.
 
         Raises EOFError and KeyboardInterrupt as prompt_toolkit's prompt does.
         """
@@ -241,7 +244,7 @@ class FullScreen:
         self._prompt = screen.command.take_open_line() + prompt
         self._buffer.reset(Document(default))
         try:
-            text = self.app.run(handle_sigint=False)
+            text = self.app.run(pre_run=begun, handle_sigint=False)
         finally:
             screen.frozen = True
         if not self.toggled:

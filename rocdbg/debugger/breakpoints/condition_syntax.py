@@ -10,6 +10,7 @@ from rocdbg.debugger.expr.environments.program_environment import ProgramEnviron
 from rocdbg.debugger.expr.names.builtin_variables import BUILTINS
 from rocdbg.debugger.expr.names.template_arguments import arguments_of
 from rocdbg.debugger.expr.parsing.kept_trees import names_in, parse_in
+from rocdbg.debugger.expr.qualified_members import member_value
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.errors import Error
 
@@ -43,7 +44,11 @@ def _is_known(environment: ProgramEnvironment, name: str, around: Sequence[str])
     """Whether a name means something outside of functions, as code inside of these namespaces and classes sees it."""
     for depth in range(len(around), -1, -1):
         try:
-            if environment.global_symbol("::".join((*around[:depth], name))) is not None:
+            whole = "::".join((*around[:depth], name))
+            scope, _, member = whole.rpartition("::")
+            if environment.global_symbol(whole) is not None:
+                return True
+            if scope and member_value(scope, member, environment, only_type=True) is not None:
                 return True
         except Error:
             return True  # it is there, if not to be read now

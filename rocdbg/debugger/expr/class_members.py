@@ -9,7 +9,9 @@ from msgspec import Struct
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.overload_resolution import method_value
+from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info import Block, Constant
 from rocdbg.dwarf.info.types import ClassType, FunctionType, PointerType, StaticMember, Type
 
 MOST_CANDIDATES = 1000
@@ -76,7 +78,7 @@ def _candidates(
                 return [_Candidate(inner, _declared(inner.type, class_, name), path)]
     for static in class_.static_members:
         if static.name == name:
-            return [_Candidate(_static(class_, static, environment), _declared(static.type, class_, name), path)]
+            return [_Candidate(static_value(class_, static, environment), _declared(static.type, class_, name), path)]
     found: list[_Candidate] = []
     for base in class_.bases:
         complete = environment.complete_type(base.type.strip_typedefs())
@@ -86,8 +88,17 @@ def _candidates(
     return found
 
 
-def _static(class_: ClassType, static: StaticMember, environment: Environment) -> Value | None:
-    return environment.variable(f"{_name(class_)}::{static.name}")
+def static_value(class_: ClassType, static: StaticMember, environment: Environment) -> Value | None:
+    """A static member where it is defined, else the constant that its declaration gives; ``None`` without either."""
+    defined = environment.variable(f"{_name(class_)}::{static.name}")
+    if defined is not None and defined.absence is None:
+        return defined
+    constant, size = static.const_value, static.type.size or 0
+    if isinstance(constant, Constant) and 0 < size <= 8:
+        return Value.of_int(c_types.signed_of(size), constant.signed_value(size)).with_type(static.type)
+    if isinstance(constant, Block) and size:
+        return Value(static.type, data=constant.data[:size].ljust(size, b"\0"))
+    return defined
 
 
 def _declared(type_: Type, class_: ClassType, name: str) -> str:

@@ -12,6 +12,7 @@ from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.base.settings import PrintSettings, Settings
+from rocdbg.debugger.expr.class_members import static_value
 from rocdbg.debugger.expr.dynamic_types import whole
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type, value_tree
@@ -28,8 +29,8 @@ from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.source_files import SourceFiles
 from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.values.appearance import PrettyPrinter
 from rocdbg.debugger.values.format_letters import PLAIN, Format
-from rocdbg.debugger.values.pretty_printed import PrettyPrinter
 from rocdbg.debugger.values.value import MAX_VALUE_SIZE, Value
 from rocdbg.debugger.values.value_history import ValueHistory
 from rocdbg.debugger.values.value_storage import FaultyStorage, MemoryStorage
@@ -353,7 +354,10 @@ class Data:
 def _static_member(environment: ProgramEnvironment, type_: ClassType, name: str) -> Value | None:
     """A static member, wherever its definition is; ``None`` without one."""
     try:
-        return environment.global_symbol(f"{type_.qualified_name or type_.name}::{name}", True)
+        found = environment.global_symbol(f"{type_.qualified_name or type_.name}::{name}", True)
+        if found is not None and found.absence is None:
+            return found
+        return next((static_value(type_, one, environment) for one in type_.static_members if one.name == name), found)
     except Error:
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.class_casts import base_part
-from rocdbg.debugger.expr.class_members import find_member
+from rocdbg.debugger.expr.class_members import find_member, static_value
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.overload_resolution import method_value
 from rocdbg.debugger.expr.value_access import pointee
@@ -49,8 +49,9 @@ def member_value(scope: str, name: str, environment: Environment, only_type: boo
             if method.virtual and not only_type:
                 raise ExpressionError(f'Cannot reference virtual member function "{name}"')
             return method_value(owner, method, environment)
-        if any(static.name == name for static in owner.static_members):
-            return environment.variable(f"{owner.qualified_name or owner.name}::{name}")
+        for static in owner.static_members:
+            if static.name == name:
+                return static_value(owner, static, environment)
     return None
 
 

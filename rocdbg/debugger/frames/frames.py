@@ -27,6 +27,7 @@ from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.errors import Error
+from rocdbg.work import unit
 
 
 class FrameKind(Enum):
@@ -236,6 +237,7 @@ class FrameChain(Struct):
         if self._iterator is None:
             self._iterator = self._unwind()
         while not self._frames or self._frames[-1].level < level:
+            unit()
             try:
                 frame = next(self._iterator, None)
             except Error:  # whoever asks again is told again

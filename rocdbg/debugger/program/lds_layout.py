@@ -8,10 +8,11 @@ padding. The result is believed only when its size is what the kernel descriptor
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 from msgspec import Struct
 
-from rocdbg import dwarf
+from rocdbg import dwarf, isa
 from rocdbg.debugger.program.opencl_kernels import KERNEL_BODY, is_kernel_body
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Exprloc, Function, Scope, Variable
@@ -19,6 +20,8 @@ from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType
 
 _IN_SPACE = re.compile(rb"([\x30-\x4f])\x16\x18\Z", re.DOTALL)
 """DW_OP_lit<N>, DW_OP_swap, DW_OP_xderef: what comes before is an address in a space, by its producer's number."""
+_MOST_SUBSETS = 10
+"""Variables that are tried in all combinations."""
 _LIT0 = 0x30
 _LDS = 3
 
@@ -133,7 +136,53 @@ def _place(program: Program, kernel: Function) -> dict[int, int]:
         placed = _lay_out(program, [(_symbol_name(kernel, v), v) for v in variables], total)
         if placed:
             return placed
-    return place_shared(program)
+    return place_shared(program) or _place_some(program, kernel, total)
+
+
+def _place_some(program: Program, kernel: Function, total: int) -> dict[int, int]:
+    """Where some of the program's variables are in a kernel that does not use all of them.
+
+    LLVM gives each kernel room for those that it uses. Which these are is believed where only one choice of them has
+    the kernel's size, and where no function but kernels can use LDS: what those use has the same place in all kernels.
+    """
+    own = {variable.offset for variable in _unplaced(kernel)}
+    others = {
+        variable.offset
+        for one in program.info.functions_matching("")
+        if one.low_pc is not None and one.offset != kernel.offset and program.is_kernel(one)
+        for variable in _unplaced(one)
+    }
+    variables = [
+        (_symbol_name(kernel, variable) if variable.offset in own else name, variable)
+        for name, variable in _program_variables(program)
+        if variable.offset in own or variable.offset not in others
+    ]
+    if not total or not 0 < len(variables) <= _MOST_SUBSETS or _functions_use_lds(program):
+        return {}
+    found: dict[int, int] = {}
+    for count in range(1, len(variables) + 1):
+        for some in combinations(variables, count):
+            placed = _lay_out(program, list(some), total)
+            if placed and found:
+                return {}
+            found = placed or found
+    return found
+
+
+def _functions_use_lds(program: Program) -> bool:
+    """Whether code of a function that is no kernel may reach LDS, by LDS instructions or generic addresses."""
+    target = program.code_object.target.name
+    for function in program.info.functions_matching(""):
+        low, high = function.low_pc, function.high_pc
+        if low is None or high is None or program.is_kernel(function):
+            continue
+        code = program.code_object.read(low, high - low)
+        for instruction in isa.disassemble(code, target, wave_size=program.wave_size):
+            text = instruction.text
+            is_exchange = instruction.mnemonic.startswith(("ds_bpermute", "ds_permute", "ds_swizzle"))
+            if "src_shared_base" in text or (instruction.mnemonic.startswith("ds_") and not is_exchange):
+                return True
+    return False
 
 
 def place_shared(program: Program) -> dict[int, int]:

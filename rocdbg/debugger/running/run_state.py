@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import process_time
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.dynamic_printf import Print
-from rocdbg.debugger.running.calling.suspended_waves import SuspendedPlace
 from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.runnable import TargetStop
 
 if TYPE_CHECKING:
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
+
+PATIENCE = 0.25
+"""Seconds of processor time in which the program may come to a stop that is shown; after that Ctrl-C ends the command.
+"""
 
 
 class Internal(Struct):
@@ -39,6 +44,16 @@ class Bookmark(Struct, frozen=True):
     pc: LoadedAddress
 
 
+class SuspendedPlace(Struct, frozen=True):
+    """A wave in the place where the debugger called a function on it: what is to be as before when that is over."""
+
+    thread: int
+    focus: Focus
+    pending_signal: str
+    inline_entered: int | None
+    behind_trap: tuple[int, int] | None
+
+
 class RunState(Struct):
     """How running stands; one for a session, wherever its commands look from."""
 
@@ -50,6 +65,8 @@ class RunState(Struct):
     """Whether the session runs the program: while this is so, an interrupt stops it."""
     interrupting: bool = False
     """Whether it was interrupted and has not stopped yet."""
+    asked_at: float = 0.0
+    """Processor time of the process when it was interrupted."""
     alone: bool = False
     """Whether other waves stand still now, whatever ``scheduler-locking`` says."""
     last_stop: StopEvent | None = None
@@ -74,6 +91,14 @@ class RunState(Struct):
     """What the functions that the debugger has called and that have not returned keep waiting, in order of calls."""
     stopped_inside: Callable[[StopEvent], None] | None = None
     """Told where a function that the debugger called has stopped, before its expression is given up."""
+
+    def interrupt(self) -> None:
+        """The program is to stop, if it runs."""
+        self.interrupting, self.asked_at = self.interrupting or self.driving, process_time()
+
+    def is_overdue(self) -> bool:
+        """Whether an interrupt has waited so long for the program to stop that the work in between is to end."""
+        return self.interrupting and process_time() - self.asked_at > PATIENCE
 
 
 @contextmanager

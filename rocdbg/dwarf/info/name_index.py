@@ -18,6 +18,7 @@ from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, INDIRECT, RawReader, raw_reader, uleb
 from rocdbg.dwarf.info.sections import Sections
 from rocdbg.text import decode_text, raw_text
+from rocdbg.work import unit
 
 __all__ = [
     "Idx", "IndexEntry", "IndexedName", "NameIndex", "is_known_augmentation", "name_hash", "names_of_entries",
@@ -342,6 +343,7 @@ def read_name_indexes(sections: Sections) -> list[NameIndex]:
     found = []
     pos = 0
     while pos < len(sections[SECTION]):
+        unit()
         index = NameIndex(sections, pos)
         found.append(index)
         pos = index.end

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rocdbg import work
 from rocdbg.dwarf.conventions import Conventions, conventions_of
 from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.info.abbrev import Abbreviation
@@ -288,6 +289,7 @@ def read_unit_headers(
     units: list[Unit] = []
     pos = 0
     while pos < len(data):
+        work.unit()
         try:
             unit = _read_unit_header(entries, data, pos, base, error, types_section, sections)
         except DebugInfoError as damage:

@@ -3,9 +3,12 @@
 # ruff: noqa: E501  (one case, one line)
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from rocdbg import dwarf
+from rocdbg.dwarf.conventions import conventions_of
 from rocdbg.dwarf.encoding import assemble
 
 PRIVATE = ("lit5", "swap", "xderef")
@@ -54,6 +57,20 @@ CASES: list[tuple[str, str, tuple[object, ...], tuple[object, ...]]] = [
     ("gfx1100", "a spilled value, flang", (("bregx", 65, 0), ("deref_size", 4), "stack_value"), (("regx", 65), ("deref_size", 4), "lit5", "form_aspace_address", ("deref_size", 4), "stack_value")),
     ("gfx90a", "a dummy argument by its address, flang", (("bregx", 2560, 0), ("piece", 4), ("bregx", 2561, 0), ("piece", 4)), (("regx", 2561), *LANE, ("deref_size", 4), ("const1u", 32), "shl", ("regx", 2560), *LANE, ("deref_size", 4), "plus", "lit1", "form_aspace_address")),
     ("gfx90a", "half of an address", (("bregx", 2560, 0), ("piece", 4)), ("undefined",)),
+    ("gfx90a", "computed, without a space", (("bregx", 2560, 0), "lit3", "mul", "stack_value"), (("regx", 2560), *LANE, ("deref_size", 4), "lit3", "mul", "stack_value")),
+    ("gfx90a", "computed of two registers", (("bregx", 2560, 0), ("bregx", 2561, -1), "minus", "stack_value"), (("regx", 2560), *LANE, ("deref_size", 4), ("regx", 2561), *LANE, ("deref_size", 4), ("consts", -1), "plus", "minus", "stack_value")),
+    ("gfx90a", "a register's location, fetched", (("regx", 2560), ("deref_size", 2), "neg", "stack_value"), (("regx", 2560), *LANE, ("deref_size", 2), "neg", "stack_value")),
+    ("gfx90a", "of a base type", (("regval_type", 2560, 0x27), "neg", "stack_value"), (("regx", 2560), *LANE, ("deref_size", 4), ("convert", 0x27), "neg", "stack_value")),
+    ("gfx90a", "on entry", (("entry_value", assemble(("regx", 2560))), "stack_value"), (("entry_value", assemble(("regx", 2560), *LANE, ("deref_size", 4))), "stack_value")),
+    ("gfx90a", "a constant before a typed value", ("lit1", ("bregx", 2560, 0), ("convert", 0x27), "minus", "stack_value"), ("lit1", ("regx", 2560), *LANE, ("deref_size", 4), ("convert", 0x27), "swap", ("convert", 0x27), "swap", "minus", "stack_value")),
+    ("gfx90a", "shifted with its sign", (("bregx", 2560, 0), "lit2", "shra", "stack_value"), (("regx", 2560), *LANE, ("deref_size", 4), "lit2", "swap", ("const1u", 32), "shl", ("const1u", 32), "shra", "swap", "shra", "stack_value")),
+    ("gfx90a", "at an address of no known space", (("bregx", 2560, 0),), ("undefined",)),
+    ("gfx90a", "the same in a piece", (("bregx", 2560, 4), ("piece", 4), ("regx", 2561), ("piece", 4)), ("undefined", ("piece", 4), ("regx", 2561), *LANE, ("piece", 4))),
+    ("gfx90a", "behind an address of no known space", (("bregx", 2560, 0), "deref", "stack_value"), ("undefined",)),
+    ("gfx90a", "at an address in private memory or LDS", (("bregx", 2560, 8), *HIP), ("undefined",)),
+    ("gfx90a", "at a place on the stack, in parts", (("bregx", 64, 8), ("plus_uconst", 4), *HIP), (("regx", 64), ("deref_size", 4), "lit6", "shr", ("plus_uconst", 8), "lit5", "form_aspace_address", ("offset_uconst", 4))),
+    ("gfx90a", "all lanes of a register", (("regx", 2565), ("piece", 0x80)), (("regx", 2565), ("piece", 0x80))),
+    ("gfx90a", "more than the lane's dword", (("regx", 2565), ("piece", 8)), (("regx", 2565), *LANE, ("bit_piece", 32, 0), ("bit_piece", 32, 0))),
     ("gfx90a", "a load, not at the end", ("lit8", "lit5", "swap", "xderef", "lit1", "plus"), ("lit8", "lit5", "swap", "xderef", "lit1", "plus")),
     ("gfx90a", "nothing", (), ()),
 ]
@@ -70,6 +87,65 @@ def test_clean_form(target: str, what: str, upstream: tuple[object, ...], clean:
 def test_a_lone_stack_pointer_is_a_variable_where_it_is_known_to_be_one() -> None:
     data = assemble(("regx", 65))
     assert dwarf.normalise(data, target="gfx90a", frame_base=False) == data
+
+
+def test_what_is_larger_than_its_register_is_elsewhere() -> None:
+    upstream = assemble(("bregx", 2560, 0), *HIP)
+    assert dwarf.normalise(upstream, target="gfx90a", size=4) == assemble(("regx", 2560), *LANE)
+    assert dwarf.normalise(upstream, target="gfx90a", size=8) == assemble("undefined")
+    assert dwarf.normalise(assemble(("bregx", 2560, 4), "stack_value"), "gfx90a", size=8) == assemble("undefined")
+
+
+def test_a_frame_base_in_a_vector_register_is_each_lanes_own() -> None:
+    data = dwarf.normalise(assemble(("bregx", 2560, 16)), target="gfx90a", frame_base=True)
+    place = (("regx", 2560), *LANE, ("deref_size", 4), ("plus_uconst", 16), "lit5", "form_aspace_address")
+    assert data == assemble(*place)
+
+
+def test_amds_own_operations_mean_what_the_text_says() -> None:
+    conventions = conventions_of("amd", "AMD clang version 17.0.0")
+    for data in (assemble(("regx", 2565), ("piece", 0x80)), assemble(("regx", 2565), ("piece", 4), "undefined", ("piece", 4))):
+        assert conventions.location(data, "gfx90a", 64) == data
+
+
+def as_lane_has_it(expression: tuple[object, ...], value: int, size: int) -> int | None:
+    """What an object of some bytes is where lane 3 has a value in v0; None where that is not known."""
+    register = bytearray(256)
+    register[12:16] = (value % (1 << 32)).to_bytes(4, "little")
+    data = dwarf.normalise(assemble(*expression, "stack_value"), target="gfx90a", size=size)  # type: ignore[arg-type]
+    location = dwarf.evaluate(data, dwarf.SimpleContext(lane=3, registers={2560: bytes(register)}), "location")
+    assert isinstance(location, dwarf.LocationDescription)
+    number, known = location.read_known(8 * size)
+    return number if known == (1 << 8 * size) - 1 else None
+
+
+V0 = ("bregx", 2560, 0)
+ARITHMETIC: list[tuple[tuple[object, ...], int, Callable[[int], int | None]]] = [
+    # LLVM's operations, bytes of the object, and what C says of a signed 32-bit value
+    ((V0, "lit2", "mul", "lit5", "plus"), 4, lambda k: 2 * k + 5),
+    ((V0, "neg"), 4, lambda k: -k),
+    ((V0, "lit1", "shra"), 4, lambda k: k >> 1),
+    ((V0, "lit1", "shr"), 4, lambda k: k % (1 << 32) >> 1),
+    ((V0, ("constu", 0x9E3779B9), "mul", ("const1u", 27), "shr"), 4, lambda k: k * 0x9E3779B9 % (1 << 32) >> 27),
+    ((V0, "lit3", "div"), 4, lambda k: int(k / 3)),
+    ((V0, ("consts", -3), "div"), 4, lambda k: int(k / -3)),
+    ((V0, "lit7", "mod"), 4, lambda k: k - 7 * int(k / 7)),
+    ((V0, ("consts", -10), "eq"), 1, lambda k: k == -10),
+    ((V0, "lit7", "gt"), 1, lambda k: k > 7 if k >= 0 else None),
+    ((V0, ("consts", -7), "le"), 1, lambda k: k <= -7 if k < 0 else None),
+    ((("bregx", 2560, 0x7FFFFFFF), "lit1", "shra"), 4, lambda k: ((k + 0x7FFFFFFF + (1 << 31)) % (1 << 32) - (1 << 31)) >> 1),
+    ((V0, "lit3", "shra"), 2, lambda k: ((k + (1 << 15)) % (1 << 16) - (1 << 15)) >> 3),
+    ((V0, "lit3", "shr"), 1, lambda k: k % 256 >> 3),
+]
+
+
+@pytest.mark.parametrize(("expression", "size", "right"), ARITHMETIC, ids=range(len(ARITHMETIC)))
+def test_values_are_computed_in_the_size_that_the_compiler_had(
+    expression: tuple[object, ...], size: int, right: Callable[[int], int | None]
+) -> None:
+    for value in (0, 1, 6, 7, 8, 1000, 0x7FFFFFFF, -1, -7, -10, -35000, -(1 << 31)):
+        expected = right(value)
+        assert as_lane_has_it(expression, value, size) == (None if expected is None else expected % (1 << 8 * size)), value
 
 
 def test_the_wave_size_of_the_code_decides() -> None:

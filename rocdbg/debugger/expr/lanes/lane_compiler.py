@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.base.errors import NoSymbolError
+from rocdbg.debugger.expr.class_members import static_value
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
 from rocdbg.debugger.expr.lanes import lane_names
@@ -355,8 +356,12 @@ class LaneCompiler:
                 if member.bit_offset is None:
                     raise Untranslatable("a member whose place is computed")
                 return value.part(member.type, member.bit_offset, member.bit_size)
-        if any(static.name == name for static in class_.static_members):
-            raise Untranslatable("a static member")
+        for static in class_.static_members:
+            if static.name == name:
+                defined = static_value(class_, static, self.environment)
+                if defined is None:
+                    raise Untranslatable("a static member without a definition")
+                return self.known(defined)
         parts = [
             value.part(member.type, member.bit_offset)
             for member in class_.members

@@ -6,6 +6,7 @@ from msgspec import Struct, field
 
 from rocdbg import dwarf
 from rocdbg.addresses import LoadedAddress
+from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program import lds_layout
@@ -105,3 +106,20 @@ def _kernel_of(frame: Frame, program: Program) -> Function | None:
         bodies = program.info.functions_named(name)
         return next((body for body in bodies if body.low_pc is not None), function)
     return function
+
+
+def dynamic_lds(frame: Frame) -> int | None:
+    """Where LDS begins whose size the launch gives, in the kernel that a frame is of; None where there is none."""
+    kernel = _kernel_of(frame, frame.program)
+    if kernel is None:
+        return None
+    name = (kernel.linkage_name or kernel.name or "").removeprefix(KERNEL_BODY)
+    found = frame.program.code_object.kernels.find(name)
+    if found is None:
+        return None
+    begin, access, scope = found.descriptor.group_segment_fixed_size, frame.context.access, frame.scope
+    try:
+        access.target.read_memory(AddressSpace.LOCAL, begin, 1, scope.thread, scope.lane)
+    except Error:
+        return None
+    return begin

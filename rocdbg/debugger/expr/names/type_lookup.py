@@ -7,6 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.names.known_variables import dynamic_lds
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.template_arguments import argument_type
 from rocdbg.debugger.frames.frames import Frame
@@ -55,7 +56,20 @@ class TypeLookup(Struct, frozen=True):
         names = ProgramNames(self.program, self.frame)
         if names.namespace(name) is not None:
             return ExpressionError("Attempt to use a type name as an expression")
-        return names.missing(name) if "::" in name else NoSymbolError(name)
+        return names.missing(name) if "::" in name else NoSymbolError(name, self._in_dynamic_lds(name))
+
+    def _in_dynamic_lds(self, name: str) -> str | None:
+        """The message for a name that may be that of LDS whose size the launch gives: `extern __shared__` leaves no
+        entry. None where a kernel has no such LDS."""
+        frame = self.frame
+        begin = dynamic_lds(frame) if frame is not None else None
+        if begin is None:
+            return None
+        place = f"local#{begin:#x}"
+        return (
+            f'No symbol "{name}" in current context. If it is dynamic LDS (extern __shared__), of which there is no '
+            f"debug information: that begins at {place}, as in *(int *) {place}."
+        )
 
     def complete(self, type_: Type) -> Type:
         """The definition of a declared class or enumeration."""

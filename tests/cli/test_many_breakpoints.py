@@ -1,0 +1,78 @@
+"""Breakpoints by the thousand: what is done for one does not grow with their number."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import rocdbg
+
+SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.toml"
+
+
+def calls_of(action: Callable[[], object]) -> int:
+    """How many functions, Python's and C's, an action calls: what grows with its work, on every machine alike."""
+    count = 0
+
+    def note(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def session(count: int, location: str) -> tuple[rocdbg.Debugger, int]:
+    dbg = rocdbg.Debugger(SAXPY)
+    dbg.execute(f"break {location}", to_string=True)
+
+    def make() -> None:
+        for _ in range(count):
+            dbg.execute(f"break {location}", to_string=True)
+
+    return dbg, calls_of(make)
+
+
+@pytest.mark.parametrize("location", ["saxpy", "saxpy.hip:10", "saxpy if 1 == 0"])
+def test_making_them_takes_time_in_proportion(location: str) -> None:
+    _, few = session(50, location)
+    _, many = session(400, location)
+    assert many < 9 * few
+
+
+@pytest.mark.parametrize(
+    "command", ["info breakpoints", "disable", "delete", "delete 1-{n}", "disable 1-{n}", "tbreak saxpy", "clear saxpy"]
+)
+def test_passes_over_them(command: str) -> None:
+    found = []
+    for count in (50, 400):
+        dbg, _ = session(count, "saxpy")
+        dbg.execute("set confirm off")
+        found.append(calls_of(lambda: dbg.execute(command.format(n=count), to_string=True)))  # noqa: B023
+    assert found[1] < 9 * found[0]
+
+
+def test_a_stop_looks_at_those_where_it_is() -> None:
+    found = []
+    for count in (50, 400):
+        dbg, _ = session(count, "saxpy")
+        dbg.execute("disable")
+        dbg.execute("run", to_string=True)  # what is translated, is
+        dbg.execute("enable")
+        found.append(calls_of(lambda: dbg.execute("run", to_string=True)))  # noqa: B023
+        assert dbg.session.running.last_stop is not None
+    assert found[1] < 9 * found[0]
+
+
+def test_the_note_names_the_first_and_counts_the_rest() -> None:
+    dbg, _ = session(210, "saxpy")
+    note = dbg.execute("break saxpy", to_string=True).split("\n")[0]
+    assert note.startswith("Note: breakpoints 1, 2, 3, ")
+    assert ", 199, 200 and 11 more also set at pc 0x" in note
