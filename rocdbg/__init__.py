@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rocdbg.dwarf.architecture import Architecture, register_architecture
+from rocdbg.dwarf.reader.opening import Opener, register_opener
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ def _amdgcn_gfx125() -> Architecture:
     return import_module("rocdbg.amdgcn").AMDGCN_GFX125  # type: ignore[no-any-return]
 
 
-# The DWARF evaluator knows no GPU; this is where it learns of the one there is.
+def _opener() -> Opener:
+    return import_module("rocdbg.debug_objects").open_object  # type: ignore[no-any-return]
+
+
+# The DWARF library knows neither GPUs nor files; this is where it learns of them.
 register_architecture("amdgcn", _amdgcn)
 register_architecture("amdgcn_gfx125", _amdgcn_gfx125)
+register_opener(_opener)

@@ -10,11 +10,11 @@ from rocdbg.cli.command_registry import Category, CommandError, Completes, comma
 from rocdbg.cli.plugin_shell import PluginShell as Shell
 from rocdbg.debugger.plugin_host import PluginApi
 from rocdbg.debugger.plugin_session import PluginSession as Session
-from rocdbg.debugger.reports.table_rows import LaneRow, LaneState
+from rocdbg.debugger.reports.session_tables import LaneRow, LaneState
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.values import c_types as ctypes
-from rocdbg.debugger.values.pretty_printed import Pretty
+from rocdbg.debugger.values.appearance import Pretty
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, BaseType, ClassType, PointerType, Type, TypedefType, VectorType
 from rocdbg.errors import Error

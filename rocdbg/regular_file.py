@@ -14,6 +14,9 @@ from typing import BinaryIO
 from rocdbg.errors import Error
 from rocdbg.text import one_line
 
+_MORE = 1 << 16
+"""Bytes that are read at a time of what a file has grown by."""
+
 
 class FileAccessError(Error):
     """A file that cannot be read. ``path`` as given, ``reason`` without it."""
@@ -53,7 +56,10 @@ def read_regular(path: str | Path, limit: int) -> bytes:
     """The content of a regular file of at most ``limit`` bytes. Raises `FileAccessError`."""
     with open_regular(path, limit) as file:
         try:
-            data = file.read(limit + 1)
+            # Room is made for all that is asked for: no more than there is, unless it grows meanwhile.
+            data = file.read(min(os.fstat(file.fileno()).st_size, limit) + 1)
+            while len(data) <= limit and (more := file.read(_MORE)):
+                data += more
         except OSError as error:
             raise FileAccessError(str(path), f"cannot be read: {error.strerror or error}") from None
     if len(data) > limit:  # it has grown

@@ -324,10 +324,11 @@ def survive(attack: Recording, folder: Path, log: kinds.Log | None = None) -> in
 
 
 def warm_up(folder: Path) -> None:
-    """Make the sound recordings, and what every worker needs."""
+    """Make the sound recordings, and what every worker needs; they must be taken, or nothing is tried."""
     for base in range(len(BASES)):
         decoded(base)
-    survive(Recording(sound(0)), folder)
+        if not survive(Recording(sound(base)), folder):
+            raise RuntimeError(f"the sound recording {base} is refused")
 
 
 __all__ = ["BASES", "KINDS", "NAMES", "Recording", "Written", "attack_of", "decoded", "encoded", "framed", "sound", "survive", "warm_up"]

@@ -185,7 +185,7 @@ def jump_targets(instructions: list[Instruction]) -> dict[int, int]:
                     targets[instruction.address] = address
         if flow is not Flow.NEXT:
             scalars = None
-        elif instruction.encoding[0] == "S" or instruction.encoding in ("VOP3", "VOP1"):
+        elif instruction.encoding.startswith("S") or instruction.encoding in ("VOP3", "VOP1"):
             scalars.step(instruction)
     return targets
 

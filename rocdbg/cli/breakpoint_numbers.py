@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.command_registry import CommandError
 from rocdbg.debugger.base.digits import decimal
-from rocdbg.debugger.breakpoints.number_lists import MAX_NUMBERS
+from rocdbg.debugger.breakpoints.breakpoint_table import MAX_NUMBERS
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -13,7 +13,7 @@ from rocdbg.cli.number_words import as_digits
 from rocdbg.cli.value_kinds import split_word
 from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.base.patterns import compile_pattern
-from rocdbg.debugger.breakpoints.number_lists import parse_numbers
+from rocdbg.debugger.breakpoints.breakpoint_table import parse_numbers
 from rocdbg.debugger.values.format_letters import Format
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ file (.toml). Options may be written with one dash or two, as in GDB.
 
   rocdbg run PROGRAM ...       run a whole program on simulated GPUs (rocdbg run --help)
   rocdbg annotate IN -o OUT    write a code object with debug information of what its machine code tells
+  rocdbg dwarf ...             check, print and explain DWARF (rocdbg dwarf --help)
   rocdbg llvmdi ...            check, print and lower LLVM's debug information (rocdbg llvmdi --help)
 """
 
@@ -94,7 +95,7 @@ def run_scripts(shell: Shell, scripts: Sequence[tuple[str, str]]) -> bool:
     return good
 
 
-TOOLS = {"annotate": "annotate", "llvmdi": "llvmdi_tool"}
+TOOLS = {"annotate": "annotate", "dwarf": "dwarf_tool", "llvmdi": "llvmdi_tool"}
 """First arguments that choose another tool than the debugger, and the module of `rocdbg.cli` with its ``run``."""
 
 
@@ -112,7 +113,7 @@ def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> i
 def _main(arguments: list[str], interrupts: Sequence[int]) -> int:
     terminal = TerminalState()
     try:
-        if len(arguments) > 1 and arguments[0] in TOOLS:  # alone it is the name of a file
+        if arguments and arguments[0] in TOOLS:  # a file of such a name is ./llvmdi
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if interrupts:
                 raise KeyboardInterrupt

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.internal_errors import write_report_text
+from rocdbg.cli.operand_lines import write_operands
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.source_listing import write_instructions
 from rocdbg.cli.writer import Styled
@@ -196,6 +198,9 @@ def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool 
 
 def next_instructions(shell: Shell, frame: Frame, has_source: bool) -> None:
     """`set disassemble-next-line`: what is left of the line (or the next instruction) as machine code."""
+    if shell.session.settings.operands and frame.level == 0:
+        with suppress(Error):
+            write_operands(shell)
     wanted = shell.session.settings.disassemble_next_line
     if wanted == "off" or (wanted == "auto" and has_source):
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.debugger.reports.table_rows import RegisterRow
+from rocdbg.debugger.reports.session_tables import RegisterRow
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 

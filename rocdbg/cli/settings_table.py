@@ -302,6 +302,10 @@ SETTINGS = (
         of_engine("disassemble_next_line"),
         sentence="Debugger's willingness to use disassemble-next-line is {}.",
     ),
+    Setting(
+        "operands", BOOLEAN, "whether stops show what the next instruction reads and writes",
+        of_engine("operands"), sentence="Whether stops show operands is {}.",
+    ),
     # running
     Setting(
         "backtrace limit", COUNT, "an upper bound on the number of backtrace levels", of_engine("backtrace_limit"),

@@ -56,6 +56,10 @@ class ShellState(Struct):
     """The first line that `show commands +` shows."""
     next_shown: int = 1
     """The first value that `show values +` shows."""
+    operands_shown: dict[str, tuple[Value, bool]] = field(default_factory=dict)
+    """The registers that `info operands` showed last: their contents, and whether the instruction writes them."""
+    operands_of: tuple[int, int | None] | None = None
+    """Of which target and wave."""
     next_examine: Value | None = None
     """Where `x` without an address goes on."""
     examine_count: int = 0

@@ -10,7 +10,7 @@ from rocdbg.debugger.expr.program_data import ScopeVariables
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
 from rocdbg.debugger.reports.examine import ExamineLine
-from rocdbg.debugger.reports.table_rows import LaneRow, RegisterRow, ThreadRow
+from rocdbg.debugger.reports.session_tables import LaneRow, RegisterRow, ThreadRow
 from rocdbg.debugger.values.format_letters import Format
 from rocdbg.debugger.values.value import Value
 

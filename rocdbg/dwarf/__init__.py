@@ -1,6 +1,7 @@
 """DWARF with the extensions for heterogeneous debugging: a library that knows no debugger and no GPU.
 
     from rocdbg import dwarf
+    dwarf.open("saxpy.co")                                  # units and entries, and what their attributes say
     dwarf.decode(data), dwarf.format_expression(data)       # what an expression says
     dwarf.evaluate(data, dwarf.SimpleContext(lane=5, ...))  # a Value or a LocationDescription
     dwarf.parse_location_list(...), dwarf.parse_frames(...) # location lists, call frame information
@@ -23,11 +24,15 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.cfi import FrameTable as FrameTable
     from rocdbg.dwarf.cfi import parse_frames as parse_frames
     from rocdbg.dwarf.cfi_rows import Row as Row
+    from rocdbg.dwarf.checker.check import check as check
+    from rocdbg.dwarf.checker.rules import Finding as Finding
     from rocdbg.dwarf.context import Context as Context
     from rocdbg.dwarf.context import Expression as Expression
     from rocdbg.dwarf.context import LocationList as LocationList
+    from rocdbg.dwarf.conventions import conventions_of as conventions_of
     from rocdbg.dwarf.decoding import Operation as Operation
     from rocdbg.dwarf.decoding import decode as decode
+    from rocdbg.dwarf.encoding import assemble as assemble
     from rocdbg.dwarf.errors import DecodeError as DecodeError
     from rocdbg.dwarf.errors import DwarfError as DwarfError
     from rocdbg.dwarf.errors import EvaluationError as EvaluationError
@@ -50,6 +55,10 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.normalisation import normalise as normalise
     from rocdbg.dwarf.operations import DIALECTS as DIALECTS
     from rocdbg.dwarf.operations import OPERATIONS as OPERATIONS
+    from rocdbg.dwarf.reader.entry import Entry as Entry
+    from rocdbg.dwarf.reader.file import DebugFile as DebugFile
+    from rocdbg.dwarf.reader.file import DebugUnit as DebugUnit
+    from rocdbg.dwarf.reader.file import open as open
     from rocdbg.dwarf.simple_context import SimpleContext as SimpleContext
     from rocdbg.dwarf.storage import StorageKind as StorageKind
     from rocdbg.dwarf.typed_values import BaseType as BaseType
@@ -67,11 +76,15 @@ _LAZY = {
     "ConstValue": "typed_values",
     "Context": "context",
     "DIALECTS": "operations",
+    "DebugFile": "reader.file",
+    "DebugUnit": "reader.file",
     "DecodeError": "errors",
     "DwarfError": "errors",
+    "Entry": "reader.entry",
     "EvaluationError": "errors",
     "Explanation": "explanation",
     "Expression": "context",
+    "Finding": "checker.rules",
     "FrameTable": "cfi",
     "IllFormed": "errors",
     "ImplicitPointerValue": "typed_values",
@@ -86,7 +99,10 @@ _LAZY = {
     "StorageKind": "storage",
     "UndefinedValue": "errors",
     "Value": "typed_values",
+    "assemble": "encoding",
     "attribute_name": "attribute_names",
+    "check": "checker.check",
+    "conventions_of": "conventions",
     "decode": "decoding",
     "dereference": "evaluator",
     "evaluate": "evaluator",
@@ -97,6 +113,7 @@ _LAZY = {
     "format_expression": "expression_text",
     "implicit_location": "location",
     "normalise": "normalisation",
+    "open": "reader.file",
     "parse_frames": "cfi",
     "parse_location_list": "location_list_reader",
     "undefined_location": "location",

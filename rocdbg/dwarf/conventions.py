@@ -156,7 +156,7 @@ _MAX_SCALAR_BITS = 64
 
 @lru_cache(maxsize=256)
 def conventions_of(dialect: str, producer: str = "") -> Conventions:
-    """The conventions of those who write a dialect; `producer` is a unit's DW_AT_producer."""
+    """The conventions of those who write a dialect (A.7); `producer` is a unit's DW_AT_producer."""
     clang = _CLANG.search(producer)
     if producer.startswith("GNU "):
         return Gcc(dialect)

@@ -102,7 +102,7 @@ def encode_operation(
 
 
 def assemble(*items: Item, dialect: str = "amd", address_size: int = 8, offset_size: int = 4) -> bytes:
-    """The bytes of an expression; items are a meaning, or a tuple of a meaning and its operands."""
+    """The bytes of an expression (A.7.7); items are a meaning, or a tuple of a meaning and its operands."""
     return b"".join([_assembled(item, dialect, address_size, offset_size) for item in items])
 
 

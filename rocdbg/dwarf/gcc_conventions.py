@@ -31,9 +31,14 @@ _PAIR: Final = ("const1u", "shl", "plus")
 
 @lru_cache(maxsize=4096)
 def location(data: bytes, dialect: str) -> bytes:
-    """Where an object is: a scalar register that an address is based on is the lower one of the address's pair. Raises
-    `DecodeError`."""
-    operations = decode(data, dialect)
+    """Where an object is: a scalar register that an address is based on is the lower one of the address's pair.
+
+    What cannot be decoded (with the offsets of 64-bit DWARF for one) is left to the evaluator.
+    """
+    try:
+        operations = decode(data, dialect)
+    except DecodeError:
+        return data
     is_value = bool(operations) and operations[-1].info.meaning == "stack_value"
     out = []
     for operation, following in zip(operations, (*operations[1:], None), strict=False):

@@ -9,8 +9,7 @@ import pytest
 
 from rocdbg.debugger.base.errors import BreakpointError, ExpressionError, LocationSpecError
 from rocdbg.debugger.breakpoints.break_arguments import parse_tail, split_location
-from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, BreakpointLocation, BreakpointTable
-from rocdbg.debugger.breakpoints.number_lists import parse_numbers
+from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, BreakpointLocation, BreakpointTable, parse_numbers
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import Program
 

@@ -25,12 +25,12 @@ SCHEDULES = ("round-robin", "one-at-a-time", "random 7", "lockstep 3")
 Make = Callable[..., Session]
 
 
-@pytest.fixture(params=WAVES)
 def caught(event: StopEvent) -> str:
     """What a stop has caught, nothing if it is about something else."""
     return event.cause.event if isinstance(event.cause, CatchpointHit) else ""
 
 
+@pytest.fixture(params=WAVES)
 def arch(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

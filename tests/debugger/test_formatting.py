@@ -9,8 +9,8 @@ import pytest
 
 from rocdbg.debugger.base.settings import PrintSettings
 from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.appearance import Pretty
 from rocdbg.debugger.values.format_letters import Format
-from rocdbg.debugger.values.pretty_printed import Pretty
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence
 from rocdbg.debugger.values.value_text import Formatter

@@ -20,6 +20,7 @@ import pytest
 from rocdbg.debugger.session import Session
 from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.errors import Error
+from rocdbg.regular_file import read_regular
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.guarded import Head, headed_rows
 
@@ -299,6 +300,15 @@ def test_the_readers_of_the_table_are_there() -> None:
     paths = [name for name in named if "/" in name or name.endswith(".py")]
     assert len(paths) > 50
     assert [name for name in paths if not (ROOT / name).exists() and not (ROOT / "rocdbg" / name.removeprefix("rocdbg/")).exists()] == []
+
+
+def test_room_is_made_for_what_a_file_has(tmp_path: Path) -> None:
+    """Not for the most that it might have: a recording was refused where memory was limited."""
+    path = tmp_path / "file"
+    path.write_bytes(b"12345")
+    assert read_regular(path, 1 << 60) == b"12345"
+    with pytest.raises(Error, match="larger than can be read"):
+        read_regular(path, 4)
 
 
 def test_heads_need_a_page_between() -> None:

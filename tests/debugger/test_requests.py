@@ -9,7 +9,7 @@ import pytest
 from rocdbg.debugger import Session, lane_list, lane_ranges
 from rocdbg.debugger.base.errors import BreakpointError, LocationSpecError, PluginError
 from rocdbg.debugger.breakpoints.break_arguments import parse_tail, split_location
-from rocdbg.debugger.breakpoints.number_lists import parse_numbers
+from rocdbg.debugger.breakpoints.breakpoint_table import parse_numbers
 from rocdbg.debugger.program.location_syntax import AddressSpec, FunctionSpec, LineSpec, Spec, parse_spec
 
 SPECS: list[tuple[str, Spec]] = [

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from rocdbg import Error
 from rocdbg.debugger import Session
 from rocdbg.debugger.base.focus import STATIC, Focus
-from rocdbg.debugger.reports.table_rows import LaneState
+from rocdbg.debugger.reports.session_tables import LaneState
 from rocdbg.debugger.target.state import LoadedCodeObject
 from tests.debugger.toy_target import DictionaryTarget, wave
 

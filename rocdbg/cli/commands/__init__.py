@@ -37,6 +37,7 @@ def add_all(registry: Registry) -> None:
         macros,
         maintenance,
         memory,
+        operands,
         plugins,
         print_and_set,
         return_and_jump,
@@ -59,8 +60,8 @@ def add_all(registry: Registry) -> None:
     for module in (
         help, support, aliases, shell_and_make, scripting, set_and_show, autoload, running, return_and_jump,
         breakpoints, breakpoint_tables, watchpoints, catching, host_catching, dprintf, stack, frame_apply, skips,
-        lanes, grid_positions, print_and_set, memory, macros, sources, info, files, code_objects, images, plugins,
-        maintenance, dwarf, llvmdi, signals, environment, inferiors, host, reverse_and_recording, tracing,
+        lanes, grid_positions, print_and_set, memory, macros, sources, info, operands, files, code_objects, images,
+        plugins, maintenance, dwarf, llvmdi, signals, environment, inferiors, host, reverse_and_recording, tracing,
         trace_frames, full_screen,
     ):
         registry.add_module(module)

@@ -20,7 +20,7 @@ from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.base.errors import FocusError
 from rocdbg.debugger.base.patterns import Syntax, compile_pattern
 from rocdbg.debugger.reports.across_lanes import Sample
-from rocdbg.debugger.reports.table_rows import LaneRow, LaneState, ThreadRow
+from rocdbg.debugger.reports.session_tables import LaneRow, LaneState, ThreadRow
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from rocdbg.cli.present import show_frame
 from rocdbg.cli.register_tables import register_lines
 from rocdbg.debugger import lane_list, lane_ranges
 from rocdbg.debugger.expr.parsing.parser import split_arguments
-from rocdbg.debugger.reports.table_rows import RegisterRow
+from rocdbg.debugger.reports.session_tables import RegisterRow
 from rocdbg.debugger.values.format_letters import Format
 from rocdbg.debugger.values.value import Value
 

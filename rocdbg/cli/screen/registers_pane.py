@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocdbg.cli.screen.fragments import Fragment, Line, shortened
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
-from rocdbg.debugger.reports.table_rows import RegisterRow
+from rocdbg.debugger.reports.session_tables import RegisterRow
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.format_letters import Format
 from rocdbg.errors import Error

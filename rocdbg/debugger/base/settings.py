@@ -108,6 +108,7 @@ class Settings(Struct):
     backtrace_limit: int = 0
     """Frames that a backtrace shows; 0 for no limit."""
     disassemble_next_line: str = "off"
+    operands: bool = False
     unwind_on_signal: bool = False
     """Whether the frames of a called function are dropped when a signal is received in it."""
     directories: list[str] = field(default_factory=lambda: ["$cdir", "$cwd"])

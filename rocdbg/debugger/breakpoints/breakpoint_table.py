@@ -7,14 +7,15 @@ for a wave at an address which requests are met by which of its lanes.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
 from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.base.errors import BreakpointError
 from rocdbg.debugger.breakpoints.breakpoint_places import PlaceIndex
-from rocdbg.debugger.breakpoints.number_lists import parse_numbers
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
@@ -398,3 +399,25 @@ class BreakpointTable:
 
 def _numbered(locations: Sequence[Location]) -> list[BreakpointLocation]:
     return [BreakpointLocation(number, place) for number, place in enumerate(locations, 1)]
+
+
+# Numbers of breakpoints as a command lists them.
+MAX_NUMBERS = 1 << 20
+"""Numbers that one command names."""
+
+
+def parse_numbers(text: str) -> list[int]:
+    """``1 3-5``: numbers and ranges. Raises `BreakpointError`."""
+    numbers: list[int] = []
+    for word in text.split():
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
+        if match is None:
+            raise BreakpointError(f"Bad breakpoint number '{word}'")
+        first = decimal(match[1])
+        last = decimal(match[2]) if match[2] else first
+        if last < first:
+            raise BreakpointError("inverted range")
+        if len(numbers) + last - first > MAX_NUMBERS:
+            raise BreakpointError(f"range {word} is too long")
+        numbers += range(first, last + 1)
+    return numbers

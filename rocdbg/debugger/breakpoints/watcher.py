@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from functools import lru_cache
 from itertools import zip_longest
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress
-from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.arch.dwarf_registers import FRAME_REGISTERS
+from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError, TypeNameError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.register_watches import RegisterWatches
@@ -22,21 +25,23 @@ from rocdbg.debugger.breakpoints.watched_memory import (
     read_watched,
     watched_address,
 )
-from rocdbg.debugger.breakpoints.watched_reads import RecordedMemory, RecordedReads
-from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
+from rocdbg.debugger.breakpoints.watchpoints import RegisterDword, Trigger, Watchpoint
+from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
-from rocdbg.debugger.expr.parsing.constant_expressions import is_constant_text
+from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.kept_trees import names_in
 from rocdbg.debugger.expr.value_access import follow
 from rocdbg.debugger.frames.frame_registers import RegisterFile
 from rocdbg.debugger.frames.frames import Frame, physical_place
+from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.value_storage import Absence, AbsentError
+from rocdbg.debugger.values.value_storage import Absence, AbsentError, Memory
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.info import Loclist
+from rocdbg.dwarf.info.types import FunctionType
 from rocdbg.errors import Error
 from rocdbg.sim.core.checks import Check, Condition, Counter
 from rocdbg.sim.core.lane_expressions import constant
@@ -114,6 +119,7 @@ class Watcher:
         environment = self._parts.data.environment(focus)
         return (
             not made.in_registers and bool(made.memory)
+            and all(one.space == AddressSpace.GLOBAL for one in made.memory)
             and not any(is_lane_memory(self._parts.inferior.target, one) for one in made.memory)
             and "$" not in made.expression and not any(names_in(value_tree(made.expression, environment)))
             and self._parts.inferior.frame(focus).program is self._parts.inferior.program
@@ -379,3 +385,92 @@ class Watcher:
 
 def _bytes(values: Iterable[Value | None]) -> list[bytes | None]:
     return [value.data if value is not None else None for value in values]
+
+
+# What the evaluation of a watched expression reads, written down: memory by lane, registers by dword.
+
+
+class RecordedMemory(Struct):
+    """Memory and registers as an environment reads them, written down."""
+
+    memory: Memory
+    thread: int | None
+    lane: int | None
+    reads: list[WatchedMemory]
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        self.reads.append(WatchedMemory(space, address, size, self.thread, self.lane))
+        return self.memory.read(space, address, size)
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        raise ExpressionError("A watched expression cannot assign.")
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        return self.memory.generic_address(space, address)
+
+
+class RecordedReads(Struct):
+    """Registers and memory as locations read them, written down."""
+
+    memory: list[WatchedMemory]
+    registers: dict[RegisterDword, int]
+
+    def read_register(self, access: ThreadAccess, number: int, offset: int, size: int) -> None:
+        if number in FRAME_REGISTERS:
+            return
+        data = access.target.read_register(access.thread, number)
+        for index in range(offset // 4, (offset + size + 3) // 4):
+            self.registers[number, index] = int.from_bytes(data[4 * index : 4 * index + 4], "little")
+
+    def read_memory(self, access: ThreadAccess, space: int, address: int, size: int, lane: int | None) -> None:
+        self.memory.append(WatchedMemory(space, address, size, access.thread, lane))
+
+
+# Expressions that are constant by their form: GDB watches none of them, whatever else never changes.
+_LITERALS = (syntax.Integer, syntax.Float, syntax.Char, syntax.Bool, syntax.TypeExpression, syntax.TypeName)
+
+
+def is_constant_text(text: str, environment: Environment) -> bool:
+    """Whether an expression, or a type's name, is constant. Raises a `rocdbg.Error` for what means nothing."""
+    try:
+        return is_constant(value_tree(text, environment), environment)
+    except TypeNameError:
+        return True
+
+
+def is_constant(tree: syntax.Expression, environment: Environment) -> bool:
+    """Whether a tree is made of literals, names of functions and constants, and operators that read nothing.
+
+    Raises a `rocdbg.Error` for a name that means nothing.
+    """
+    waiting: list[syntax.Expression] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _LITERALS):
+            continue
+        if isinstance(node, syntax.Name):
+            if not _is_constant_name(node, environment):
+                return False
+        elif isinstance(node, syntax.Unary) and node.operator not in ("*", "++", "--"):
+            waiting.append(node.operand)
+        elif isinstance(node, syntax.Binary) and node.operator != "@":
+            waiting += node.left, node.right
+        elif isinstance(node, syntax.Conditional):
+            waiting += node.condition, node.then, node.otherwise
+        elif isinstance(node, syntax.Cast):
+            waiting.append(node.operand)
+        elif isinstance(node, syntax.SpaceAddress):
+            waiting.append(node.address)
+        elif isinstance(node, syntax.Sizeof) and isinstance(node.operand, syntax.TypeExpression):
+            continue
+        else:
+            return False
+    return True
+
+
+def _is_constant_name(node: syntax.Name, environment: Environment) -> bool:
+    """Whether a name is that of a function, of an enumerator, or of a variable that has a value and no place."""
+    value = environment.global_symbol(node.name, True) if node.global_ else environment.variable(node.name)
+    if value is None:
+        return False
+    return isinstance(value.bare, FunctionType) or (value.storage is None and value.absence is None)

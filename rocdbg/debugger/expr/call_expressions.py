@@ -11,11 +11,10 @@ from msgspec.structs import replace
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.errors import ExpressionError, MemoryAccessError, NoSymbolError, NotRunningError
 from rocdbg.debugger.expr.environments.environment import Environment
-from rocdbg.debugger.expr.member_pointers import as_class
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.overload_resolution import Callee, best, is_const
 from rocdbg.debugger.expr.parsing import syntax
-from rocdbg.debugger.expr.value_access import address_of, completed, decay, follow, pointee
+from rocdbg.debugger.expr.value_access import address_of, as_class, completed, decay, follow, pointee
 from rocdbg.debugger.program.program import MAX_ADDRESS, Program
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value

@@ -29,8 +29,8 @@ from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.source_files import SourceFiles
 from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.values.appearance import PrettyPrinter
 from rocdbg.debugger.values.format_letters import PLAIN, Format
-from rocdbg.debugger.values.pretty_printed import PrettyPrinter
 from rocdbg.debugger.values.value import MAX_VALUE_SIZE, Value
 from rocdbg.debugger.values.value_history import ValueHistory
 from rocdbg.debugger.values.value_storage import FaultyStorage, MemoryStorage

@@ -18,15 +18,20 @@ from rocdbg.debugger.base.errors import LocationSpecError
 from rocdbg.debugger.program.location_syntax import FunctionSpec, LineSpec
 from rocdbg.debugger.program.opencl_kernels import is_kernel_wrapper
 from rocdbg.debugger.program.program import Program, same_function
+from rocdbg.dwarf.errors import IllFormed
 from rocdbg.dwarf.info import CodeLocation, Function, Scope, SourceFile
 from rocdbg.dwarf.info.scopes import Label
 from rocdbg.dwarf.info.types import ClassType, Type
+from rocdbg.dwarf.info.whereabouts import whose
 
 MOST_BASES = 32
 """Generations of classes that a method is looked for in."""
 MOST_KNOWN = 1 << 14
 """Places that a program keeps."""
 _CODE_SYMBOLS = (0, 2, 10)  # STT_NOTYPE (labels), STT_FUNC and STT_AMDGPU_HSA_KERNEL
+
+_EXECUTABLE = 4
+"""SHF_EXECINSTR."""
 
 
 class Location(Struct, frozen=True):
@@ -251,6 +256,8 @@ class LocationResolver:
         program = self._program
         found: dict[int, Location] = {}
         for function in self.functions(spec):
+            if self._is_elsewhere(function):
+                continue
             for place in program.info.breakpoint_locations(function):
                 found.setdefault(place.address, self._in_function(function, place))
         if not found and spec.file is None:
@@ -271,6 +278,19 @@ class LocationResolver:
         if not found:
             raise self._undefined(spec)
         return [found[address] for address in sorted(found)]
+
+    def _is_elsewhere(self, function: Function) -> bool:
+        """Whether debug information has a function where the file has no code: its symbol tells then; named."""
+        code, low = self._program.code_object, function.low_pc
+        if low is None or code.is_relocatable or any(
+            section.flags & _EXECUTABLE and section.address <= low < section.address + section.size
+            for section in code.sections.values()
+        ):
+            return False
+        fault = IllFormed(f"there is no code at {low:#x}")
+        fault.concern("DW_AT_low_pc", whose(function.die))
+        self._program.complaints.add(fault, "the symbol table is used")
+        return True
 
     def _location(self, place: CodeLocation) -> Location:
         name = self._program.function_title(place.function) if place.function is not None else None

@@ -11,13 +11,11 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.calling_convention import return_value
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
 from rocdbg.debugger.program.location_lookup import Location
-from rocdbg.debugger.running.calling.suspended_waves import end_call
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
-from rocdbg.debugger.running.settling import settle
 from rocdbg.debugger.running.step_calls import run_to
 from rocdbg.debugger.running.step_start import inline_offsets
-from rocdbg.debugger.running.stepping import Stepper
+from rocdbg.debugger.running.stepping import Stepper, settle
 from rocdbg.debugger.running.stop_events import FinishDone, LocationReached, Returned, StopEvent, StopReason
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.dwarf.info import Function
@@ -85,7 +83,7 @@ def _finish_call(runner: Runner, scope: Focus, frame: Frame) -> StopEvent:
     if event is not None:
         return event
     returned = _returned(runner, frame.function, thread, scope.lane)
-    end_call(runner, thread)
+    runner.end_call(thread)
     return runner.arrived(FinishDone(), returned)
 
 

@@ -14,7 +14,6 @@ from rocdbg.debugger.expr.value_access import decay
 from rocdbg.debugger.frames.calling_convention import Parts, is_gccs, returned_parts, returns_by_reference
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import Frame, FrameKind
-from rocdbg.debugger.running.calling.suspended_waves import end_call
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
@@ -75,7 +74,7 @@ class Return(Struct):
         if self.frame.kind is FrameKind.DUMMY or outer.kind is FrameKind.DUMMY:
             extra = outer.kind is FrameKind.DUMMY and self.frame.kind is not FrameKind.DUMMY
             for _ in range(dummies + extra):
-                end_call(runner, thread)
+                runner.end_call(thread)
             return runner.parts.focus.move(self.focus.with_frame(0))
         registers = self._registers_of(outer.context)
         lanes = runner.target.wave(thread).lane_count
@@ -84,7 +83,7 @@ class Return(Struct):
         )
         values = self._values(mask)
         for _ in range(dummies):
-            end_call(runner, thread)
+            runner.end_call(thread)
         for number, contents in registers.items():
             runner.target.write_register(thread, number, contents)
         runner.target.write_register(thread, PC, outer.pc.to_bytes(8, "little"))

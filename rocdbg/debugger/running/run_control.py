@@ -15,17 +15,14 @@ from rocdbg.debugger.breakpoints.catcher import Catcher
 from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
 from rocdbg.debugger.breakpoints.dynamic_printf import Print
 from rocdbg.debugger.breakpoints.watcher import Watcher
-from rocdbg.debugger.running.calling.called_functions import FunctionCalls
-from rocdbg.debugger.running.calling.lane_calls import value_of_lanes
-from rocdbg.debugger.running.catch_events import loaded
+from rocdbg.debugger.running.calling.called_functions import FunctionCalls, value_of_lanes
 from rocdbg.debugger.running.driving import Driving
 from rocdbg.debugger.running.finish import finish, run_to_location
 from rocdbg.debugger.running.return_ import Return
 from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.running.run_state import Internal, aside
 from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.running.settling import settle, settled
-from rocdbg.debugger.running.stepping import Stepper
+from rocdbg.debugger.running.stepping import Stepper, settle, settled
 from rocdbg.debugger.running.stop_events import LocationReached, Signal, StopEvent
 from rocdbg.debugger.target.runnable import Progress, TargetStop
 from rocdbg.debugger.target.state import Target
@@ -79,7 +76,7 @@ class RunControl(Driving):
         self._attach(self._parts.launcher().start())
         if self._parts.state.tracing is not None:
             self._parts.state.tracing.launched()
-        event = loaded(self._runner)
+        event = self._runner.loaded()
         if event is not None:
             return self._done(event)
         if entry is not None:

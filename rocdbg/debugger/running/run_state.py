@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.dynamic_printf import Print
-from rocdbg.debugger.running.calling.suspended_waves import SuspendedPlace
 from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.runnable import TargetStop
 
@@ -42,6 +42,16 @@ class Bookmark(Struct, frozen=True):
     thread: int | None
     lane: int | None
     pc: LoadedAddress
+
+
+class SuspendedPlace(Struct, frozen=True):
+    """A wave in the place where the debugger called a function on it: what is to be as before when that is over."""
+
+    thread: int
+    focus: Focus
+    pending_signal: str
+    inline_entered: int | None
+    behind_trap: tuple[int, int] | None
 
 
 class RunState(Struct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Breakpoint, Hit
 from rocdbg.debugger.breakpoints.catcher import Catcher
@@ -17,17 +18,14 @@ from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
 from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
 from rocdbg.debugger.breakpoints.dynamic_printf import print_hits
 from rocdbg.debugger.breakpoints.watcher import Watcher
-from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
+from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.selection import follow
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import same_function
-from rocdbg.debugger.running import watch_events
-from rocdbg.debugger.running.calling.suspended_waves import end_call
-from rocdbg.debugger.running.catch_events import caught
 from rocdbg.debugger.running.run_parts import RunParts
-from rocdbg.debugger.running.run_state import Internal
+from rocdbg.debugger.running.run_state import Internal, SuspendedPlace
 from rocdbg.debugger.running.stop_events import (
     SIGNALS,
     BreakpointHit,
@@ -38,6 +36,7 @@ from rocdbg.debugger.running.stop_events import (
     DeviceReport,
     Exited,
     HistoryEnded,
+    Hits,
     Interrupted,
     Returned,
     Signal,
@@ -46,12 +45,14 @@ from rocdbg.debugger.running.stop_events import (
     StopEvent,
     Terminated,
     WatchScopeEnded,
+    WatchTriggered,
     hits_of,
 )
-from rocdbg.debugger.running.target_changes import resumed, take_code
+from rocdbg.debugger.target.function_calling import CallPlace, calls_of
 from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.values.value import Value
 from rocdbg.work import asking
 
 FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
@@ -100,11 +101,11 @@ class Runner(Struct):
         if self.parts.state.started is not None:
             self.parts.state.started()
         try:
-            stop = resumed(self, request)
+            stop = self._resumed(request)
             self.watcher.stopped = stop.thread
             if stop.kind is TargetStopKind.INTERRUPTED:
                 self.parts.state.interrupting = False
-            take_code(self)
+            self._take_code()
             if stop.kind in (TargetStopKind.STEP, TargetStopKind.RANGE, TargetStopKind.BREAKPOINT):
                 self.parts.inferior.state_changed()
                 if self.watcher.noticed(stop):
@@ -233,7 +234,7 @@ class Runner(Struct):
             event, self.parts.state.change = self.parts.state.change, None
             return event
         if stop.kind is TargetStopKind.WATCH:
-            return watch_events.changed(self, stop)
+            return self._watched(stop)
         if stop.kind is TargetStopKind.RETURNED and stop.thread is not None:
             return self._call_over(stop.thread)
         if stop.kind is TargetStopKind.BREAKPOINT:
@@ -251,13 +252,13 @@ class Runner(Struct):
             if stop.signal in FATAL:
                 self.parts.state.pending_signal = stop.signal
             signal = SIGNALS[stop.signal]
-            return caught(self, stop) or self.stopped_at(stop, lambda device: SignalReceived(signal, device))
+            return self._caught(stop) or self.stopped_at(stop, lambda device: SignalReceived(signal, device))
         return None
 
     def _call_over(self, thread: int | None) -> StopEvent:
         """A called function is over, long after its expression was given up: the wave is where it was before."""
         assert thread is not None
-        scope = end_call(self, thread)
+        scope = self.end_call(thread)
         return StopEvent(CallEnded(), scope, 1 << scope.lane if scope.lane is not None else 0)
 
     def _scope_end(self, stop: TargetStop) -> StopEvent | None:
@@ -274,17 +275,17 @@ class Runner(Struct):
 
     def _breakpoint(self, stop: TargetStop) -> StopEvent | None:
         assert stop.thread is not None
-        hits, problems = self.hits_here(stop.thread, stop.pc)
-        return self.hit_event(hits, stop.thread, stop.pc, problems) if hits else None
+        hits, problems = self._hits_here(stop.thread, stop.pc)
+        return self._hit_event(hits, stop.thread, stop.pc, problems) if hits else None
 
-    def hits_here(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
+    def _hits_here(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
         """The breakpoints that stop a wave where it is, when those that only print or collect have done so."""
         hits, problems = self.hits(thread, pc)
         self.catcher.note(thread)
         hits = print_hits(hits, thread, self.parts.state.printf, problems.append)
         return self.native.take_hits(hits, thread, pc), problems
 
-    def hit_event(self, hits: Sequence[Hit], thread: int, pc: int, problems: Sequence[str]) -> StopEvent:
+    def _hit_event(self, hits: Sequence[Hit], thread: int, pc: int, problems: Sequence[str]) -> StopEvent:
         """An event at a wave that breakpoints stop."""
         lanes = 0
         for hit in hits:
@@ -316,9 +317,9 @@ class Runner(Struct):
         self.enter_inlined(thread, pc, self.parts.breakpoints.at(pc))
         self.native.arrived(self.parts.breakpoints.at(pc), thread, pc)
         again = self.catcher.look(thread)
-        return self.parts.breakpoints.hits(replace(self.arrival(thread, pc), again=again))
+        return self.parts.breakpoints.hits(replace(self._arrival(thread, pc), again=again))
 
-    def arrival(self, thread: int, pc: int) -> Arrival:
+    def _arrival(self, thread: int, pc: int) -> Arrival:
         """A wave at an address, for those who ask what stops it there."""
         active = self.parts.inferior.active_lanes(thread)
         used = self.parts.inferior.wave(thread).used_lanes
@@ -392,6 +393,211 @@ class Runner(Struct):
     def alive(self, thread: int | None) -> bool:
         """Whether the wave still exists."""
         return any(wave.number == thread for wave in self.target.waves())
+
+    # -- watchpoints
+
+    def _watched(self, stop: TargetStop) -> StopEvent | None:
+        """An event where a watched value is another one, and its watchpoint says that this matters.
+
+        With that the wave has come to its next instruction: breakpoints there are hit by the same stop, as in GDB.
+        """
+        assert stop.thread is not None
+        problems: list[str] = []
+        triggers = self._watch_triggers(stop, self.watcher.changed(stop), problems.append)
+        told_later = stop.pc in self.watcher.ends() or any(
+            isinstance(one, Catchpoint) for one in self.parts.breakpoints.at(stop.pc)
+        )
+        hits: list[Hit] = []
+        if not told_later:
+            if stop.pc in self.stop_addresses():
+                hits, more = self._hits_here(stop.thread, stop.pc)
+                problems += more
+            self.parts.inferior.need_runnable().pass_over(stop.thread)
+        if not triggers:
+            return self._hit_event(hits, stop.thread, stop.pc, problems) if hits else None
+        return self._watch_event(stop, triggers, hits, problems)
+
+    def undone(self, stop: TargetStop, after: Mapping[int, list[Value | None]]) -> StopEvent | None:
+        """An event before an instruction that changes watched values to those ``after`` it, by watchpoint's number."""
+        for watchpoint in self.watcher.all():
+            watchpoint.values = after.get(watchpoint.number, watchpoint.values)
+        problems: list[str] = []
+        known = [each for each in self.watcher.changed(stop) if each.old is not None and each.new is not None]
+        triggers = self._watch_triggers(stop, known, problems.append)
+        return self._watch_event(stop, triggers, [], problems) if triggers else None
+
+    def _watch_triggers(self, stop: TargetStop, changes: Sequence[Trigger], problem: Callable[[str], None]
+    ) -> list[Trigger]:
+        """Of the changes that matter, counted, the first of each watchpoint."""
+        found = []
+        by_number: dict[int, list[Trigger]] = {}
+        for trigger in changes:
+            by_number.setdefault(trigger.watchpoint.number, []).append(trigger)
+        for each in by_number.values():
+            watchpoint, own = each[0].watchpoint, sum(1 << one.lane for one in each if one.lane is not None)
+            mine = bool(own) and (watchpoint.scoped or watchpoint.wave == stop.thread)
+            arrival = self._watch_arrival(stop, watchpoint, own)
+            held = self.parts.breakpoints.counts(watchpoint, arrival, own if mine else stop.lanes, problem)
+            if held is not None:
+                first = next((one for one in each if one.lane is not None and held >> one.lane & 1), each[0])
+                found.append(replace(first, lanes=held))
+        return found
+
+    def _watch_arrival(self, stop: TargetStop, watchpoint: Watchpoint, lanes: int) -> Arrival:
+        """The wave whose condition of a watchpoint is asked: as in GDB in the frame that it belongs to, not in the one
+        that has changed it."""
+        assert stop.thread is not None
+        arrival = self._arrival(stop.thread, stop.pc)
+        wave = watchpoint.wave
+        level = self.watcher.frame_of(watchpoint) if watchpoint.scoped else None
+        if level is None or wave is None or not lanes:
+            return arrival
+        return replace(arrival, active=lanes, condition=lambda text, lanes: self.holds(text, wave, lanes, level))
+
+    def _watch_event(self, stop: TargetStop, triggers: Sequence[Trigger], hits: Sequence[Hit], problems: Sequence[str]
+    ) -> StopEvent:
+        by_number: dict[int, Breakpoint] = {one.watchpoint.number: one.watchpoint for one in triggers}
+        by_number |= {hit.breakpoint.number: hit.breakpoint for hit in hits}
+        numbers = sorted(by_number)
+        self.parts.breakpoints.retire([*hits, *(Hit(one.watchpoint, 0) for one in triggers)])
+        is_first = numbers[0] == triggers[0].watchpoint.number
+        lanes = 0
+        for hit in hits:
+            lanes |= hit.lanes
+        own = triggers[0].lanes if triggers[0].watchpoint.scoped and triggers[0].watchpoint.wave == stop.thread else 0
+        concerned = own & (stop.lanes or own) or stop.lanes
+        there = Hits(
+            tuple(numbers), tuple(tuple(by_number[number].commands) for number in numbers),
+            temporary=bool(hits) and hits[0].breakpoint.temporary,
+            location=hits[0].location_at(stop.pc) if hits else None, triggers=tuple(triggers), lanes=lanes,
+        )
+        kind = WatchTriggered if is_first else BreakpointHit
+        stop = replace(stop, lanes=concerned if is_first else lanes)
+        return self.stopped_at(stop, lambda device: kind(there, device), problems)
+
+    # -- catchpoints
+
+    def _caught(self, stop: TargetStop) -> StopEvent | None:
+        """An event where a catchpoint is about an exception or trap."""
+        assert stop.thread is not None
+        problems: list[str] = []
+        hits, words = self.catcher.caught(stop, self._arrival(stop.thread, stop.pc), problems.append)
+        return self._catch_event(stop, hits, words, problems)
+
+    def loaded(self) -> StopEvent | None:
+        """An event where a catchpoint is about what the target has loaded, of which nothing has run."""
+        stop = TargetStop(TargetStopKind.BREAKPOINT, next((wave.number for wave in self.target.waves()), None))
+        if stop.thread is None:
+            return None
+        problems: list[str] = []
+        hits, words = self.catcher.loaded(self._arrival(stop.thread, stop.pc), problems.append)
+        return self._catch_event(stop, hits, words, problems)
+
+    def _code_change(self, come: Sequence[str], gone: Sequence[str]) -> StopEvent | None:
+        """An event where a catchpoint is about code objects that have come or gone, by URI, while the program ran."""
+        problems: list[str] = []
+        thread = self.parts.focus.current.thread
+        alive = thread is not None and any(wave.number == thread for wave in self.target.waves())
+        if thread is not None and alive:
+            stop = TargetStop(TargetStopKind.CHANGED, thread, self.target.wave(thread).pc)
+            arrival = self._arrival(thread, stop.pc)
+        else:
+            stop = TargetStop(TargetStopKind.CHANGED, next((wave.number for wave in self.target.waves()), None))
+            arrival = Arrival(0, 0, 0, lambda text, lanes: 0)
+        hits, words = self.catcher.code_change(come, gone, arrival, problems.append)
+        return self._catch_event(stop, hits, words, problems)
+
+    def _catch_event(self, stop: TargetStop, hits: list[Hit], words: str, problems: list[str]) -> StopEvent | None:
+        if not hits:
+            return None
+        self.parts.breakpoints.retire(hits)
+        return self.stopped_at(stop, lambda device: CatchpointHit(hits_of(hits), words, device), problems)
+
+    # -- resuming
+
+    def _resumed(self, request: Resume) -> TargetStop:
+        """The stop after a request. Where code objects have come or gone, breakpoints are resolved again and the
+        program goes on, unless a catchpoint is about that."""
+        alone = request.only and self.parts.settings.scheduler_locking in ("on", "step")
+        request = replace(request, begins=self._wants_begins(), alone=alone)
+        stop = self._spend(request)
+        while stop.kind is TargetStopKind.CHANGED and not self._code_change_caught():
+            # Conditions that the target did not know at places it had not are asked when a wave comes there.
+            more = self.parts.breakpoints.addresses() - request.checks.keys()
+            request = replace(request, stop_addresses=request.stop_addresses | more, begins=self._wants_begins())
+            stop = self._spend(request)
+        return stop
+
+    def _spend(self, request: Resume) -> TargetStop:
+        """Resume the target within what is left of the command's budget."""
+        runnable, state = self.parts.inferior.need_runnable(), self.parts.state
+        if state.budget is None:
+            return runnable.resume(request)
+        before = runnable.progress().instructions
+        if not state.budget:  # nothing may run any more, by whatever steps
+            request = replace(request, mode=ResumeMode.RUN)
+        stop = runnable.resume(replace(request, budget=state.budget))
+        state.budget = max(0, state.budget - (runnable.progress().instructions - before))
+        return stop
+
+    def _take_code(self) -> None:
+        """Know what the target has loaded."""
+        if self.parts.inferior.programs.update(self.target.code_objects()):
+            self.parts.inferior.state_changed()
+            self.parts.breakpoints.resolve_again()
+            self.native.forget()
+
+    def _wants_begins(self) -> bool:
+        """Whether catchpoints are about dispatches yet to come."""
+        return any(isinstance(one, Catchpoint) and one.enabled and one.event.has_ends for one in self.parts.breakpoints)
+
+    def _code_change_caught(self) -> bool:
+        """Whether catchpoints are about code objects that have come or gone."""
+        programs = self.parts.inferior.programs
+        before = {program.uri for program in programs if program.loaded}
+        self._take_code()
+        after = {program.uri for program in programs if program.loaded}
+        self.parts.state.change = self._code_change(sorted(after - before), sorted(before - after))
+        return self.parts.state.change is not None
+
+    # -- called functions
+
+    def begin_call(self, thread: int, room: int) -> CallPlace:
+        """Suspend a wave where it is, to run a function on it with ``room`` bytes of memory in each lane.
+
+        Raises `DebuggerError` where the target cannot, or has no memory for it.
+        """
+        calls, inferior, state = calls_of(self.target), self.parts.inferior, self.parts.state
+        if calls is None:
+            raise DebuggerError("Functions of the program cannot be called on this target.")
+        place = calls.begin(thread, room)
+        state.calls.append(
+            SuspendedPlace(
+                thread, self.parts.focus.current, state.pending_signal, inferior.inline_entered.get(thread),
+                inferior.behind_traps.get(thread),
+            )
+        )
+        state.pending_signal = ""
+        inferior.state_changed()
+        return place
+
+    def end_call(self, thread: int) -> Focus:
+        """Give a wave back the place where the innermost call on it was made, and the focus; gives that."""
+        calls, inferior, state = calls_of(self.parts.inferior.target), self.parts.inferior, self.parts.state
+        found = next((place for place in reversed(state.calls) if place.thread == thread), None)
+        if found is None or calls is None:
+            return self.parts.focus.current
+        state.calls.remove(found)
+        calls.end(thread)
+        state.pending_signal = found.pending_signal
+        if found.inline_entered is not None:
+            inferior.inline_entered[thread] = found.inline_entered
+        if found.behind_trap is not None:
+            inferior.behind_traps[thread] = found.behind_trap
+        else:
+            inferior.behind_traps.pop(thread, None)
+        inferior.state_changed()
+        return self.parts.focus.move(found.focus)
 
 
 def thread_of(scope: Focus) -> int:

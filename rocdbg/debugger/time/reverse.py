@@ -18,7 +18,6 @@ from rocdbg.debugger.frames.frames import FrameKind
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import frame_changed, step_start
 from rocdbg.debugger.running.stop_events import HistoryEnded, StopEvent
-from rocdbg.debugger.running.watch_events import undone
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
 from rocdbg.debugger.time.executed_instructions import PastInstruction, WavePast
@@ -157,7 +156,7 @@ class Backwards(Struct):
             return runner.scope_event(stop, arrival.gone)
         if stop.kind is not TargetStopKind.WATCH:
             return runner.event(stop)
-        return undone(runner, replace(stop, pc=runner.parts.inferior.wave(stop.thread).pc), arrival.values)
+        return runner.undone(replace(stop, pc=runner.parts.inferior.wave(stop.thread).pc), arrival.values)
 
     # -- arriving
 

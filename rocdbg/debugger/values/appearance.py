@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from msgspec import Struct, field
 
 from rocdbg.arch.address_spaces import address_space
 from rocdbg.debugger.base.settings import PrintSettings
-from rocdbg.debugger.values.pretty_printed import PrettyPrinter
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Memory, MemoryStorage
 from rocdbg.dwarf.info.types import ClassType, Type
@@ -72,3 +71,22 @@ class Appearance(Struct):
         if self.settings.address:
             return text
         return text[text.index("<") :] if text.endswith(">") else ""
+
+
+# What pretty-printers give.
+
+
+class Pretty(Struct, frozen=True):
+    """What a pretty-printer makes of a value.
+
+    ``text`` is the summary (``None`` for none); ``children`` are (name, value) pairs, shown as members,
+    or as elements when ``hint`` is ``array``; with ``string`` the text is shown in quotes.
+    """
+
+    text: str | None = None
+    children: Sequence[tuple[str, Value]] = ()
+    hint: str = ""
+
+
+PrettyPrinter = Callable[[Value], "Pretty | str | None"]
+"""Gives ``None`` for values that are not its business."""

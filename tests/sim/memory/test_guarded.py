@@ -94,7 +94,7 @@ def few_objects() -> None:
 def test_very_many_blocks() -> None:
     """A process has no more than 65,530 mappings by default."""
     before = module._guards
-    blocks = [guarded(10) for _ in range(40_000)]
+    blocks = [guarded(10) for _ in range(20_000)]
     assert module._guards <= module.MOST_GUARDS
     for n, block in enumerate(blocks):
         block[:] = n & 0xFF
@@ -109,7 +109,7 @@ def test_very_many_blocks() -> None:
 
 IN_CYCLES = """
 import gc
-from rocdbg.sim import guarded
+from rocdbg.sim.core import guarded
 
 gc.disable()  # Python's own collector does not come to blocks while few other objects are made
 for _ in range(2 * guarded.MOST_GUARDS):

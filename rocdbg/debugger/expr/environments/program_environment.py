@@ -15,7 +15,6 @@ from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSym
 from rocdbg.debugger.base.focus import STATIC, Focus
 from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic, may_be_dynamic
-from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
 from rocdbg.debugger.expr.names.builtin_variables import BUILTINS, builtin_variable
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
 from rocdbg.debugger.expr.names.known_variables import Known, SharedLocations, lds_offset
@@ -26,6 +25,7 @@ from rocdbg.debugger.expr.names.type_lookup import TypeLookup
 from rocdbg.debugger.expr.names.up_level_variables import up_level_value, up_level_variable
 from rocdbg.debugger.expr.names.visible_names import visible_names
 from rocdbg.debugger.expr.overload_resolution import FunctionCaller
+from rocdbg.debugger.expr.value_access import as_class, data_member, member_location
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frame_registers import RegisterFile, is_register_name
 from rocdbg.debugger.frames.frames import Frame

@@ -12,20 +12,31 @@ from contextlib import nullcontext
 
 from msgspec import Struct
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import PC, exec_number, vgpr_number
+from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.errors import DebuggerError, NotRunningError
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.expr.call_expressions import call_target
 from rocdbg.debugger.expr.environments.environment import Environment
+from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
 from rocdbg.debugger.expr.overload_resolution import Callee
+from rocdbg.debugger.expr.parsing import syntax
+from rocdbg.debugger.expr.parsing.kept_trees import nesting_limited
+from rocdbg.debugger.expr.program_data import Data
+from rocdbg.debugger.expr.value_access import follow
 from rocdbg.debugger.frames.calling_convention import is_clangs, returns_by_reference, value_in_registers
+from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.running.calling.called_arguments import Arguments, LaneArguments
-from rocdbg.debugger.running.calling.suspended_waves import begin_call, end_call
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.target.function_calling import CallPlace, calls_of
 from rocdbg.debugger.target.runnable import Resume, TargetStop, TargetStopKind
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value_storage import Absence, SnapshotStorage
+from rocdbg.dwarf.info.types import Type, VectorType
 
 ROOM = 64 << 10
 """Bytes of private memory that each lane has for a called function's stack, its arguments not counted."""
@@ -77,7 +88,7 @@ class FunctionCalls(Struct):
             for lane, values in call.arguments.items()
         }
         room = ROOM + max(plan.size for plan in planned.values())
-        place = begin_call(runner, thread, room)
+        place = runner.begin_call(thread, room)
         try:
             self._enter(call, place, planned)
             with nullcontext() if runner.parts.state.driving else runner.drive():
@@ -89,12 +100,12 @@ class FunctionCalls(Struct):
             back = {lane: plan.changed(target, thread, lane, place.stack) for lane, plan in planned.items()}
         except CalledFunctionStopped as stopped:
             if not stopped.remains:
-                end_call(runner, thread)
+                runner.end_call(thread)
             raise
         except BaseException:
-            end_call(runner, thread)
+            runner.end_call(thread)
             raise
-        end_call(runner, thread)
+        runner.end_call(thread)
         for changes in back.values():
             for value, data in changes:
                 value.store(data)
@@ -173,3 +184,72 @@ def _words(what: str, name: str, unwound: bool = False) -> str:
     if what != "exited" and not unwound:
         lines.append("When the function is done executing, GDB will silently stop.")
     return "\n".join(lines)
+
+
+# An expression with a call, on all active lanes of a wave at once: a vector of what each lane gets.
+
+
+def value_of_lanes(calls: FunctionCalls, data: Data, inferior: Inferior, focus: Focus, text: str) -> Value:
+    """The value of an expression in each active lane, as a vector (of other than numbers, an array) over lanes.
+
+    Where the expression is a call, its arguments are evaluated lane by lane and the function runs once for all lanes;
+    what is called may differ by lane. Void has no elements. Raises `rocdbg.Error` when a lane has no value.
+    """
+    thread = focus.thread
+    assert thread is not None
+    lanes = lane_list(inferior.active_lanes(thread) & inferior.wave(thread).used_lanes)
+    with nesting_limited(text):
+        values = _values(calls, data, focus, text, lanes)
+    inferior.state_changed()
+    return _vector(values, inferior.lane_count(thread))
+
+
+def _values(
+    calls: FunctionCalls, data: Data, focus: Focus, text: str, lanes: list[int]
+) -> dict[int, Value]:
+    assert focus.thread is not None
+    planned: dict[LoadedAddress, dict[int, tuple[Callee, list[Value], Environment]]] = {}
+    values: dict[int, Value] = {}
+    for lane in lanes:
+        environment = data.environment(focus.with_lane(lane))
+        evaluator = Evaluator(environment)
+        tree = value_tree(text, environment)
+        if not isinstance(tree, syntax.Call) or isinstance(tree.function, syntax.Dollar):
+            value = follow(evaluator.value(tree), environment)
+            values[lane] = value if c_types.is_void(value.type) else value.fetched()
+            continue
+        given = [evaluator.lvalue(argument) for argument in tree.arguments]
+        callee, arguments = call_target(tree.function, evaluator, given, environment)
+        planned.setdefault(callee.address, {})[lane] = callee, arguments, environment
+    for by_lane in planned.values():
+        callee = next(iter(by_lane.values()))[0]
+        values |= calls.call_lanes(
+            Call(
+                callee, focus.thread, {lane: arguments for lane, (_, arguments, _) in by_lane.items()},
+                {lane: environment for lane, (_, _, environment) in by_lane.items()},
+            )
+        )
+    return values
+
+
+def _vector(values: Mapping[int, Value], count: int) -> Value:
+    """Values by lane as one; lanes without any are missing in it."""
+    if not values:
+        return Value(c_types.VOID, data=b"")
+    element = next(iter(values.values())).type
+    if c_types.is_void(element):
+        return Value(c_types.VOID, data=b"")
+    size = c_types.size_of(element)
+    data = bytearray(size * count)
+    missing: dict[int, Absence] = {}
+    for lane in range(count):
+        if lane in values:
+            data[lane * size : (lane + 1) * size] = values[lane].contents()
+        else:
+            missing |= dict.fromkeys(range(lane * size, (lane + 1) * size), Absence.UNAVAILABLE)
+    type_: Type = c_types.array_of(element, count)
+    if c_types.is_scalar(element):
+        type_ = VectorType(element, count, size * count)
+    if not missing:
+        return Value(type_, data=bytes(data))
+    return Value(type_, SnapshotStorage(bytes(data), missing))

@@ -1,0 +1,69 @@
+"""What the next instruction reads and writes, and what a kernel begins with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments
+from rocdbg.cli.command_options import Option
+from rocdbg.cli.command_registry import Category, CommandError, command
+from rocdbg.cli.operand_lines import register_row, shown_value, write_operands
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+STATUS = Category.STATUS
+
+
+def _need_running(shell: Shell) -> None:
+    if not shell.session.inferior.running:
+        raise CommandError("The program has no registers now.")
+
+
+@command(
+    "info operands", category=STATUS, needs=_need_running,
+    args=Arguments(Option("-all", "Show the values of vector registers in all lanes.", key="all_lanes")),
+)
+def info_operands(shell: Shell, all_lanes: bool) -> None:
+    """The registers that the instruction at the PC reads and will write, with their values.
+
+    Of vector registers the value in the focused lane is shown; EXEC, VCC and SCC are listed where the instruction
+    reads or writes them without naming them. What the instruction before has changed comes first, as old and new
+    value, if this command (or a stop with `set operands on') was at that one; a star marks operands that have changed
+    since.
+    """
+    write_operands(shell, all_lanes)
+
+
+@command("info kernel-registers", category=STATUS, needs=_need_running, args=Arguments())
+def info_kernel_registers(shell: Shell) -> None:
+    """The scalar registers that the kernel asked to have something in when its waves begin, by meaning.
+
+    The values are those that they have now: code may have written over them.
+    """
+    session = shell.session
+    thread = session.focus.current.thread
+    if thread is None:
+        raise CommandError("No thread selected")
+    kernel = session.inferior.program_of(thread).code_object.kernels.find(session.inferior.wave(thread).kernel)
+    if kernel is None:
+        raise CommandError("The kernel of this wave is not known.")
+    descriptor = kernel.descriptor
+    rows: list[tuple[str, int, int]] = [
+        (item.name.lower().replace("_", " "), first, count)
+        for item, (first, count) in descriptor.user_sgprs().items()
+    ]
+    in_trap_registers = descriptor.target.name.startswith("gfx12")
+    if not in_trap_registers:
+        first = descriptor.user_sgpr_count
+        for axis in "xyz":
+            if getattr(descriptor, f"enable_sgpr_workgroup_id_{axis}"):
+                rows.append((f"workgroup id {axis}", first, 1))
+                first += 1
+    for title, first, count in rows:
+        name = f"s{first}" if count == 1 else f"s[{first}:{first + count - 1}]"
+        found = register_row(shell, name)
+        if found is not None:
+            shell.line(f"{title:<26} {name:<10} {shown_value(shell, found.value, 0)}")
+    if in_trap_registers:
+        shell.line("The workgroup's position is in ttmp7 (y, z) and ttmp9 (x).")

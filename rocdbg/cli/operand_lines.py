@@ -1,0 +1,84 @@
+"""The lines of `info operands`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.register_tables import register_lines
+from rocdbg.debugger.base.errors import RegisterAccessError
+from rocdbg.debugger.reports.operand_values import OperandRow, operands_here
+from rocdbg.debugger.reports.session_tables import RegisterRow
+from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.value import Value
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+_NAME = 10
+
+
+def write_operands(shell: Shell, all_lanes: bool = False) -> None:
+    """The lines of ``info operands``; kept to compare the next ones with. Raises `NoRegistersError`."""
+    session = shell.session
+    text, operands = operands_here(session.inferior, session.focus, session.data)
+    thread, lane = session.focus.current.thread, session.focus.current.lane or 0
+    key = (session.inferior.life, thread)
+    known = shell.state.operands_shown if shell.state.operands_of == key else {}
+    changed = set()
+    lines = []
+    for name, (before, written) in known.items():
+        row = register_row(shell, name)
+        if row is None or row.value.absence is not None or row.value.contents() == before.contents():
+            continue
+        changed.add(name)
+        if written:
+            old, new = shown_value(shell, before, lane), shown_value(shell, row.value, lane)
+            lines.append(f"changed      {name:<{_NAME}} " + (f"{old} -> {new}" if old != new else "in other lanes"))
+    lines.append(f"next         {text}")
+    shown: dict[str, tuple[Value, bool]] = {}
+    rows: list[tuple[OperandRow, RegisterRow]] = []
+    for operand in operands:
+        found = register_row(shell, operand.name)
+        if found is not None:
+            rows.append((operand, found))
+            if found.value.absence is None:
+                data = found.value.contents()
+                shown[operand.name] = Value(found.value.type, data=data), operand.writes
+    for operand, found in rows:
+        role = ("reads" if operand.reads else "") + ("+" if operand.reads and operand.writes else "")
+        role += "writes" if operand.writes else ""
+        mark = "*" if operand.name in changed else " "
+        if all_lanes and found.value.absence is None and c_types.is_vector_like(found.value.type):
+            lines.append(f"{role:<13.13}{mark}")
+            lines += register_lines([found])
+            continue
+        value = found.raw if found.value.absence is not None else shown_value(shell, found.value, lane)
+        lines.append(f"{role:<12}{mark}{operand.name:<{_NAME}} {value}")
+    shell.state.operands_shown, shell.state.operands_of = shown, key
+    for line in lines:
+        shell.line(line)
+
+
+def register_row(shell: Shell, name: str) -> RegisterRow | None:
+    """A register's contents; ``None`` for those that the wave does not have."""
+    try:
+        [row] = shell.session.tables.registers([name])
+    except RegisterAccessError:
+        return None
+    return row
+
+
+def shown_value(shell: Shell, value: Value, lane: int) -> str:
+    """A value in the focused lane, in hexadecimal and as what else a dword may be."""
+    if c_types.is_vector_like(value.type):
+        elements = list(value.each_element())
+        value = elements[lane] if lane < len(elements) else elements[0]
+    data = value.contents()
+    number = int.from_bytes(data, "little")
+    if len(data) > 8:
+        words = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]
+        return " ".join(f"{word:#x}" for word in words)
+    if len(data) != 4:
+        return f"{number:#x}"
+    signed = number - (number >> 31 << 32)
+    return f"{number:#x} ({signed})"

@@ -1,0 +1,31 @@
+"""What `rocdbg dwarf` says of a file, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocdbg import dwarf
+from rocdbg.dwarf.checker.listing import explained, listed
+from rocdbg.dwarf.checker.reports import as_json, as_sarif, as_text
+
+
+def check_file(path: str, target_id: str | None, form: str, version: str) -> tuple[bool, list[str]]:
+    """Whether a file breaks no rule, and its findings in a form: "text", "json" or "sarif"."""
+    findings = dwarf.check(dwarf.open(path, target_id))
+    if form == "json":
+        lines = as_json(path, findings).splitlines()
+    elif form == "sarif":
+        lines = as_sarif(path, findings, version).splitlines()
+    else:
+        lines = as_text(path, findings)
+    return not findings, lines
+
+
+def print_file(path: str, target_id: str | None) -> Iterator[str]:
+    """Units, entries and attributes."""
+    return listed(dwarf.open(path, target_id))
+
+
+def explain_file(path: str, target_id: str | None, name: str, pc: int | None, lane: int) -> Iterator[str]:
+    """Where the objects of a name are, and by which operations."""
+    return explained(dwarf.open(path, target_id), name, pc, lane)

@@ -1,0 +1,359 @@
+"""The check: every unit, entry, attribute, list, table and frame of a file, each held to its rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from rocdbg.dwarf.architecture import UNSPECIFIED, Architecture, architecture_by_name
+from rocdbg.dwarf.attribute_names import ATTRIBUTES, attribute_name
+from rocdbg.dwarf.cfi import FrameTable, parse_frames
+from rocdbg.dwarf.checker.probe import Probe
+from rocdbg.dwarf.checker.rules import RULES, Finding
+from rocdbg.dwarf.context import LocationList
+from rocdbg.dwarf.decoding import decode
+from rocdbg.dwarf.errors import DwarfError, EvaluationError, IllFormed
+from rocdbg.dwarf.info.attribute_expressions import as_written
+from rocdbg.dwarf.info.attribute_values import Address, AttributeValue, Constant, Exprloc, Loclist
+from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.name_index import read_name_indexes
+from rocdbg.dwarf.info.scopes import Entity
+from rocdbg.dwarf.info.whereabouts import function_around
+from rocdbg.dwarf.reader import results
+from rocdbg.dwarf.reader.entry import Entry
+from rocdbg.dwarf.reader.file import DebugFile, DebugUnit
+from rocdbg.dwarf.reader.numbers import tag_name
+from rocdbg.errors import Error
+
+__all__ = ["check"]
+
+_OBJECTS = (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.COMMON_BLOCK)
+_FUNCTIONS = (Tag.SUBPROGRAM, Tag.INLINED_SUBROUTINE, Tag.ENTRY_POINT)
+_AUGMENTATION = re.compile(r"(\[[^:\[\]]+:v\d+\.\d+(:[^\]]*)?\])*")
+_VENDOR_CODES = {row.code for row in ATTRIBUTES}
+_LAST_MEMORY_SPACE, _VENDOR_MEMORY_SPACES = 4, range(0x8000, 0x10000)
+_FILLS = (0x00, 0x11)
+_MOST_PLACES = 64
+"""Entries of one list that are evaluated."""
+
+_Ask = Callable[[Entry, Probe], object]
+
+
+def check(file: DebugFile) -> list[Finding]:
+    """All that breaks a rule (A.2 to A.7), by section and offset. Nothing is raised for what is damaged."""
+    checker = _Checker(file)
+    checker.run()
+    return sorted(checker.findings, key=lambda found: (found.section, found.offset, found.rule.id, found.message))
+
+
+class _Checker:
+    def __init__(self, file: DebugFile) -> None:
+        self.file = file
+        self.findings: list[Finding] = []
+        self._known: set[tuple[str, str, int]] = set()
+        self.architecture: Architecture = (
+            architecture_by_name(file.architecture) if file.architecture is not None else UNSPECIFIED
+        )
+
+    # What is found
+
+    def add(self, rule: str, message: str, section: str, offset: int, entry: Entry | None = None, pc: int = -1) -> None:
+        """Keep a finding, once for a rule and a place."""
+        key = rule, section, offset
+        if key in self._known:
+            return
+        self._known.add(key)
+        function, path, line, dialect = "", "", 0, ""
+        try:
+            if entry is not None:
+                dialect = entry.die.unit.dialect
+                around = function_around(entry.die)
+                function = (Entity(around).qualified_name or "") if around is not None else ""
+                for die in (entry.die, around):
+                    own = Entity(die) if die is not None else None
+                    if own is not None and own.decl_line:
+                        line, path = own.decl_line, own.decl_file.path if own.decl_file is not None else ""
+                        break
+                path = path or entry.die.unit.name
+            elif pc >= 0:
+                scopes = self.file.at(pc)
+                function = (scopes[-1].qualified_name or "") if scopes else ""
+                dialect = scopes[-1].die.unit.dialect if scopes else ""
+                path, line = self.file.line_at(pc) or ("", 0)
+        except Error:  # that is another finding
+            pass
+        self.findings.append(Finding(RULES[rule], message, section, offset, function, path, line, dialect))
+
+    def at_entry(self, rule: str, message: str, entry: Entry) -> None:
+        """A finding about an attribute of an entry."""
+        section, offset = entry.die.unit.entries.where(entry.offset)
+        self.add(rule, message, section, offset, entry)
+
+    def damage(self, error: Error, entry: Entry | None = None, rule: str = "readable") -> None:
+        """A finding about what cannot be read."""
+        if isinstance(error, DebugInfoError):
+            self.add(rule, error.reason, error.section, error.offset or 0, entry)
+        elif entry is not None:
+            self.at_entry(rule, str(error), entry)
+        else:
+            self.add(rule, str(error), ".debug_info", 0)
+
+    # All of it
+
+    def run(self) -> None:
+        try:
+            units = self.file.units
+        except Error as error:
+            self.damage(error)
+            units = ()
+        for unit in units:
+            self._unit(unit)
+        self._lines(units)
+        self._names()
+        self._frames()
+
+    def _unit(self, unit: DebugUnit) -> None:
+        try:
+            entries = unit.entries
+            augmentation = unit.augmentation
+        except Error as error:
+            self.damage(error)
+            return
+        if not _AUGMENTATION.fullmatch(augmentation):
+            self.at_entry("augmentation-format", f"'{augmentation}' has another form", unit.top)
+        for entry in entries:
+            try:
+                self._entry(entry)
+            except Error as error:
+                self.damage(error, entry)
+
+    def _entry(self, entry: Entry) -> None:
+        die = entry.die
+        for code in die.attributes:
+            for value in die.attribute_values(code):
+                self._attribute(entry, code, value)
+        if die.tag in _FUNCTIONS:
+            self._static("lanes", entry, lambda: results.lanes(die))
+            if results.has_iterations(die):
+                told = results.expression(die, (At.LLVM_LANES,))
+                self._probe("iterations", entry, told, lambda entry, context: results.iterations(entry.die, context))
+
+    def _attribute(self, entry: Entry, code: int, value: AttributeValue) -> None:
+        self._vendor(entry, code, value)
+        if isinstance(value, Exprloc | Loclist) and not self._decodes(entry, code, value):
+            return
+        self._by_code(entry, code, value)
+
+    def _vendor(self, entry: Entry, code: int, value: AttributeValue) -> None:
+        """A code of the extensions has a meaning on this tag, in this class. Those of upstream alone are not judged."""
+        dialect = entry.die.unit.dialect
+        if code not in _VENDOR_CODES or dialect == "llvm22":
+            return
+        kind = {"sectionoffset": "sec_offset"}.get(type(value).__name__.lower(), type(value).__name__.lower())
+        if not any(attribute_name(code, entry.tag, kind, each) for each in (dialect, "amd", "llvm22")):
+            self.at_entry(
+                "attribute-class", f"attribute {code:#x} of class {kind} has no meaning on {tag_name(entry.die.tag)}",
+                entry,
+            )
+
+    def _decodes(self, entry: Entry, code: int, value: Exprloc | Loclist) -> bool:
+        """Whether an expression or all of a list are sequences of operations."""
+        unit = entry.die.unit
+        name = attribute_name(code, entry.tag, None, unit.dialect) or f"attribute {code:#x}"
+        try:
+            what = as_written(value, unit)
+        except DwarfError as error:
+            offset = value.offset if isinstance(value, Loclist) else 0
+            section = value.section_name if isinstance(value, Loclist) else ".debug_info"
+            self.add("location-list", f"{name}: {error.detail}", section, offset, entry)
+            return False
+        good = True
+        parts = list(what) if isinstance(what, LocationList) else [(None, None, what.data)]
+        for low, high, data in parts:
+            if low is not None and high is not None and high < low and isinstance(value, Loclist):
+                self.add(
+                    "location-list", f"{name}: a range ends at {high:#x} and begins at {low:#x}", value.section_name,
+                    value.offset, entry,
+                )
+            try:
+                decode(data, unit.dialect, address_size=unit.address_size, offset_size=unit.offset_size)
+            except IllFormed as error:
+                good = False
+                self.at_entry("expression", f"{name}: {error.detail}", entry)
+        return good
+
+    def _by_code(self, entry: Entry, code: int, value: AttributeValue) -> None:
+        die = entry.die
+        there = value if isinstance(value, Exprloc | Loclist) else None
+        match code:
+            case At.LOCATION if die.tag in _OBJECTS:
+                self._probe("location", entry, there, lambda entry, context: results.location(entry.die, context))
+            case At.RETURN_ADDR:
+                self._probe("return-addr", entry, there, lambda entry, context: results.return_addr(entry.die, context))
+            case At.FRAME_BASE:
+                self._probe("frame-base", entry, there, lambda entry, context: results.frame_base(entry.die, context))
+            case At.STATIC_LINK:
+                self._probe("static-link", entry, there, lambda entry, context: results.static_link(entry.die, context))
+            case At.LLVM_LANE_PC | At.LLVM22_LANE_PC if there is not None and die.tag in _FUNCTIONS:
+                self._probe("lane-pc", entry, there, lambda entry, context: results.lane_pc(entry.die, context))
+            case At.LLVM_ACTIVE_LANE if there is not None and die.tag in _FUNCTIONS:
+                self._probe("active-lane", entry, there, lambda entry, context: results.active_lane(entry.die, context))
+            case At.LLVM_VECTOR_SIZE | At.LLVM22_VECTOR_SIZE if die.tag == Tag.BASE_TYPE:
+                self._static("vector-size", entry, entry.vector_size)
+            case At.LLVM22_MEMORY_SPACE if isinstance(value, Constant):
+                if value.value > _LAST_MEMORY_SPACE and value.value not in _VENDOR_MEMORY_SPACES:
+                    self.at_entry("memory-space", f"there is no memory space {value.value:#x}", entry)
+            case At.LLVM22_ADDRESS_SPACE if isinstance(value, Constant) and self.architecture is not UNSPECIFIED:
+                if self.architecture.address_space(value.value, die.unit.dialect) is None:
+                    self.at_entry(
+                        "address-space", f"{self.architecture.name} has no address space {value.value:#x}", entry
+                    )
+            case At.DATA_MEMBER_LOCATION if not isinstance(value, Constant):
+                self._probe("member-location", entry, there, _member)
+            case At.VTABLE_ELEM_LOCATION if there is not None:
+                self._probe("vtable-elem", entry, there, _slot)
+            case At.USE_LOCATION:
+                self._probe("use-location", entry, there, _used)
+            case At.DATA_LOCATION:
+                self._probe("data-location", entry, there, _data)
+            case At.CALL_VALUE | At.CALL_DATA_VALUE | At.CALL_DATA_LOCATION:
+                self._probe("call-site", entry, there, {
+                    At.CALL_VALUE: lambda entry, context: results.call_value(entry.die, context),
+                    At.CALL_DATA_VALUE: lambda entry, context: results.call_data_value(entry.die, context),
+                    At.CALL_DATA_LOCATION: lambda entry, context: results.call_data_location(entry.die, context),
+                }[code])
+
+    # Evaluation
+
+    def _static(self, rule: str, entry: Entry, ask: Callable[[], object]) -> None:
+        try:
+            ask()
+        except IllFormed as error:
+            self.at_entry(rule, error.detail, entry)
+
+    def _probe(self, rule: str, entry: Entry, value: Exprloc | Loclist | None, ask: _Ask) -> None:
+        """Evaluate where the attribute says something; ill-formed is what is so with any contents of the program."""
+        for pc in self._places(entry, value):
+            broken: set[str] = set()
+            for fill in _FILLS:
+                try:
+                    ask(entry, Probe(self.architecture, pc, fill, 64))
+                except IllFormed as error:
+                    if _is_of_gcc(error, entry):
+                        break
+                    broken.add(error.detail)
+                except EvaluationError:
+                    break
+                else:
+                    break
+            else:
+                if len(broken) == 1:
+                    self.at_entry(rule, broken.pop(), entry)
+                    return
+
+    def _places(self, entry: Entry, value: Exprloc | Loclist | None) -> Iterator[int]:
+        """Addresses at which an attribute is looked at: for a list the beginnings of its ranges."""
+        if isinstance(value, Loclist):
+            what = as_written(value, entry.die.unit)
+            if isinstance(what, LocationList):
+                lows = {low for low, high, _ in what if low is not None and high is not None and low < high}
+                yield from sorted(lows)[:_MOST_PLACES]
+            return
+        around = function_around(entry.die)
+        low = around.attribute(At.LOW_PC) if around is not None else None
+        yield low.value if isinstance(low, Address) else 0
+
+    # Other sections
+
+    def _lines(self, units: tuple[DebugUnit, ...]) -> None:
+        for unit in units:
+            try:
+                table = unit.raw.line_table
+                if table is not None:
+                    _ = table.header, table.sequences
+            except Error as error:
+                self.damage(error, None, "line-table")
+
+    def _names(self) -> None:
+        try:
+            read_name_indexes(self.file.info.entries.sections)
+        except Error as error:
+            self.damage(error, None, "name-index")
+
+    def _frames(self) -> None:
+        sections: list[tuple[str, bytes, bool, int]] = []
+        data = self.file.sections.get(".debug_frame")
+        if data:
+            sections.append((".debug_frame", data, False, 0))
+        if self.file.eh_frame is not None:
+            sections.append((".eh_frame", self.file.eh_frame[0], True, self.file.eh_frame[1]))
+        for name, content, is_eh, address in sections:
+            self._frame_section(name, content, is_eh, address)
+
+    def _frame_section(self, name: str, content: bytes, is_eh: bool, address: int) -> None:
+        faults: list[DwarfError] = []
+        tables: dict[str, FrameTable] = {}
+
+        def table_of(dialect: str) -> FrameTable:
+            if dialect not in tables:
+                tables[dialect] = parse_frames(
+                    content, dialect=dialect, eh_frame=is_eh, section_address=address, faults=faults
+                )
+            return tables[dialect]
+
+        for fde in table_of("amd").fdes:
+            scopes = self._scopes(fde.start)
+            dialect = scopes[-1].die.unit.dialect if scopes else "amd"
+            self._frame(table_of(dialect), fde.offset, fde.start, fde.end, name)
+        for fault in faults:
+            self.add("call-frame", fault.detail, name, fault.offset or 0)
+
+    def _scopes(self, pc: int) -> list[Entry]:
+        try:
+            return self.file.at(pc)
+        except Error:
+            return []
+
+    def _frame(self, table: FrameTable, offset: int, start: int, end: int, section: str) -> None:
+        pc, looked = start, 0
+        try:
+            while pc < end and looked < _MOST_PLACES:
+                row = table.row(pc)
+                if row is None:
+                    return
+                context = Probe(self.architecture, pc, 0, 64)
+                if self.architecture is not UNSPECIFIED:
+                    for ask in (
+                        *((lambda: row.cfa_location(context),) if row.cfa is not None else ()),  # noqa: B023
+                        *(lambda n=number: row.register_location(n, context) for number in row.rules),  # noqa: B023
+                    ):
+                        try:
+                            ask()
+                        except EvaluationError:
+                            continue
+                pc, looked = max(row.end, pc + 1), looked + 1
+        except IllFormed as error:
+            self.add("call-frame", error.detail, section, offset, pc=pc)
+
+
+def _is_of_gcc(error: IllFormed, entry: Entry) -> bool:
+    """Whether it is about types of operands in an expression of GCC's, which for AMD's GPUs mixes typed and generic
+    values of 32 bits and means what their bits give."""
+    return "type" in error.reason and entry.die.unit.producer.startswith("GNU ")
+
+
+def _member(entry: Entry, context: Probe) -> object:
+    return results.member_location(entry.die, context, context.somewhere)
+
+
+def _slot(entry: Entry, context: Probe) -> object:
+    return results.vtable_elem_location(entry.die, context, context.somewhere)
+
+
+def _used(entry: Entry, context: Probe) -> object:
+    return results.use_location(entry.die, context, 0, context.somewhere)
+
+
+def _data(entry: Entry, context: Probe) -> object:
+    return results.data_location(entry.die, context, context.somewhere)

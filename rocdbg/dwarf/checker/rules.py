@@ -1,0 +1,64 @@
+"""The rules that are checked: an identifier, the section of the text, and what it asks for."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+__all__ = ["RULES", "Finding", "Rule"]
+
+
+class Rule(Struct, frozen=True):
+    """A rule. ``section`` is that of the extensions (A.x), which is the section of DWARF 5 without the A."""
+
+    id: str
+    section: str
+    text: str
+
+
+class Finding(Struct, frozen=True):
+    """A rule (A.2 to A.7) that is broken, and where: section and offset of the entry, list, table or frame; the
+    function, source file and line as far as they are known; the dialect of the unit."""
+
+    rule: Rule
+    message: str
+    section: str
+    offset: int
+    function: str = ""
+    file: str = ""
+    line: int = 0
+    dialect: str = ""
+
+    @property
+    def place(self) -> str:
+        """Section and offset (A.7.5): ``.debug_info+0x40``."""
+        return f"{self.section}+{self.offset:#x}"
+
+
+_ROWS = [
+    ("readable", "A.7", "Units, abbreviations, entries, strings and references can be read."),
+    ("augmentation-format", "A.3.1.1", "An augmentation string is [vendor:vX.Y:options], any number of times."),
+    ("attribute-class", "A.7.5.4", "A vendor attribute is on a tag and in a form class that it has a meaning for."),
+    ("expression", "A.2.5.4", "An expression is a sequence of whole operations of its unit's dialect."),
+    ("location-list", "A.2.5.5", "A location list is a sequence of known entries, and no range ends before it begins."),
+    ("return-addr", "A.3.3.5 (1)", "DW_AT_return_addr is one location in memory."),
+    ("frame-base", "A.3.3.5 (2)", "DW_AT_frame_base is one location in memory or a register, without DW_OP_fbreg."),
+    ("static-link", "A.3.3.5 (3)", "DW_AT_static_link is one location in memory."),
+    ("lanes", "A.3.3.5 (4)", "DW_AT_LLVM_lanes is a positive integer constant."),
+    ("lane-pc", "A.3.3.5 (5)", "DW_AT_LLVM_lane_pc is one location, of a vector of as many PCs as there are lanes."),
+    ("active-lane", "A.3.3.5 (6)", "DW_AT_LLVM_active_lane is one location, of a mask of as many bits as lanes."),
+    ("iterations", "A.3.3.5 (7)", "DW_AT_LLVM_iterations is positive: a constant, or one implicit location."),
+    ("call-site", "A.3.4.2", "What a call site passes is a value, where that lives is a location."),
+    ("location", "A.4.1, A.4.2", "DW_AT_location is an expression that gives a location."),
+    ("memory-space", "A.2.14", "A memory space is one of the text's or of a vendor's."),
+    ("vector-size", "A.5.1", "DW_AT_LLVM_vector_size is a positive integer constant."),
+    ("address-space", "A.2.13", "An address space is one of the target architecture's."),
+    ("member-location", "A.5.7.3", "DW_AT_data_member_location is a constant or an expression that gives a location."),
+    ("vtable-elem", "A.5.7.8", "DW_AT_vtable_elem_location is an expression that gives a location."),
+    ("use-location", "A.5.14", "DW_AT_use_location is an expression that gives a location."),
+    ("data-location", "A.5.18.1", "DW_AT_data_location is an operation expression that gives a location."),
+    ("name-index", "A.6.1.1", "A name index can be read, and its entries are in units that there are."),
+    ("line-table", "A.6.2.4", "A line number program can be read from its header to its end."),
+    ("call-frame", "A.6.4", "Call frame information can be read, and its rules give what they have to."),
+]
+RULES: dict[str, Rule] = {identifier: Rule(identifier, section, text) for identifier, section, text in _ROWS}
+"""By identifier."""

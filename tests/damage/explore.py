@@ -1,0 +1,104 @@
+"""Damage each attribute, list, table and frame of twenty objects, one at a time, and debug what is left.
+
+    python -m tests.damage.explore [--count N] [--seed S]     (make damage)
+
+Whatever is damaged, a session stops at the kernel, shows the stack and the lanes, prints a register, goes on by
+`next`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import rocdbg
+from tests.damage.damages import Damage, damages
+
+DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
+OBJECTS = (
+    "extensions/nested/nested.toml", "extensions/unwinding/unwinding.toml", "divergence/divergence.toml",
+    "extensions/wholewave/wholewave.toml", "extensions/types/types.toml", "calls/calls.O2.toml",
+    "extensions/callsites/callsites.toml", "extensions/overlay/overlay.toml", "extensions/pieces/pieces.toml",
+    "extensions/pointers/pointers.toml", "extensions/nested/nested.proposal2020.toml",
+    "extensions/nested/nested.llvm22.toml", "divergence/divergence.O2.toml", "calls/calls.toml",
+    "divergence/divergence.O0.wave64.toml", "divergence/divergence.O2.wave64.toml", "vectors/vectors.toml",
+    "spaces/spaces.toml", "saxpy/saxpy.toml", "scan/scan.toml",
+)
+_COMMANDS = ("bt", "info locals", "info lanes", "print $pc", "next", "bt", "info frame", "print $exec")
+
+
+@cache
+def _object(name: str) -> tuple[Path, str, bytes, str]:
+    """The launch file, the object's name and bytes, and the kernel."""
+    launch = DEMOS / name
+    text = launch.read_text()
+    values = {}
+    for key in ("file", "kernel", "arch"):
+        for line in text.splitlines():
+            if line.startswith(f"{key} ="):
+                values[key] = line.split('"')[1]
+                break
+    file = values["file"].replace("{arch}", values.get("arch", "gfx90a"))
+    return launch, file, (launch.parent / file).read_bytes(), values["kernel"]
+
+
+@cache
+def _all(name: str) -> list[Damage]:
+    return damages(_object(name)[2])
+
+
+def sample(name: str, count: int, seed: int) -> list[Damage]:
+    """Some ways to damage an object."""
+    found = _all(name)
+    return random.Random(f"{seed} {name}").sample(found, min(count, len(found)))
+
+
+def faults(name: str, damage: Damage, folder: Path) -> list[str]:
+    """What cannot be done with a damaged object, in words; empty if all can."""
+    launch, file, data, kernel = _object(name)
+    for beside in launch.parent.iterdir():
+        if beside.suffix in (".npy", ".toml"):
+            shutil.copy(beside, folder / beside.name)
+    (folder / file).write_bytes(damage.applied(data))
+    found = []
+    debugger = rocdbg.Debugger(folder / launch.name)
+    try:
+        debugger.execute(f"break {kernel}", to_string=True)
+        if "hit Breakpoint" not in debugger.execute("run", to_string=True):
+            found.append(f"{name}: {damage.what}: run does not stop")
+        for command in _COMMANDS:
+            if debugger.session.inferior.target is None:
+                break  # without lines `next` runs on to the end
+            debugger.execute(command, to_string=True)
+    except rocdbg.Error as error:
+        found.append(f"{name}: {damage.what}: {error}")
+    finally:
+        if debugger.session.inferior.target is not None:
+            debugger.session.running.kill()
+    return found
+
+
+def main() -> int:
+    """All of them, or as many of each object as asked for; the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1 << 30)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    total = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in OBJECTS:
+            for damage in sample(name, options.count, options.seed):
+                for words in faults(name, damage, Path(folder)):
+                    total += 1
+                    sys.stdout.write(f"{words}\n")
+    sys.stdout.write(f"{total} faults\n")
+    return int(bool(total))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""`rocdbg dwarf check`: what breaks a rule is found under the rule's name; what compilers write is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rocdbg
+from rocdbg import dwarf
+from rocdbg.cli.main import main
+from rocdbg.dwarf.checker.reports import as_sarif
+from rocdbg.dwarf.checker.rules import RULES
+from rocdbg.dwarf.encoding import assemble
+from tests.damage.described_kernel import Described, build
+
+DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
+LANES, ITERATIONS, CONSTANT, LANE_PC, ACTIVE, BASE, LINK = 4, 5, 6, 7, 8, 9, 10
+TWO_PLACES = assemble(("regx", 17))
+
+# what is other, the rule that is broken, a part of the message
+CASES = [
+    ([("k", LANES, None, 0)], "lanes", "its value is 0, not greater than 0"),
+    ([("k", ITERATIONS, None, assemble(("regx", 2563)))], "iterations", "implicit location description"),
+    ([("k", ITERATIONS, None, assemble("lit0", "stack_value"))], "iterations", "its value is 0"),
+    ([("k", LANE_PC, 0x3E0B, assemble("lit0", "stack_value", ("extend", 64, 32)))], "lane-pc", "not 64 lanes"),
+    ([("k", LANE_PC, 0x3E0B, assemble("drop"))], "lane-pc", "DW_OP_drop"),
+    ([("k", ACTIVE, 0x3E08, assemble("drop"))], "active-lane", "DW_OP_drop"),
+    ([("k", LINK, 0x48, assemble(("regx", 36)))], "static-link", "a location in memory: it is register s4"),
+    ([("k", LINK, 0x2A, assemble(("regx", 36)))], "return-addr", "a location in memory: it is register s4"),
+    ([("k", BASE, None, assemble(("fbreg", 0)))], "frame-base", "DW_OP_fbreg"),
+    ([("k", BASE, None, assemble("lit1", "stack_value"))], "frame-base", "not in memory"),
+    ([("x", 2, None, b"\xff")], "expression", "unknown operation code 0xff"),
+    ([("x", 2, None, assemble(("regx", 9999)))], "location", "9999"),
+    ([("vector", 3, None, 0)], "vector-size", "its value is 0"),
+    ([("pointer", 2, None, 0x44)], "address-space", "no address space 0x44"),
+    ([("pointer", 2, 0x3E0F, 9)], "memory-space", "no memory space 0x9"),
+    ([("struct.b", 2, None, assemble("drop", "drop"))], "member-location", "DW_OP_drop"),
+    ([("pointer", 2, 0x3E08, None)], "attribute-class", "0x3e08"),
+    ([("k", CONSTANT, 0x49, None)], "", ""),
+]
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Described:
+    return build(tmp_path_factory.mktemp("checked"))
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize(("patches", "rule", "words"), CASES, ids=[f"{c[1]}-{c[2][:20]}" for c in CASES])
+def test_found(
+    patches: list[tuple[str, int, int | None, bytes | int | None]], rule: str, words: str, described: Described
+) -> None:
+    found = dwarf.check(dwarf.open(described.patched(*patches)))
+    assert [each.rule.id for each in found] == ([rule] if rule else [])
+    for each in found:
+        assert words in each.message
+        assert each.section == ".debug_info" and each.offset and each.dialect == "amd"
+
+
+@pytest.mark.llvm
+def test_nothing_is_found_where_all_is_well(described: Described) -> None:
+    assert dwarf.check(dwarf.open(described.file)) == []
+
+
+@pytest.mark.parametrize("name", [
+    "calls/calls.O2.gfx1100.co", "divergence/divergence.O0.gfx90a.co", "extensions/nested/nested.amd.gfx90a.co",
+    "extensions/nested/nested.proposal2020.gfx1100.co", "extensions/unwinding/unwinding.gfx90a.co",
+    "extensions/types/types.gfx1100.co", "extensions/callsites/callsites.gfx90a.co",
+])
+def test_demo_kernels_break_no_rule(name: str) -> None:
+    assert dwarf.check(dwarf.open(DEMOS / name)) == []
+
+
+@pytest.mark.llvm
+def test_forms_and_status(described: Described, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = tmp_path / "good.co", tmp_path / "bad file.co"
+    good.write_bytes(described.file)
+    bad.write_bytes(described.patched(("k", LANES, None, 0)))
+    assert main(["dwarf", "check", str(good)]) == 0
+    assert capsys.readouterr().out == f"{good}: no rule is broken\n"
+    assert main(["dwarf", "check", str(bad)]) == 1
+    first, last = capsys.readouterr().out.splitlines()
+    assert "in k: its value is 0, not greater than 0 [lanes, A.3.3.5 (4), amd]" in first
+    assert last == f"{bad}: 1 finding"
+    assert main(["dwarf", "check", "--format", "json", str(bad)]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["findings"]
+    told = found["rule"], found["section"], found["function"], found["dialect"]
+    assert told == ("lanes", ".debug_info", "k", "amd")
+    assert main(["dwarf", "check", str(tmp_path / "nothing.co")]) == 2
+    assert "nothing.co" in capsys.readouterr().err
+
+
+@pytest.mark.llvm
+def test_sarif(described: Described) -> None:
+    """What the schema of SARIF 2.1.0 requires of a log, a run, a tool, a rule and a result."""
+    findings = dwarf.check(dwarf.open(described.patched(("k", LANES, None, 0), ("vector", 3, None, 0))))
+    log = json.loads(as_sarif("a b.co", findings, rocdbg.__version__))
+    assert log["version"] == "2.1.0" and log["$schema"].endswith("sarif-schema-2.1.0.json")
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert [rule["id"] for rule in driver["rules"]] == list(RULES) and driver["name"]
+    assert len(run["results"]) == 2
+    for result in run["results"]:
+        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("none", "note", "warning", "error") and result["message"]["text"]
+        (place,) = result["locations"]
+        assert place["physicalLocation"]["artifactLocation"] == {"uri": "a%20b.co", "index": 0}
+        assert all(set(logical) <= {"name", "kind", "fullyQualifiedName"} for logical in place["logicalLocations"])
+
+
+@pytest.mark.parametrize(("action", "words"), [
+    (["print"], "DW_AT_LLVM_lane_pc: list at"), (["explain"], "result: "), (["explain", "x", "--lane", "3"], "bit 96"),
+])
+def test_shown(action: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(DEMOS / "extensions/nested/nested.amd.gfx90a.co")
+    assert main(["dwarf", action[0], file, *action[1:]]) == 0
+    assert words in capsys.readouterr().out
