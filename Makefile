@@ -2,10 +2,26 @@
 PYTHON ?= $(firstword $(wildcard .venv-test/bin/python .venv/bin/python) python3)
 FUZZ_SECONDS ?= 60
 
-.PHONY: test damage fuzz fuzz-files fuzz-guided fuzz-kernels fuzz-llvmdi fuzz-readers fuzz-recordings fuzz-session truth bench lint
+.PHONY: test quick mutants coverage fuzz fuzz-files fuzz-guided fuzz-kernels \
+    fuzz-llvmdi fuzz-readers fuzz-recordings fuzz-session truth bench lint damage
 
 test:
 	./test
+
+quick:
+	./test quick
+
+# Every fault of tests/mutants/mutants.toml, one at a time; the test that each names has to fail.
+mutants:
+	$(PYTHON) -m tests.mutants.run
+
+# Statements that tests execute, and a floor of 95 % for what the debugger rests on. Semantics are executed where code is
+# translated, so nothing may be found in the translation cache.
+coverage:
+	ROCDBG_CACHE_SIZE=0 $(PYTHON) -m pytest -n 2 --dist worksteal --cov=rocdbg/dwarf --cov=rocdbg/sim/semantics --cov-report= \
+	    tests/dwarf tests/sim tests/debugger tests/demos tests/llvmdi
+	$(PYTHON) -m coverage report --skip-covered --fail-under=95 --include='rocdbg/dwarf/*'
+	$(PYTHON) -m coverage report --skip-covered --fail-under=95 --include='rocdbg/sim/semantics/*'
 
 lint:
 	$(PYTHON) -m ruff check .
@@ -50,8 +66,10 @@ fuzz-guided:
 	  $(PYTHON) benchmarks/fuzz_guided.py --seconds $(FUZZ_SECONDS) $$target || exit 1; done
 
 # Every demo kernel back and forth: 200 random positions each, compared bit for bit with fresh runs.
+# And the tests that run on a few compilers and targets in ./test, on all of them.
 truth:
 	$(PYTHON) benchmarks/truth.py
+	ROCDBG_TEST_EVERYTHING=1 $(PYTHON) -m pytest -n 2 --dist worksteal -m truth
 
 bench:
 	$(PYTHON) benchmarks/dwarf_speed.py

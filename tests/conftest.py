@@ -5,9 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from rocdbg.sim.engine.private_folder import UntrustedFolder, open_private
+from tests.accounting import Accounting
+from tests.compilations import Compilations
 
 # A bug surfaces as the exception it is, in the commands that tests start, too.
 os.environ.setdefault("ROCDBG_INTERNAL_ERRORS", "raise")
@@ -25,6 +30,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get("ROCDBG_REQUIRE_TOOLS"):
             pytest.fail(message)
         pytest.skip(message)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    about = "show processor time per folder, and write that of each test into FILE"
+    parser.addoption("--processor-time", nargs="?", const="", metavar="FILE", help=about)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    into = config.getoption("--processor-time")
+    if into is not None:
+        config.pluginmanager.register(Accounting("" if hasattr(config, "workerinput") else into))
 
 
 def pytest_collection_finish() -> None:
@@ -56,13 +72,47 @@ def pytest_runtest_teardown() -> None:
         _collected_at = _resident()
 
 
+KEPT = Path(__file__).resolve().parents[1] / ".test-cache"
+"""What test runs keep for the next one: translations with the key that makes them believed, and compiled objects. All
+of it is found by what it was made of, so removing the folder costs time and nothing else."""
+
+
+def kept(name: str) -> Path | None:
+    """A folder below `KEPT` that only the user can write to; None where the checkout is not the user's alone."""
+    try:
+        KEPT.mkdir(mode=0o700, exist_ok=True)
+        os.close(open_private(KEPT / name))
+    except (OSError, UntrustedFolder):
+        return None
+    return KEPT / name
+
+
 @pytest.fixture(scope="session", autouse=True)
 def translation_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Tests neither read nor fill the user's translation cache."""
+    """Tests neither read nor fill the user's translation cache.
+
+    All processes of all runs share one, with the state folder where its key lies: a process believes no entry that was
+    made with another key.
+    """
     folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:  # processes of one run use what others of them have translated
+    if "PYTEST_XDIST_WORKER" in os.environ:  # where nothing can be kept, at least the processes of one run share
         folder = folder.parent
-    cache = folder / "cache"
-    cache.mkdir(mode=0o700, exist_ok=True)
-    os.environ.setdefault("ROCDBG_CACHE_DIR", str(cache))
-    os.environ.setdefault("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+    for variable, name in (("ROCDBG_CACHE_DIR", "cache"), ("XDG_STATE_HOME", "state")):
+        place = kept(name) or folder / name
+        place.mkdir(mode=0o700, exist_ok=True)
+        os.environ.setdefault(variable, str(place))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compilations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What compilers make is kept between runs."""
+    folder = kept("compiled")
+    if folder is None:
+        yield
+        return
+    found = Compilations(folder, tmp_path_factory.getbasetemp())
+    if os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0":
+        found.clean()
+    found.install()
+    yield
+    found.uninstall()

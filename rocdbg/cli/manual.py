@@ -38,22 +38,15 @@ EQUALITY = """
 
 The same programs, built for the host and for the device, are debugged with GDB 13 and with rocdbg, command by command
 (`tests/gdb/`; `python -m tests.gdb.report` shows every pair that differs). An answer is equal if its text is, but for
-addresses and what a device does not have; one value more or less in the history makes all later `$N` of a session
-differ. Answers that differ on purpose are not counted. `tests/gdb/differences.txt` lists them by their reasons:
+addresses and what a device does not have. Every pair that differs is a row of `tests/gdb/differences/`, with both
+answers and the reason, whose first word says whose difference it is: `GDB`, a fault or a limit of GDB's; `host`, the
+program is compiled for the host there; `device`, a device cannot; `not offered`, rocdbg could and does not; `ours`, on
+purpose.
 
 """
 COUNTED = """
-Beside them these differences will stay, wherever they show:
-
-* what the program's memory held last can be read after its end: results are what kernels are run for. GDB shows what
-  the file has;
-* a kernel has no caller: where GDB goes on to the code that called `main`, or returns to it, the kernel ends or stays;
-* lines that exist on one side only, for one compiler has a jump there and the other none; numbers of instructions
-  (`stepi 3`), their text, and variables that have no value yet;
-* what is about processes: `detach`, `catch syscall`, addresses of unloaded shared libraries.
-
-| area | equal | answers | |
-|---|--:|--:|--:|
+| difference | pairs |
+|---|--:|
 """
 
 
@@ -77,11 +70,7 @@ def manual(registry: Registry) -> str:
     parts.append(STATES)
     parts += _states(registry)
     parts.append(EQUALITY)
-    reasons = (COMPARISON / "differences.txt").read_text(encoding="utf-8").splitlines()
-    parts += [f"{fill(line[2:], 100, initial_indent='* ', subsequent_indent='  ')}\n" for line in dict.fromkeys(reasons)
-              if line.startswith("# ")]  # fmt: skip
-    parts.append(COUNTED)
-    parts += _equality((COMPARISON / "scores.txt").read_text(encoding="utf-8"))
+    parts += _differences()
     return "".join(parts)
 
 
@@ -101,20 +90,32 @@ def _states(registry: Registry) -> Iterator[str]:
             yield "\n| | |\n|---|---|\n" + "".join(rows)
 
 
-def _equality(scores: str) -> Iterator[str]:
-    """A row for each area of the lines ``SESSION, AREA: EQUAL/TOTAL``, and one for all."""
-    equal: Counter[str] = Counter()
-    total: Counter[str] = Counter()
-    for line in scores.splitlines():
-        place, _, figures = line.rpartition(": ")
-        good, every = (int(figure) for figure in figures.split("/"))
-        area = place.partition(", ")[2]
-        equal[area] += good
-        total[area] += every
-    for area, every in sorted(total.items()):
-        yield f"| {area} | {equal[area]} | {every} | {_share(equal[area], every)} |\n"
-    good, every = equal.total(), total.total()
-    yield f"| **all** | {good} | {every} | {_share(good, every)} |\n"
+def _differences() -> Iterator[str]:
+    """The reasons for which answers differ from GDB's, most frequent first, and how many are of each kind."""
+    reasons: Counter[str] = Counter()
+    for file in sorted((COMPARISON / "differences").glob("*.txt")):
+        why = ""
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if line.startswith("# "):
+                why = line[2:]
+            elif line.startswith("(gdb"):
+                reasons[why] += 1
+    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    for why, count in ordered:
+        yield f"{fill(f'{why} ({count})', 100, initial_indent='* ', subsequent_indent='  ')}\n"
+    yield COUNTED
+    kinds: Counter[str] = Counter()
+    for why, count in ordered:
+        kinds[why.partition(":")[0]] += count
+    for kind, count in kinds.most_common():
+        yield f"| {kind} | {count} |\n"
+    every = sum(
+        line.startswith("(gdb) ")
+        for file in (COMPARISON / "golden").glob("*.txt")
+        for line in file.read_text(encoding="utf-8").splitlines()
+    )
+    equal = every - reasons.total()
+    yield f"| none: the answers are equal | {equal} of {every}, {_share(equal, every)} |\n"
 
 
 def _share(part: int, whole: int) -> str:

@@ -33,6 +33,7 @@ from rocdbg.cli.writer import Writer
 from rocdbg.debugger.base.settings import PrintSettings, Settings
 from rocdbg.debugger.session import Session
 from rocdbg.errors import Error
+from tests.passes import check_each
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]
 
@@ -58,17 +59,19 @@ def running_fixture() -> Shell:
     return shell
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_a_command_declares_its_arguments(spec: CommandSpec) -> None:
-    assert spec.arguments is not None
+def test_a_command_declares_its_arguments() -> None:
+    assert [spec.name for spec in SPECS if spec.arguments is None] == []
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_takes_what_its_declaration_gives(name: str) -> None:
-    function = FUNCTIONS[name]
-    parameters = dict(inspect.signature(function).parameters)
-    assert parameters.pop("shell").annotation == "Shell"
-    assert {key: value.annotation for key, value in parameters.items()} == function.command_spec.arguments.parameters()
+def test_a_function_takes_what_its_declaration_gives() -> None:
+    def check(name: str) -> None:
+        function = FUNCTIONS[name]
+        parameters = dict(inspect.signature(function).parameters)
+        assert parameters.pop("shell").annotation == "Shell"
+        declared = function.command_spec.arguments.parameters()
+        assert {key: value.annotation for key, value in parameters.items()} == declared
+
+    check_each(FUNCTIONS, str, check)
 
 
 # What may stand for the metasyntactic words of the usage lines; the others are 1.
@@ -107,28 +110,34 @@ def test_lines_of_a_usage() -> None:
 NOT_LINES = {"set arg"}
 
 
-@pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.name not in NOT_LINES], ids=lambda spec: spec.name)
-def test_a_usage_line_parses_with_its_own_declaration(spec: CommandSpec, running: Shell) -> None:
-    assert spec.arguments is not None
-    for line in _lines(spec.usage):
-        found = running.registry.find(line)
-        if found.spec.name == spec.name:
-            spec.arguments.parse(running, found.text)
-        else:  # `show` and a sub-command of it
-            assert found.spec.name.startswith(spec.name)
+def test_a_usage_line_parses_with_its_own_declaration(running: Shell) -> None:
+    def check(spec: CommandSpec) -> None:
+        assert spec.arguments is not None
+        for line in _lines(spec.usage):
+            found = running.registry.find(line)
+            if found.spec.name == spec.name:
+                spec.arguments.parse(running, found.text)
+            else:  # `show` and a sub-command of it
+                assert found.spec.name.startswith(spec.name)
+
+    check_each((spec for spec in SPECS if spec.name not in NOT_LINES), lambda spec: spec.name, check)
 
 
 OPTIONS = [(spec, option) for spec in SPECS if spec.arguments is not None for option in spec.arguments.options]
 
 
-@pytest.mark.parametrize(("spec", "option"), OPTIONS, ids=lambda value: value.name)
-def test_an_option_completes_and_so_do_its_values(spec: CommandSpec, option: Option, make_shell: MakeShell) -> None:
+def test_an_option_completes_and_so_do_its_values(make_shell: MakeShell) -> None:
     shell, _ = make_shell()
-    assert option.name in complete_line(shell, f"{spec.name} {option.name[:2]}")[1]
-    assert option.name in complete_line(shell, f"{spec.name} {option.name}")[1]
-    if option.kind is not None:
-        for word in option.kind.words:
-            assert word in complete_line(shell, f"{spec.name} {option.name} {begun(word)}")[1]
+
+    def check(case: tuple[CommandSpec, Option]) -> None:
+        spec, option = case
+        assert option.name in complete_line(shell, f"{spec.name} {option.name[:2]}")[1]
+        assert option.name in complete_line(shell, f"{spec.name} {option.name}")[1]
+        if option.kind is not None:
+            for word in option.kind.words:
+                assert word in complete_line(shell, f"{spec.name} {option.name} {begun(word)}")[1]
+
+    check_each(OPTIONS, lambda case: f"{case[0].name} {case[1].name}", check)
 
 
 def begun(word: str) -> str:
@@ -212,11 +221,12 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
-def test_a_setting_goes_round(
-    setting: Setting, make_shell: MakeShell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_setting_goes_round(make_shell: MakeShell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # for the log
+    check_each(SETTINGS, lambda setting: setting.name, lambda setting: _goes_round(setting, make_shell))
+
+
+def _goes_round(setting: Setting, make_shell: MakeShell) -> None:
     shell, text = make_shell("spaces/spaces.toml")
     shell.can_colour = True
     for value, shown in _values(setting):
@@ -269,9 +279,14 @@ def _every_setting() -> Iterator[Setting]:
             yield spec.setting
 
 
-@pytest.mark.parametrize("setting", list(_every_setting()), ids=lambda setting: setting.name)
-def test_what_a_setting_shows_can_be_set(setting: Setting, make_shell: MakeShell) -> None:
-    shell, text = make_shell()
+def test_what_a_setting_shows_can_be_set(make_shell: MakeShell) -> None:
+    shell, text = make_shell()  # one for all: a setting that is set to what it is changes no other
+    check_each(_every_setting(), lambda setting: setting.name, lambda setting: _shows_and_sets(setting, shell, text))
+
+
+def _shows_and_sets(setting: Setting, shell: Shell, text: io.StringIO) -> None:
+    text.seek(0)
+    text.truncate()
     shell.execute(f"show {setting.name}")
     shown = text.getvalue()
     assert len(shown) > 1

@@ -6,6 +6,7 @@ import pytest
 
 from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Registry
 from rocdbg.cli.commands import add_all
+from tests.passes import check_each
 
 REGISTRY = Registry()
 add_all(REGISTRY)
@@ -90,8 +91,11 @@ def test_a_line_without_a_command_says_so(line: str, message: str | None) -> Non
     assert str(error.value) == message
 
 
-@pytest.mark.parametrize("spec", list(REGISTRY.specs()), ids=lambda spec: spec.name)
-def test_every_command_is_documented(spec: CommandSpec) -> None:
+def test_every_command_is_documented() -> None:
+    check_each(REGISTRY.specs(), lambda spec: spec.name, _is_documented)
+
+
+def _is_documented(spec: CommandSpec) -> None:
     assert spec.summary.endswith((".", ":")) or spec.summary.rstrip(")").endswith("."), spec.summary
     assert spec.usage.split()[0].startswith(spec.words[0]) or any(
         spec.usage.startswith(" ".join(alias)) for alias in spec.aliases

@@ -15,22 +15,18 @@ from rocdbg.cli.writer import Writer
 from rocdbg.debugger.session import Session as Debugger
 from tests.gdb.build import BOTH_SETTINGS, ELEMENTS, KERNEL, PROGRAMS, SECOND_ARGUMENT, build_device
 from tests.gdb.normalise import normalise
-from tests.gdb.session_files import Command, Session, differences, read_golden, read_session
+from tests.gdb.session_files import Command, Session, read_golden, read_session
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A command, GDB's answer and rocdbg's, both normalised.
-
-    ``reason``: why the answers differ on purpose (`differences.txt`); such a pair does not count.
-    """
+    """A command, GDB's answer and rocdbg's, both normalised."""
 
     session: str
     area: str
     command: str
     gdb: str
     rocdbg: str
-    reason: str = ""
 
     @property
     def equal(self) -> bool:
@@ -80,7 +76,7 @@ def answers(session: Session, folder: Path) -> list[str]:
             rest = iter(command.lines)
             for line in rest:  # the lines of a block that is refused are commands
                 run_statement(shell, line, following(rest))
-            answer = text.getvalue()
+            answer = text.getvalue().replace(str(folder), "<folder>")
             found.append(command.counted(answer if not answer or answer.endswith("\n") else answer + "\n"))
     return found
 
@@ -89,17 +85,15 @@ def compare(name: str, folder: Path) -> list[Pair]:
     """The pairs of one session."""
     session = read_session(name)
     recorded = read_golden(name, session)
-    reasons = differences().get(name, {})
     pairs = []
     ahead = 0
-    """Values that rocdbg's history has more than GDB's, by pairs that differ on purpose."""
+    """Values that rocdbg's history has more than GDB's, by pairs that differ."""
     for command, expected, got in zip(session.commands, recorded, answers(session, folder), strict=True):
         line = command.lines[0]
         gdb, rocdbg = _compared(command, expected, _renumbered(got, -ahead))
-        reason = reasons.get(line, "") if gdb != rocdbg else ""
-        if reason:
+        if gdb != rocdbg:
             ahead += len(VALUE.findall(got)) - len(VALUE.findall(expected))
-        pairs.append(Pair(name, command.area, line, gdb, rocdbg, reason))
+        pairs.append(Pair(name, command.area, line, gdb, rocdbg))
     return pairs
 
 

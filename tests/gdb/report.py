@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from tests.gdb.compare import Pair, compare
+from tests.gdb.differences import read
 from tests.gdb.scores import score, table
 from tests.gdb.session_files import session_names
 
@@ -33,11 +35,13 @@ def main(words: list[str]) -> None:
         pairs = [pair for pair in pairs if {pair.session, pair.area} & wanted]
     if not quiet:
         for pair in pairs:
-            if not pair.equal and not pair.reason:
+            if not pair.equal:
                 print(shown(pair) + "\n")
     print(table(score(pairs)), end="")
-    counted = [pair for pair in pairs if not pair.reason]
-    print(f"all: {sum(pair.equal for pair in counted)}/{len(counted)}; {len(pairs) - len(counted)} differ on purpose")
+    print(f"all: {sum(pair.equal for pair in pairs)}/{len(pairs)}")
+    reasons = Counter(why.partition(":")[0] for name in {pair.session for pair in pairs} for why in read(name).values())
+    for kind, count in reasons.most_common():
+        print(f"{count:5} differ, {kind}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ of a help text only names and summary compared: a manual is its author's, and ea
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 from dataclasses import dataclass, field
@@ -75,26 +74,6 @@ def expanded(line: str) -> list[str]:
     parts = CHOICE.split(line)
     choices = [part.split("|") if index % 2 else [part] for index, part in enumerate(parts)]
     return ["".join(words) for words in itertools.product(*choices)]
-
-
-DIFFERENCES = HERE / "differences.txt"
-
-
-@functools.cache
-def differences() -> dict[str, dict[str, str]]:
-    """The commands whose answers differ on purpose, with the reason, by session.
-
-    In the file a reason is a line that begins with ``#``; below it stand lines ``SESSION: COMMAND``.
-    """
-    found: dict[str, dict[str, str]] = {}
-    reason = ""
-    for line in DIFFERENCES.read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
-            reason = line[2:]
-        elif line:
-            name, _, command = line.partition(": ")
-            found.setdefault(name, {})[command] = reason
-    return found
 
 
 def golden_path(name: str) -> Path:

@@ -1,20 +1,18 @@
 """rocdbg's answers against those of GDB 13 to the same commands about the same programs.
 
-`scores.txt` is a ratchet: a session's number of equal pairs in an area never falls. ``ROCDBG_UPDATE_GOLDEN=1`` writes
-it anew (in one process).
+Every pair of answers that are not equal is a row of `differences/`, with both answers and the reason.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.gdb.compare import compare
+from tests.gdb.differences import FOLDER, KINDS, Row, read, rows_of, write
 from tests.gdb.normalise import normalise
-from tests.gdb.scores import read_scores, score, write_scores
-from tests.gdb.session_files import differences, expanded, read_session, session_names
+from tests.gdb.session_files import expanded, read_session, session_names
 
 
 @pytest.fixture(scope="session")
@@ -25,22 +23,28 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.llvm
 @pytest.mark.parametrize("name", session_names())
-def test_no_session_gets_worse(name: str, built: Path) -> None:
-    pairs = compare(name, built)
-    now, before = score(pairs), read_scores().get(name, {})
-    if os.environ.get("ROCDBG_UPDATE_GOLDEN"):
-        write_scores(name, now)
-        before = now
-    assert {area: total for area, (_, total) in now.items()} == {area: total for area, (_, total) in before.items()}
-    used = {pair.command for pair in pairs if pair.reason}
-    assert used == set(differences().get(name, {})), "differences.txt has commands that answer alike, or none"
-    worse = {area: (now[area], was) for area, was in before.items() if now[area] < was}
-    assert not worse, f"run `python -m tests.gdb.report {name}` for the pairs"
+def test_answers_differ_in_the_rows_and_nowhere_else(name: str, built: Path) -> None:
+    found, accepted = rows_of(compare(name, built)), list(read(name))
+    new = [row for row in found if row not in accepted]
+    gone = [row for row in accepted if row not in found]
+    assert (new, gone) == ([], []), f"python -m tests.gdb.differences {name}"
+    assert found == accepted
 
 
-def test_scores_and_reasons_are_of_sessions() -> None:
-    assert set(read_scores()) == set(session_names())
-    assert set(differences()) <= set(session_names())
+def test_rows_are_of_sessions_and_have_reasons() -> None:
+    assert {path.stem for path in FOLDER.glob("*.txt")} <= set(session_names())
+    reasons = {why for name in session_names() for why in read(name).values()}
+    assert {why.partition(": ")[0] for why in reasons} <= set(KINDS)
+
+
+def test_rows_are_read_as_they_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {
+        Row("p 1", 1, "$1 = 1", ""): "ours: a", Row("p 1", 2, "", "x\n\n-y\n"): "ours: a",
+        Row("p (gdb) # 2", 1, "# b", "(gdb) c"): "GDB: # d",
+    }
+    monkeypatch.setattr("tests.gdb.differences.FOLDER", tmp_path)
+    write("some", rows)
+    assert read("some") == rows
 
 
 def test_there_are_sessions() -> None:

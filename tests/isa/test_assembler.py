@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import random
 import re
 import subprocess
 
@@ -13,11 +11,19 @@ from hypothesis import strategies as st
 
 from rocdbg import isa
 from rocdbg.errors import Error
-from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.generate.sample_words import encodings
-from tests.isa.soak import typed_operands
-from tests.isa.soak.mistyped import texts
-from tests.isa.soak.typed_soak import differences, is_slip, spelled_freely
+from tests.isa.differences import (
+    TARGETS,
+    UNKNOWN,
+    Difference,
+    differences,
+    generated,
+    in_all_notations,
+    mistyped,
+    read,
+    row,
+)
+
+ROWS = read()
 
 
 def llvm_assembler(target: str, lines: list[str]) -> list[bytes | None]:
@@ -37,32 +43,15 @@ def llvm_assembler(target: str, lines: list[str]) -> list[bytes | None]:
     return found
 
 
-TARGETS = ["gfx600", "gfx803", "gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250"]
-
-
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", TARGETS)
 def test_generated_encodings(target: str) -> None:
     """Every text gives its bytes again, or those that LLVM gives it where several encodings have the same text, or LLVM
-    refuses it too."""
-    decoder = decoder_for(target)
-    different = []
-    same = 0
-    for _, word in encodings(target, 4000, 16, random.Random(5)):
-        instruction = decoder.decode(word.to_bytes(24, "little")[:20])
-        if instruction.illegal or "/*" in instruction.text:
-            continue
-        try:
-            code: bytes | None = isa.assemble(instruction.text, target)
-        except isa.AssemblyError:
-            code = None
-        if code == word.to_bytes(24, "little")[: instruction.size]:
-            same += 1
-        else:
-            different.append(instruction.text)
+    refuses it too, or a row has both answers."""
+    different, same = generated(target)
     assert same > 100
     assert different
-    assert [one for one in differences(target, different) if not is_slip(target, one)] == []
+    assert not_in_rows(target, different) == []
 
 
 @pytest.mark.llvm
@@ -70,23 +59,33 @@ def test_generated_encodings(target: str) -> None:
 def test_mistyped(target: str) -> None:
     """What LLVM refuses is refused, what it takes has the same bytes: printed instructions with other registers,
     numbers and modifiers. ``python -m tests.isa.soak.typed_soak`` is the long form."""
-    lines = list(itertools.islice(texts(target, 20000, random.Random(7)), 300))
-    found = differences(target, lines)
-    free = spelled_freely(target, found)
-    assert [one for one in found if one not in free and not is_slip(target, one)] == []
-    assert len(found) < len(lines) // 20
+    assert not_in_rows(target, mistyped(target)) == []
 
 
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", TARGETS)
 def test_operands_in_all_notations(target: str) -> None:
     """As `test_mistyped`, of operands as numbers of any notation and size, expressions, floating-point numbers at their
-    limits, registers by list and expression. ``soak_typed --operands`` is the long form."""
-    lines = list(itertools.islice(typed_operands.texts(target, 20000, 3, random.Random(11)), 300))
-    found = differences(target, lines)
-    free = spelled_freely(target, found)
-    assert [one for one in found if one not in free and not is_slip(target, one)] == []
-    assert len(found) < len(lines) // 20
+    limits, registers by list and expression. ``typed_soak --operands`` is the long form."""
+    assert not_in_rows(target, in_all_notations(target)) == []
+
+
+def not_in_rows(target: str, lines: list[str]) -> list[Difference]:
+    """The texts that are assembled differently, but for those with exactly these answers in the rows."""
+    return [one for one in differences(target, lines) if row(target, one) not in ROWS]
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("target", TARGETS)
+def test_rows_are_what_both_say(target: str) -> None:
+    rows = [one for one in ROWS if one[0] == target]
+    assert [row(target, one) for one in differences(target, [text for _, text, _, _ in rows])] == rows
+
+
+def test_rows_have_reasons() -> None:
+    assert UNKNOWN not in ROWS.values()
+    assert {one[0] for one in ROWS} <= set(TARGETS)
+    assert len({one[:2] for one in ROWS}) == len(ROWS), "a text has two rows"
 
 
 ACCEPTED = {

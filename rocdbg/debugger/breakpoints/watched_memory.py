@@ -41,8 +41,10 @@ def watched_address(text: str, data: Data, focus: Focus, mask: int | None) -> st
 
 
 def is_lane_memory(target: Target | None, memory: WatchedMemory) -> bool:
-    """Whether it is LDS or scratch, also by a plain number in one of their apertures: not all waves have the same."""
-    return memory.space != AddressSpace.GLOBAL or (target is not None and target.is_generic(memory.address))
+    """Whether it is LDS or scratch, also by a number in one of their apertures: not all waves have the same."""
+    if memory.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
+        return target is not None and target.is_generic(memory.address)
+    return True
 
 
 def read_watched(target: Target, memory: WatchedMemory) -> bytes:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress
+from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import FRAME_REGISTERS
 from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError, TypeNameError
 from rocdbg.debugger.base.focus import Focus
@@ -118,6 +119,7 @@ class Watcher:
         environment = self._parts.data.environment(focus)
         return (
             not made.in_registers and bool(made.memory)
+            and all(one.space == AddressSpace.GLOBAL for one in made.memory)
             and not any(is_lane_memory(self._parts.inferior.target, one) for one in made.memory)
             and "$" not in made.expression and not any(names_in(value_tree(made.expression, environment)))
             and self._parts.inferior.frame(focus).program is self._parts.inferior.program

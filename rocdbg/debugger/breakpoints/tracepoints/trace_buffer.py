@@ -186,7 +186,8 @@ class TraceBuffer:
         begin = at + RECORD_HEAD
         shared = words[begin[:, None] + np.arange(layout.shared_words)]
         own = words[(begin + layout.shared_words)[:, None] + np.arange(layout.lane_words * count)]
-        own = own.reshape(len(at), layout.lane_words, count).transpose(0, 2, 1).reshape(-1, layout.lane_words)
+        own = own.reshape(len(at), layout.lane_words, count).transpose(0, 2, 1)
+        own = own.reshape(len(at) * count, layout.lane_words)  # no words where all values are the wave's
         for number, column in enumerate(layout.columns):
             name = column.name
             if name in _ALWAYS:

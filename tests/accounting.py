@@ -1,0 +1,63 @@
+"""``--processor-time``: what each folder of tests costs in processor time, its own and that of the programs it starts.
+
+Wall time says as much about the other programs of a machine as about a test; this does not. A test pays for the
+fixtures that it is the first to need; collecting tests and starting workers is in neither.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+SLOWEST = 40
+"""Tests that are listed one by one."""
+
+
+def spent() -> float:
+    """Seconds of processor time of this process and of those that it has waited for."""
+    now = os.times()
+    return now.user + now.system + now.children_user + now.children_system
+
+
+class Accounting:
+    """Adds up what reports of tests, from this process or from workers, say of processor time."""
+
+    def __init__(self, into: str) -> None:
+        self._last = spent()
+        self._tests: collections.Counter[str] = collections.Counter()
+        self._into = into
+
+    def pytest_collection_finish(self) -> None:
+        self._last = spent()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Iterator[None]:
+        """A phase of a test has ended: what was spent since the last one did is its share."""
+        report: Any = yield
+        now = spent()
+        report.processor_time, self._last = now - self._last, now
+        return report
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self._tests[report.nodeid] += getattr(report, "processor_time", 0.0)
+        if self._into and report.when == "teardown":
+            with open(self._into, "a") as file:  # noqa: PTH123
+                file.write(f"{self._tests[report.nodeid]:.3f} {report.nodeid}\n")
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        folders: collections.Counter[str] = collections.Counter()
+        items: collections.Counter[str] = collections.Counter()
+        for name, seconds in self._tests.items():
+            folder = name.split("::")[0].rpartition("/")[0]
+            folders[folder] += seconds
+            items[folder] += 1
+        terminalreporter.section("processor time")
+        for name, seconds in folders.most_common():
+            terminalreporter.write_line(f"{seconds:9.1f} s {items[name]:7} tests  {name}")
+        terminalreporter.write_line(f"{sum(folders.values()):9.1f} s {sum(items.values()):7} tests")
+        for name, seconds in self._tests.most_common(SLOWEST):
+            terminalreporter.write_line(f"{seconds:9.2f} s  {name}")
