@@ -27,9 +27,12 @@ from rocdbg.launch.debug_sections import has_debug_info
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch
 from rocdbg.launch.image_arguments import IMAGE_TYPES, SamplerSpec, image_of_array
+from rocdbg.launch.init_kernels import finalise, initialise
 from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_names, parameter_types
+from rocdbg.launch.raw_kernarg import RawKernarg
+from rocdbg.launch.shader_setup import configured, raw_arguments
 from rocdbg.launch.spec import check_dimensions
 from rocdbg.launch.value_arguments import swapped
 from rocdbg.sim.core.run_options import RunOptions
@@ -143,13 +146,18 @@ def launch_file(
     spec = read_launch_file(os.fspath(path))
     file = spec.expand_file(arch)
     assert file is not None, "a launch file names its code object"
+    if spec.stack_size is not None:
+        options = replace(options or MachineOptions(), dynamic_stack_size=spec.stack_size)
     program = load(file, arch or spec.arch, options)
+    for other in spec.expand_also(arch or str(program.code_object.target_id)):
+        program.add(other)
     kernels = program.kernels
     kernel = kernels[spec.kernel] if spec.kernel is not None else kernels.only()
+    kernel = Kernel(kernel.module, configured(kernel.kernel, spec))
     grid, workgroup, arguments = spec.complete()
-    return kernel.launch(
-        grid, workgroup, arguments_from_specs(arguments, kernel.parameter_names), spec.dynamic_lds
-    )
+    raw = raw_arguments(kernel.kernel, spec, arguments)
+    names = kernel.parameter_names if raw is None and kernel.kernel.metadata is not None else []
+    return kernel._launch(grid, workgroup, arguments_from_specs(arguments, names), spec.dynamic_lds, raw)
 
 
 class Module:
@@ -159,10 +167,10 @@ class Module:
         self.program = program
         self.code_object = code_object
 
-    @cached_property
+    @property
     def loaded(self) -> LoadedCodeObject:
-        """The code object in the device's memory."""
-        return self.program.machine.load(self.code_object)
+        """The code object in the device's memory, its globals constructed. Raises what loading raises."""
+        return self.program._loaded(self)
 
     @cached_property
     def debug_info(self) -> DebugInfo | None:
@@ -190,7 +198,8 @@ class Program:
         output: TextIO | None = None,
     ) -> None:
         self._output = output
-        self.modules = tuple(Module(self, code_object) for code_object in code_objects)
+        self._places: dict[Module, LoadedCodeObject] = {}
+        self.modules: tuple[Module, ...] = tuple(Module(self, code_object) for code_object in code_objects)
         self._arch = arch
         self._options = options
 
@@ -208,6 +217,41 @@ class Program:
         machine = Machine(self.code_object.target.device(self._arch), self._options)
         machine.services.output.sink = self._show
         return machine
+
+    def add(self, path: str | os.PathLike[str]) -> None:
+        """Add the code objects of another file, for the same target: kernels of theirs can be launched too, and symbols
+        that one does not define are those of another. Raises the errors of ``codeobject.open_modules``."""
+        added = codeobject.open_modules(path, self._arch or str(self.code_object.target_id))
+        self.modules += tuple(Module(self, code_object) for code_object in added)
+
+    def close(self) -> None:
+        """Destroy the globals of what is loaded (kernels of kind ``fini``) and unload it; launches load it again.
+
+        Raises a `rocdbg.Error` if such a kernel fails.
+        """
+        places, self._places = self._places, {}
+        try:
+            finalise(list(places.values()))
+        finally:
+            for place in places.values():
+                self.machine.unload(place)
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _loaded(self, module: Module) -> LoadedCodeObject:
+        """A module in memory. All are loaded at once if some define symbols for others, else when first needed."""
+        if module not in self._places:
+            wanted = [each for each in self.modules if each not in self._places]
+            if not any(each.code_object.undefined_symbols for each in wanted):
+                wanted = [module]
+            places = self.machine.load_all([each.code_object for each in wanted])
+            self._places.update(zip(wanted, places, strict=True))
+            initialise(places)
+        return self._places[module]
 
     def _show(self, text: str, stream: Stream) -> None:
         """What a kernel prints. Bytes that are no UTF-8 become escapes, as most streams refuse them."""
@@ -249,7 +293,11 @@ class KernelMapping(Mapping[str, "Kernel"]):
     """The kernels of a program. A name that is unknown or ambiguous raises LaunchError."""
 
     def __init__(self, program: Program) -> None:
-        self._modules = program.modules
+        self._program = program
+
+    @property
+    def _modules(self) -> tuple[Module, ...]:
+        return self._program.modules
 
     def __getitem__(self, name: str) -> Kernel:
         index = holder_of(name, [module.kernels for module in self._modules])
@@ -262,7 +310,7 @@ class KernelMapping(Mapping[str, "Kernel"]):
 
     def only(self) -> Kernel:
         """The kernel of a program that has just one. Raises LaunchError naming them otherwise."""
-        holders = [module for module in self._modules if len(module.kernels)] or list(self._modules[:1])
+        holders = [module for module in self._modules if module.kernels.normal()] or list(self._modules[:1])
         if len(holders) > 1:
             listed = ", ".join(list(self)[:8])
             raise LaunchError("kernel", f"name the kernel; {len(holders)} code objects have some: {listed}")
@@ -324,6 +372,12 @@ class Kernel:
         `Image` (or, for an image of OpenCL, an array) and `Sampler`. The same array given twice is one buffer.
         Raises LaunchError, and LaunchLimitError for sizes beyond the kernel's or the device's.
         """
+        return self._launch(grid, workgroup, args, dynamic_lds, None)
+
+    def _launch(
+        self, grid: int | Sequence[int], workgroup: int | Sequence[int], args: Sequence[Any], dynamic_lds: int,
+        raw: RawKernarg | None,
+    ) -> Dispatch:
         arrays: list[tuple[NDArray[Any], Buffer]] = []
         return Dispatch(
             self.kernel.name,
@@ -334,8 +388,9 @@ class Kernel:
                 check_dimensions(workgroup, "workgroup"),
                 [self._argument(index, argument, arrays) for index, argument in enumerate(args)],
                 types=self.parameter_types,
-                names=self.parameter_names,
+                names=self.parameter_names if self.kernel.metadata is not None else (),
                 dynamic_lds=dynamic_lds,
+                raw=raw,
             ),
             arrays,
             self,
@@ -443,7 +498,7 @@ class Dispatch:
         from rocdbg.debugger.traced_launch import trace_launch  # late: launches need no debugger
 
         module = self._launched.module
-        others = [other for other in module.program.modules if other is not module and "loaded" in other.__dict__]
+        others = [other for other in module.program.modules if other is not module and other in module.program._places]
         loaded = [(each.code_object, each.loaded.base) for each in (module, *others)]
         left = None if max_instructions is None else max_instructions - self.instructions
         if max_instructions is not None and left is not None and left <= 0:

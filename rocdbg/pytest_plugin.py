@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rocdbg.api import Dispatch, Program
     from rocdbg.cli.debugger_api import Debugger
@@ -56,6 +56,12 @@ class Gpu:
         if program is None:
             program = self._programs[where] = load(where, self.arch)
         return program
+
+    def close(self) -> None:
+        """Unload what was loaded: destructors of globals run."""
+        programs, self._programs = self._programs, {}
+        for program in programs.values():
+            program.close()
 
     def run(
         self, path: str | Path, kernel: str, grid: int | Sequence[int], workgroup: int | Sequence[int], *args: Any,
@@ -118,13 +124,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def gpu(request: pytest.FixtureRequest) -> Gpu:
+def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
     """A simulated GPU: a `rocdbg.pytest_plugin.Gpu`."""
     target = getattr(request, "param", DEFAULT)
     wanted = [name for marker in request.node.iter_markers("gpu") for name in marker.args]
     if wanted and target not in wanted and target.partition(":")[0] not in wanted:
         pytest.skip(f"is for {', '.join(wanted)}, the GPU is {target}")
-    return Gpu(target, request.path.parent)
+    made = Gpu(target, request.path.parent)
+    yield made
+    made.close()
 
 
 def _targets(config: pytest.Config) -> list[str]:

@@ -115,8 +115,8 @@ HELP_TOPICS = (
 )
 """Names of classes, which GDB counts among what an abbreviation could stand for."""
 OWN_SETTINGS = frozenset({
-    "arg", "count-uninitialized", "gpu", "grid", "instruction-budget", "kernel", "launch", "lds-out-of-range",
-    "skip-runtime-kernels", "workgroup",
+    "arg", "count-uninitialized", "gpu", "grid", "instruction-budget", "kernarg", "kernel", "launch",
+    "lds-out-of-range", "skip-runtime-kernels", "stack-size", "workgroup",
 })
 """Words after `set` and `show` that GDB does not have."""
 
@@ -152,7 +152,6 @@ _LANGUAGE = "kernels are not written in the language that it is about"
 NOT_APPLICABLE = {
     "add-auto-load-scripts-directory": "there are no folders of scripts for libraries",
     "add-inferior": _ONE_PROCESS,
-    "add-symbol-file": "a code object has its symbols in itself",
     "add-symbol-file-from-memory": "a code object has its symbols in itself",
     "agent-printf": _NO_REMOTE,
     "attach": _NO_PROCESS,
@@ -222,7 +221,6 @@ NOT_APPLICABLE = {
     "flash-erase": _NO_REMOTE,
     "jit-reader-load": _NO_PROCESS,
     "jit-reader-unload": _NO_PROCESS,
-    "load": _NO_REMOTE,
     "mem": "the device's memory is known",
     "memory-tag": "the device's memory has no tags",
     "monitor": _NO_REMOTE,

@@ -113,7 +113,7 @@ def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> i
 def _main(arguments: list[str], interrupts: Sequence[int]) -> int:
     terminal = TerminalState()
     try:
-        if len(arguments) > 1 and arguments[0] in TOOLS:  # alone it is the name of a file
+        if arguments and arguments[0] in TOOLS:  # a file of such a name is ./llvmdi
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if interrupts:
                 raise KeyboardInterrupt

@@ -20,12 +20,13 @@ from rocdbg.codeobject.elf import (
     SHF_ALLOC,
     SHF_EXECINSTR,
     SHN_LORESERVE,
+    SHN_UNDEF,
     SHT_DYNSYM,
     SHT_SYMTAB,
     Elf,
     Section,
 )
-from rocdbg.codeobject.elf_flags import OsAbi, code_object_version, decode_flags
+from rocdbg.codeobject.elf_flags import OsAbi, UnknownAbiError, code_object_version, decode_flags
 from rocdbg.codeobject.elf_notes import Note, iter_notes, v2_target_id
 from rocdbg.codeobject.elf_symbols import Symbol, SymbolTable, SymbolType
 from rocdbg.codeobject.kernels import Kernels
@@ -39,6 +40,7 @@ from rocdbg.errors import remembered
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
 
+_HIP_UNIT = "__hip_cuid_"
 _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 5, 6, 10
 
 
@@ -69,7 +71,10 @@ class CodeObject:
         if header.type not in (ET_REL, ET_DYN):
             reason = f"ELF type {header.type} is neither relocatable (1) nor shared object (3)"
             raise self.source.error(reason, section="ELF header", offset=16)
-        self.version = code_object_version(header.os_abi, header.abi_version)
+        try:
+            self.version = code_object_version(header.os_abi, header.abi_version)
+        except UnknownAbiError as error:
+            raise self.source.error(error.reason, section="ELF header", offset=error.at) from None
         """2 to 6; None if it is not of the HSA ABI (PAL, Mesa)."""
         self.target_id, self.generic_version = self._read_target()
         self.kernels = Kernels(self)
@@ -88,7 +93,7 @@ class CodeObject:
 
     @property
     def os_abi(self) -> int:
-        """A `rocdbg.codeobject.elf_flags.OsAbi` value, or one unknown."""
+        """A `rocdbg.codeobject.elf_flags.OsAbi` value."""
         return self._elf.header.os_abi
 
     @property
@@ -148,6 +153,27 @@ class CodeObject:
         """The full symbol table or, in a stripped object, the dynamic one."""
         section = self._table(SHT_SYMTAB)
         return self.dynamic_symbols if section is None else section
+
+    def exported(self, name: str) -> Symbol | None:
+        """The symbol that it defines under a name for other code objects; None if it has none. What is in LDS is each
+        object's own."""
+        for table in (self.dynamic_symbols, self.symbols):
+            symbol = table.get(name)
+            if symbol is not None and symbol.is_defined and symbol.binding != 0 and not symbol.is_lds:
+                return symbol
+        return None
+
+    @remembered
+    def undefined_symbols(self) -> list[str]:
+        """Names that others have to define before it can be loaded, weak ones included."""
+        table = self.symbols if self.is_relocatable else self.dynamic_symbols
+        undefined = (table.array["shndx"] == SHN_UNDEF) & (table.array["name"] != 0)
+        return [table[int(index)].name for index in undefined.nonzero()[0]]
+
+    @remembered
+    def is_hip(self) -> bool:
+        """Whether clang has compiled it from HIP, since version 18 told by a symbol."""
+        return any(name.startswith(_HIP_UNIT) for name in self.symbols.names())
 
     def adopt_symbols(self, separate: CodeObject) -> None:
         """Take the full symbol table from the separate debug file of this stripped object, if that has one."""

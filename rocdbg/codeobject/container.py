@@ -1,4 +1,4 @@
-"""Opening files: a code object by itself, in an offload bundle, or in a host executable or library."""
+"""Opening files: a code object by itself, in an offload bundle or binary, in a host file, or in an archive of these."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.arch.target_id import TargetId
+from rocdbg.codeobject.archive import is_archive, iter_members
 from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.code_object_uri import FileUri, MemoryUri, is_uri, parse_uri
 from rocdbg.codeobject.compression import MAX_UNCOMPRESSED, Budget
-from rocdbg.codeobject.elf import EM_AMDGPU, Elf, is_elf
-from rocdbg.codeobject.embedded_objects import find_embedded
+from rocdbg.codeobject.elf import EM_AMDGPU, SHF_COMPRESSED, Elf, is_elf
+from rocdbg.codeobject.embedded_objects import code_at, find_embedded
 from rocdbg.codeobject.errors import ChoiceError, CodeObjectError
+from rocdbg.codeobject.offload_binary import OFFLOADING_SECTION, OffloadImage, find_images, is_offload_binary
 from rocdbg.codeobject.offload_bundles import Bundle, find_bundles, is_bundle, read_bundle
 from rocdbg.regular_file import FileAccessError, open_regular
 
@@ -26,6 +29,10 @@ MAX_FILE_SIZE = 16 << 30
 """Largest file in bytes that is searched for code objects."""
 MAX_CODE_SIZE = MAX_UNCOMPRESSED
 """Bytes that the code objects opened together may take."""
+
+_DEEPEST = 4
+"""Containers within each other: a bundle in an offload binary of a host object in an archive."""
+_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
 
 class Entry(Struct, frozen=True):
@@ -41,23 +48,35 @@ class Entry(Struct, frozen=True):
     uri: FileUri | MemoryUri
     """The bytes of the entry; of an entry in a compressed bundle, the whole bundle."""
     compressed: bool
+    member: str | None = None
+    """The file of an archive that it is in."""
 
     @property
     def is_code_object(self) -> bool:
         return self.target_id is not None and self.size > 0
 
+    @property
+    def unit_id(self) -> str:
+        """Equal for entries that one device would load together: units of a program, members of an archive."""
+        return self.id if self.member is None else str(self.target_id)
+
+    @property
+    def title(self) -> str:
+        """What messages call it within its file."""
+        return self.id if self.member is None else f"{self.member}: {self.id}"
+
     def __str__(self) -> str:
-        return f"{self.id} ({self.uri})"
+        return f"{self.title} ({self.uri})"
 
 
 def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> CodeObject:
     """Open the code object in a file.
 
-    ``path`` names an AMDGPU ELF code object, an offload bundle, a host executable or library with a
-    .hip_fatbin section or whole code objects among its data (OpenMP), or is a ``file://`` URI of one of
-    these or of a range of a file, or a ``memory://`` URI of one in a process whose memory this one may
-    read.  ``target_id`` chooses among several; a processor alone fits every setting of its features,
-    generic code fits the processors it covers.
+    ``path`` names an AMDGPU ELF code object, an offload bundle, an offload binary of LLVM, a host object, executable
+    or library with a .hip_fatbin or .llvm.offloading section or whole code objects among its data (OpenMP), an
+    archive of these, or is a ``file://`` URI of one of these or of a range of a file, or a ``memory://`` URI of one
+    in a process whose memory this one may read.  ``target_id`` chooses among several; a processor alone fits every
+    setting of its features, generic code fits the processors it covers.
 
     Raises `ChoiceError` (listing what is there) if nothing fits or several do equally well, `CodeObjectError`
     if the file cannot be read or is damaged, `UriError`, and the errors of `TargetId.parse`.
@@ -76,7 +95,7 @@ def open_modules(path: str | os.PathLike[str], target_id: TargetId | str | None 
     with _open_source(path) as place:
         found = list(_find(place))
         fitting = _fitting(found, request)
-        if len({item.entry.id for item in fitting}) != 1:
+        if len({item.entry.unit_id for item in fitting}) != 1:
             fitting = [_choose(place.source.name, found, request)]
         total = sum(item.entry.size for item in fitting)
         if total > MAX_CODE_SIZE:
@@ -126,11 +145,11 @@ class _Found(Struct, frozen=True):
         """The code object out of the ``source`` that its offset counts in."""
         if self.code_object is not None:
             return self.code_object
-        section = f"entry {self.entry.id}"
+        section = f"entry {self.entry.title}"
         data = source.bytes_at(self.offset, self.entry.size, section)
         if not is_elf(data):
             raise source.error("is not an ELF file", section=section, offset=self.offset)
-        name = f"{place.file} ({self.entry.id})"
+        name = f"{place.file} ({self.entry.title})"
         return CodeObject(data, name=name, path=place.file, uri=self.entry.uri)
 
 
@@ -211,13 +230,28 @@ def _map(path: str) -> mmap.mmap:
 
 def _find(place: _Place) -> Iterator[_Found]:
     """What a file holds, in order."""
+    budget = Budget.for_file(len(place.source))
+    for index, found in enumerate(_holdings(place, budget, 0)):
+        yield replace(found, entry=replace(found.entry, index=index))
+
+
+def _holdings(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
+    """What is in the bytes of a place, containers that are ``depth`` deep in others already."""
     source = place.source
-    budget = Budget.for_file(len(source))
     if is_bundle(source.data):
         yield from _in_bundles(find_bundles(source, 0, len(source), budget), place)
-        return
-    if not is_elf(source.data):
-        raise source.error("neither an ELF file nor an offload bundle")
+    elif is_offload_binary(source.data):
+        yield from _in_images(find_images(source, 0, len(source)), place, budget, depth)
+    elif is_archive(source.data):
+        yield from _in_archive(place, budget, depth)
+    elif is_elf(source.data):
+        yield from _in_elf(place, budget, depth)
+    else:
+        raise source.error("neither an ELF file nor an offload bundle, nor an archive of these")
+
+
+def _in_elf(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
+    source = place.source
     elf = Elf(source)
     if elf.header.machine == EM_AMDGPU:
         if len(source) > MAX_CODE_SIZE:
@@ -228,30 +262,101 @@ def _find(place: _Place) -> Iterator[_Found]:
         entry = Entry(0, str(target_id), target_id, len(source), uri, False)
         yield _Found(entry, 0, code_object=code_object)
         return
-    section = elf.sections.get(FATBIN_SECTION)
-    if section is None:
-        index = -1
-        for index, code in enumerate(find_embedded(source)):
-            uri = place.uri(code.offset, code.size)
-            yield _Found(Entry(index, str(code.target_id), code.target_id, code.size, uri, False), code.offset)
-        if index >= 0:
+    sections = [s for s in elf.section_list if s.name in (FATBIN_SECTION, OFFLOADING_SECTION) and s.has_bytes]
+    for section in sections:
+        end = section.offset + section.size
+        if end > len(source):
+            raise source.error("runs past the end of the file", section=f"section {section.name}", offset=end)
+        if section.flags & SHF_COMPRESSED:
+            raise source.error("is compressed as a whole, which no compiler does", section=f"section {section.name}")
+        if section.name == FATBIN_SECTION:
+            yield from _in_bundles(find_bundles(source, section.offset, end, budget), place)
+        else:
+            yield from _in_images(find_images(source, section.offset, end), place, budget, depth)
+    if sections:
+        return
+    empty = True
+    for code in find_embedded(source):
+        uri = place.uri(code.offset, code.size)
+        yield _Found(Entry(0, str(code.target_id), code.target_id, code.size, uri, False), code.offset)
+        empty = False
+    if empty:
+        reason = f"an ELF file of machine {elf.header.machine} without a {FATBIN_SECTION} or {OFFLOADING_SECTION}"
+        raise source.error(f"holds no AMDGPU code: {reason} section")
+
+
+def _in_images(
+    images: Iterator[OffloadImage], place: _Place, budget: Budget, depth: int
+) -> Iterator[_Found]:
+    """What LLVM's offload binaries hold: code objects, or files that hold some."""
+    source = place.source
+    for image in images:
+        code = code_at(source, image.offset) if image.form is None else None
+        target_id = image.target_id if code is None else code.target_id
+        uri = place.uri(image.offset, image.size)
+        beginning = source.data[image.offset : image.offset + min(image.size, 24)]
+        form = image.form or ("LLVM bitcode" if beginning[:4] in _BITCODE else None)
+        if form is not None and image.triple.startswith("amdgcn"):
+            name = f"{image.id} ({form}, which a linker has to make code of)"
+            yield _Found(Entry(0, name, None, image.size, uri, False), image.offset)
+        elif _is_container(beginning):
+            yield from _within(place, image.offset, image.size, image.id, budget, depth)
+        else:
+            yield _Found(Entry(0, image.id, target_id, image.size, uri, False), image.offset)
+
+
+def _in_archive(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
+    """What the members of an archive hold; those that hold no code of this kind are passed over."""
+    source, empty = place.source, True
+    for member in iter_members(source):
+        beginning = source.data[member.offset : member.offset + min(member.size, 24)]
+        if beginning[:4] in _BITCODE:
+            name = f"{member.name} (LLVM bitcode, which a linker has to make code of)"
+            yield _Found(Entry(0, name, None, member.size, place.uri(member.offset, member.size), False), member.offset)
+            empty = False
+        elif _is_container(beginning) or is_elf(beginning):
+            for found in _within(place, member.offset, member.size, member.name, budget, depth, optional=True):
+                title = member.name if found.entry.member is None else f"{member.name}: {found.entry.member}"
+                yield replace(found, entry=replace(found.entry, member=title))
+                empty = False
+    if empty:
+        raise source.error("holds no AMDGPU code: an archive without members that have some")
+
+
+def _is_container(beginning: bytes | bytearray) -> bool:
+    return is_bundle(beginning) or is_offload_binary(beginning) or is_archive(beginning)
+
+
+def _within(
+    place: _Place, offset: int, size: int, name: str, budget: Budget, depth: int, optional: bool = False
+) -> Iterator[_Found]:
+    """What a file within the place holds; offsets count in the place. Raises `CodeObjectError`.
+
+    ``optional``: an object file of the host without sections for device code has nothing.
+    """
+    source = place.source
+    if depth >= _DEEPEST:
+        raise source.error(f"containers within each other deeper than {_DEEPEST}", section=name, offset=offset)
+    if size > MAX_CODE_SIZE:
+        raise source.error(f"a file of {size} bytes, the limit is {MAX_CODE_SIZE}", section=name, offset=offset)
+    inner = Source(f"{source.name} ({name})", source.bytes_at(offset, size, name))
+    if optional and is_elf(inner.data):
+        elf = Elf(inner)
+        if elf.header.machine != EM_AMDGPU and not elf.sections.keys() & {FATBIN_SECTION, OFFLOADING_SECTION}:
             return
-        reason = f"an ELF file of machine {elf.header.machine} without a {FATBIN_SECTION} section"
-        raise source.error(f"holds no AMDGPU code: {reason}")
-    end = section.offset + section.size
-    if end > len(source):
-        raise source.error("runs past the end of the file", section=f"section {section.name}", offset=end)
-    yield from _in_bundles(find_bundles(source, section.offset, end, budget), place)
+    for found in _holdings(_Place(inner, place.file, place.base + offset, False, place.process), budget, depth + 1):
+        if found.bundle is not None:
+            yield replace(found, bundle=found.bundle + offset)
+        else:
+            yield replace(found, offset=found.offset + offset)
 
 
 def _in_bundles(bundles: Iterator[Bundle], place: _Place) -> Iterator[_Found]:
-    index = 0
     for bundle in bundles:
         for item in bundle.entries:
             where = (bundle.offset, bundle.size) if bundle.compressed else (item.offset, item.size)
-            entry = Entry(index, item.id, item.target_id, item.size, place.uri(*where), bundle.compressed)
+            entry = Entry(0, item.id, item.target_id, item.size, place.uri(*where), bundle.compressed)
             yield _Found(entry, item.offset, bundle.offset if bundle.compressed else None)
-            index += 1
         del bundle
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from rocdbg.arch.target_id import Feature, TargetId
 from rocdbg.arch.targets import target_by_mach
+from rocdbg.errors import Error
 
 EF_MACH = 0xFF
 _XNACK_V3 = 0x100
@@ -24,6 +25,11 @@ class OsAbi(IntEnum):
     AMDGPU_PAL = 65
     AMDGPU_MESA3D = 66
 
+    @property
+    def label(self) -> str:
+        """As triples call it: ``amdhsa``."""
+        return {0: "none", 64: "amdhsa", 65: "amdpal", 66: "mesa3d"}[self]
+
 
 class Flags(Struct, frozen=True):
     """What ``e_flags`` says."""
@@ -33,11 +39,30 @@ class Flags(Struct, frozen=True):
     """Version of the generic target (code object V6), 0 for processors."""
 
 
+_LAST_ABI_VERSION = {OsAbi.NONE: 0, OsAbi.AMDGPU_HSA: 4, OsAbi.AMDGPU_PAL: 0, OsAbi.AMDGPU_MESA3D: 0}
+
+
+class UnknownAbiError(Error):
+    """An OS ABI, or a version of one, whose flags and notes nothing here can read. ``at``: the byte of ``e_ident``."""
+
+    def __init__(self, reason: str, at: int) -> None:
+        self.reason = reason
+        self.at = at
+        super().__init__(reason)
+
+
 def code_object_version(os_abi: int, abi_version: int) -> int | None:
-    """The code object version 2..6; None if not an HSA object, or of a version still unknown."""
-    if os_abi != OsAbi.AMDGPU_HSA or abi_version > 4:
-        return None
-    return abi_version + 2
+    """The code object version 2..6; None if not an HSA object. Raises `UnknownAbiError` for what is not known."""
+    try:
+        abi = OsAbi(os_abi)
+    except ValueError:
+        names = ", ".join(f"{known.value} ({known.label})" for known in OsAbi)
+        raise UnknownAbiError(f"unknown EI_OSABI {os_abi}; those known are {names}", 7) from None
+    last = _LAST_ABI_VERSION[abi]
+    if abi_version > last:
+        versions = "0 to 4 (code object versions 2 to 6)" if abi is OsAbi.AMDGPU_HSA else "0"
+        raise UnknownAbiError(f"unknown EI_ABIVERSION {abi_version}; {abi.label} is known with {versions}", 8)
+    return abi_version + 2 if abi is OsAbi.AMDGPU_HSA else None
 
 
 def decode_flags(e_flags: int, version: int | None) -> Flags:

@@ -44,14 +44,14 @@ def find_embedded(source: Source) -> Iterator[EmbeddedCode]:
     for _ in range(_MOST):
         if at < 0:
             return
-        found = _code_at(source, at)
+        found = code_at(source, at)
         if found is not None:
             yield found
         at = data.find(_MAGIC, at + (found.size if found is not None else 1), end)
 
 
-def _code_at(source: Source, at: int) -> EmbeddedCode | None:
-    """The code object whose header is at an offset."""
+def code_at(source: Source, at: int) -> EmbeddedCode | None:
+    """The code object whose header is at an offset; None if none is, or one that is cut short or of no known target."""
     if at + 64 > len(source):
         return None
     version, _, machine, segments, sections, flags, head, *counts = _HEADER.unpack_from(source.data, at)

@@ -37,13 +37,14 @@ class NoSuchKernelError(Error):
 
 
 class UnresolvedSymbolError(Error):
-    """Symbols that loading needs and nobody defines."""
+    """Symbols that loading needs and no code object defines. ``advice`` is what to do about it."""
 
-    def __init__(self, file: str, names: list[str]) -> None:
+    def __init__(self, file: str, names: list[str], advice: str = "") -> None:
         self.file = file
         self.names = names
         plural = "s" if len(names) > 1 else ""
-        super().__init__(one_line(f"{file}: undefined symbol{plural} {', '.join(names)}"))
+        told = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        super().__init__(one_line(f"{file}: undefined symbol{plural} {told}{'; ' if advice else ''}{advice}"))
 
 
 class ChoiceError(Error):

@@ -1,7 +1,10 @@
-"""Kernel descriptors of code object V3 and after as assembler directives, as llvm-objdump prints them.
+"""Kernel descriptors of code object V3 and after as assembler directives.
 
-They re-assemble to the same descriptor.  What no directive says is a comment; a descriptor with reserved bits set has
-no directives at all, as with llvm-objdump: a line says which bits, and the bytes follow.
+They re-assemble to the same descriptor for the code object's target id, and are what llvm-objdump prints but in two
+things, where its text does not: where XNACK may be on, the assembler refuses another ``.amdhsa_reserve_xnack_mask``
+than 1, and counts the registers of the mask by itself; and a number of user SGPRs that does not follow from which there
+are (of gfx11) needs a directive.  What no directive says is a comment; a descriptor with reserved bits set has no
+directives at all, as with llvm-objdump: a line says which bits, and the bytes follow.
 """
 
 from __future__ import annotations
@@ -11,12 +14,16 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from rocdbg.arch.target_id import Feature
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.kernel_descriptor import DESCRIPTOR_SIZE
 
 _LAYOUT = struct.Struct("<III4s8x20sIIIHH4s")
 _SGPRS_FOR_SCRATCH = 4
 """What the assembler reserves for VCC and FLAT_SCRATCH: on GFX6, which lacks the latter, no directive says not to."""
+_SGPRS_FOR_XNACK = 4
+_SGPRS_ARCHITECTED = 6
+"""The same for the mask of XNACK on GFX8 and GFX9, where that may be on, and where flat scratch is architected."""
 _SGPR_GRANULE = 8
 """SGPRs per unit of the descriptor's count, as the assembler counts on every generation."""
 
@@ -29,6 +36,17 @@ class _Facts(Struct, frozen=True):
     """The descriptor's own word for it, which counts even where the target cannot run such code."""
     version: int
     """Of the code object; 0 if it is of another ABI than HSA's."""
+    xnack: bool = False
+    """Whether XNACK may be on."""
+
+    @property
+    def reserved_sgprs(self) -> int:
+        """SGPRs that the assembler adds to those of `.amdhsa_next_free_sgpr`, whatever directives say."""
+        if not self.since(Generation.GFX7):
+            return _SGPRS_FOR_SCRATCH
+        if not self.xnack or not self.since(Generation.GFX8) or self.since(Generation.GFX10):
+            return 0
+        return _SGPRS_ARCHITECTED if self.architected else _SGPRS_FOR_XNACK
 
     def since(self, generation: Generation) -> bool:
         return self.target.generation >= generation
@@ -159,11 +177,11 @@ _RSRC1: tuple[_Row, ...] = (
         ".amdhsa_reserve_flat_scratch", lambda _: 0,
         lambda f: not f.architected and f.since(Generation.GFX7),
     ),
-    # Not 0 where the assembler insists on it: the setting is fixed for the processor.
-    _Constant(".amdhsa_reserve_xnack_mask", lambda f: int(_gfx125(f)), _since(Generation.GFX8)),
+    # The assembler insists on what the target id says; on gfx125x the setting is fixed.
+    _Constant(".amdhsa_reserve_xnack_mask", lambda f: int(f.xnack or _gfx125(f)), _since(Generation.GFX8)),
     _Count(
         ".amdhsa_next_free_sgpr", 6, 4, lambda _: _SGPR_GRANULE,
-        more=lambda f: 0 if f.since(Generation.GFX7) else _SGPRS_FOR_SCRATCH,
+        more=lambda f: f.reserved_sgprs,
     ),
     _Reserved(f"{_R1}_PRIORITY", 10, 2),
     _Bits(".amdhsa_float_round_mode_32", 12, 2),
@@ -230,10 +248,15 @@ class _Damage(Exception):
     """Reserved bits are set; the message says which."""
 
 
-def descriptor_directives(data: bytes, name: str, target: Target, version: int) -> list[str]:
-    """The lines of a descriptor of code object V3 or later: 64 bytes, of the kernel ``name`` (without ``.kd``)."""
+def descriptor_directives(
+    data: bytes, name: str, target: Target, version: int, xnack: Feature = Feature.OFF
+) -> list[str]:
+    """The lines of a descriptor of code object V3 or later: 64 bytes, of the kernel ``name`` (without ``.kd``).
+
+    ``xnack``: what the code object's target id says of it.
+    """
     try:
-        body = list(_directives(data, target, version))
+        body = list(_directives(data, target, version, xnack in (Feature.ON, Feature.ANY)))
     except _Damage as damage:
         return [
             f"; error decoding {name}.kd: kernel descriptor {damage}",
@@ -243,10 +266,10 @@ def descriptor_directives(data: bytes, name: str, target: Target, version: int) 
     return [f".amdhsa_kernel {name}", *(f"\t{line}" for line in body), ".end_amdhsa_kernel"]
 
 
-def _directives(data: bytes, target: Target, version: int) -> Iterator[str]:
+def _directives(data: bytes, target: Target, version: int, xnack: bool) -> Iterator[str]:
     words = _LAYOUT.unpack_from(data)
     group, private, kernarg, reserved0, reserved1, rsrc3, rsrc1, rsrc2, properties, preload, reserved3 = words
-    facts = _Facts(target, bool(properties >> 10 & 1) and target.generation >= Generation.GFX10, version)
+    facts = _Facts(target, bool(properties >> 10 & 1) and target.generation >= Generation.GFX10, version, xnack)
     yield f".amdhsa_group_segment_fixed_size {group}"
     yield f".amdhsa_private_segment_fixed_size {private}"
     yield f".amdhsa_kernarg_size {kernarg}"
@@ -260,6 +283,20 @@ def _directives(data: bytes, target: Target, version: int) -> Iterator[str]:
         if value:
             yield f".amdhsa_user_sgpr_kernarg_preload_{what} {value}"
     _must_be_zero(reserved3, 60)
+    count, implied = rsrc2 >> 1 & (0x3F if target.is_gfx125 else 0x1F), _user_sgprs(properties, preload, facts)
+    if count != implied:
+        # fewer than those that are enabled take no assembler can be told
+        yield f"{'; USER_SGPR_COUNT' if count < implied else '.amdhsa_user_sgpr_count'} {count}"
+
+
+_USER_SGPRS = (4, 2, 2, 2, 2, 2, 1)
+"""How many each bit of the kernel code properties enables, from bit 0 on."""
+
+
+def _user_sgprs(properties: int, preload: int, facts: _Facts) -> int:
+    """How many user SGPRs follow from which there are, as the assembler counts."""
+    counted = properties & ~0x21 if facts.architected else properties
+    return sum(size for bit, size in enumerate(_USER_SGPRS) if counted >> bit & 1) + (preload & 0x7F)
 
 
 def _lines(word: int, rows: tuple[_Row, ...], facts: _Facts) -> Iterator[str]:

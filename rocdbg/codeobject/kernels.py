@@ -68,7 +68,7 @@ class Kernel:
         return decode(code_object.source, offset, code_object.target)
 
     def directives(self) -> list[str]:
-        """The descriptor as assembler directives, as llvm-objdump prints it (``.amd_kernel_code_t`` in V2).
+        """The descriptor as assembler directives, which assemble to it again (``.amd_kernel_code_t`` in V2).
 
         Raises `CodeObjectError` if there is none.
         """
@@ -79,7 +79,8 @@ class Kernel:
         data = code_object.source.bytes_at(code_object.file_offset(self._require_symbol(), size, what), size, what)
         if code_object.has_code_headers:
             return kernel_code_directives(data)
-        return descriptor_directives(data, self.name, code_object.target, code_object.version or 0)
+        xnack = code_object.target_id.xnack
+        return descriptor_directives(data, self.name, code_object.target, code_object.version or 0, xnack)
 
     @property
     def descriptor_address(self) -> int:

@@ -96,7 +96,7 @@ class Session:
         self.program_launch.report = self.warnings.add
         self.program_launch.titles = self.inferior.programs.title
         self.launcher: Launcher = self.launch
-        self.launch.described = self._launch_kernel
+        self.launch.described, self.launch.extended = self._launch_kernel, self._use_launch
         self.history: ValueHistory = ValueHistory()
         self.convenience: Convenience = Convenience()
         self.sources: SourceFiles = SourceFiles(self.settings)
@@ -180,7 +180,7 @@ class Session:
             name = str(file)
         settings = self.settings  # not the session: what is known of types is kept longer
         files = DebugFiles(lambda: settings.debug_file_directory, self.warnings.add)
-        programs = Program.open_all(name, target_id, files)
+        programs = self.launch.open_all(name, target_id, files, from_launch_file)
         self.running.leave()
         self.launcher = self.launch
         self.launch.set_programs(programs, keep_spec=from_launch_file)

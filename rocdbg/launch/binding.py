@@ -127,7 +127,8 @@ def bind(
 
     An argument is a `Buffer`, a `SamplerSpec`, a `Local`, None (a null pointer), or a value as `value_bytes` takes it.
     ``types`` are the parameters' element types (`parameters.parameter_types`), ``names`` what messages call
-    them (`parameters.parameter_names`). ``raw`` says where arguments go, whatever metadata there is.
+    them (`parameters.parameter_names`). ``raw`` says where arguments go, whatever metadata there is; where there is
+    none of them, they follow each other.
     Raises LaunchError, and what ``Machine.dispatch`` raises.
     """
     metadata = kernel.metadata
@@ -135,13 +136,13 @@ def bind(
         if arguments:
             raise LaunchError(f"shader {kernel.name}", "its arguments need places in `user_data`, in a launch file")
         raw = RawKernarg(b"")
+    if raw is None and undescribed(kernel):
+        raw = RawKernarg.in_order(arguments, [isinstance(argument, Local) for argument in arguments])
     if raw is not None:
         parameters = raw.parameters(arguments, [isinstance(argument, Local) for argument in arguments])
-    elif metadata is not None:
-        parameters = metadata.explicit_args
     else:
-        reason = "the code object has no metadata, so its arguments are unknown; a launch file can give the bytes"
-        raise LaunchError(f"kernel {kernel.name}", f"{reason} (`kernarg`)")
+        assert metadata is not None
+        parameters = metadata.explicit_args
     if len(arguments) != len(parameters):
         raise LaunchError(
             f"kernel {kernel.name}",
@@ -204,6 +205,13 @@ def bind(
             machine.memory.free(allocation)
         raise
     return BoundLaunch(machine, dispatch, tuple(bound), tuple(objects))
+
+
+def undescribed(kernel: Kernel) -> bool:
+    """Whether nothing says what arguments a kernel takes: there is no metadata, or it names none for a segment that is
+    not empty."""
+    metadata = kernel.metadata
+    return metadata is None or (not metadata.args and kernel.kernarg_size > 0)
 
 
 def _bind_image(

@@ -8,8 +8,9 @@ from functools import cached_property
 from itertools import islice
 
 from rocdbg import text
-from rocdbg.codeobject import CodeObject, Kernel
+from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel
 from rocdbg.codeobject.demangle import base_name, demangle, function_name, stands_for
+from rocdbg.codeobject.metadata import KernelKind
 from rocdbg.dwarf.info import DebugInfo, SourceFile
 from rocdbg.launch.errors import LaunchError
 
@@ -77,14 +78,22 @@ class KernelMap(Mapping[str, Kernel]):
         return [kernel for kernel in kernels if kernel is not None]
 
     def only(self) -> Kernel:
-        """The kernel when there is just one. Raises LaunchError naming them otherwise."""
+        """The kernel when there is just one, beside those of kind `init` and `fini`. Raises LaunchError naming them
+        otherwise."""
         names = list(self._code_object.kernels)
+        if len(names) != 1:
+            names = self.normal()
         if len(names) != 1:
             listed = ", ".join(islice(self, 8)) or "none"
             raise LaunchError(
                 "kernel", f"name the kernel; {self._code_object.name} has {len(names)}: {listed}"
             )
         return self._code_object.kernels[names[0]]
+
+    def normal(self) -> list[str]:
+        """Symbols of the kernels that are launched as such: neither of kind ``init`` nor ``fini``."""
+        kernels = self._code_object.kernels
+        return [name for name in kernels if kernel_kind(kernels[name]) is KernelKind.NORMAL]
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and len(self.candidates(name)) == 1
@@ -123,6 +132,14 @@ class KernelMap(Mapping[str, Kernel]):
         return names
 
 
+def kernel_kind(kernel: Kernel) -> KernelKind:
+    """When a kernel is to be run; normal where damaged metadata cannot say so."""
+    try:
+        return kernel.metadata.kind if kernel.metadata is not None else KernelKind.NORMAL
+    except CodeObjectError:
+        return KernelKind.NORMAL
+
+
 def holder_of(name: str, code_objects: Sequence[KernelMap]) -> int | None:
     """Which of a program's code objects has the kernel of a name, ``None`` if none has.
 
@@ -135,6 +152,12 @@ def holder_of(name: str, code_objects: Sequence[KernelMap]) -> int | None:
         if len(placed) > 1:
             raise LaunchError(f"kernel {name}", f"several files have one: {', '.join(placed[:8])}")
     return holders[0] if holders else None
+
+
+def only_holder(code_objects: Sequence[KernelMap]) -> int | None:
+    """Which of a program's code objects has its only kernel, ``None`` if there are none or several."""
+    counts = [len(kernels.normal()) for kernels in code_objects]
+    return counts.index(1) if sum(counts) == 1 else None
 
 
 def names_in(code_objects: Iterable[KernelMap]) -> list[str]:

@@ -7,8 +7,11 @@ kernel = "saxpy"            # may be omitted when there is one kernel
 grid = [1024, 1, 1]         # work-items
 workgroup = [64, 1, 1]
 dynamic_lds = 0             # bytes
-kernarg = "00010203"        # for a kernel without metadata: the kernarg segment, to which each [[arg]] adds what
-                            # belongs at its `offset = BYTES`
+kernarg = "00010203"        # the kernarg segment, or "file:args.bin", to which each [[arg]] adds what belongs at its
+                            # `offset = BYTES`. Where no metadata describes the arguments and there is no `kernarg`,
+                            # they follow each other, each aligned to its size
+stack_size = 65536          # bytes of stack per lane, where the compiler could not tell how many are needed
+load = ["more.co"]          # code objects that define symbols which `file` does not, relative to this file
 user_data = [7, 0, 0]       # for a shader (AMDPAL, Mesa): its entries of 32 bits, to which each [[arg]] adds as above
 registers = { COMPUTE_PGM_RSRC2 = 0x90 }    # for a shader: registers that its driver sets to other values
 
@@ -42,11 +45,22 @@ from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ELEMENT_TYPES, ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
 from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
-from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, check_scalar, check_size
+from rocdbg.launch.spec import (
+    MAX_STACK,
+    ArgumentSpec,
+    LaunchSpec,
+    check_dimensions,
+    check_scalar,
+    check_size,
+    segment_bytes,
+)
 from rocdbg.regular_file import FileAccessError, read_regular
 from rocdbg.toml_text import TomlError, parse_toml
 
-_LAUNCH_KEYS = ("file", "arch", "kernel", "grid", "workgroup", "dynamic_lds", "kernarg", "user_data", "registers")
+_LAUNCH_KEYS = (
+    "file", "arch", "kernel", "grid", "workgroup", "dynamic_lds", "kernarg", "user_data", "registers",
+    "stack_size", "load",
+)
 _ARGUMENT_KEYS = (
     "name", "value", "type", "buffer", "init", "expect", "rtol", "atol", "local", "image", "sampler", "offset",
 )
@@ -104,7 +118,11 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
     spec.dynamic_lds = _size(table, "dynamic_lds", "[launch]", where) or 0
     kernarg = table.get("kernarg")
     if kernarg is not None:
-        spec.kernarg = _kernarg(kernarg, where)
+        spec.kernarg = _kernarg(kernarg, path.parent, where)
+    spec.stack_size = _size(table, "stack_size", "[launch]", where)
+    if spec.stack_size is not None and spec.stack_size > MAX_STACK:
+        raise LaunchError("[launch] stack_size", f"{spec.stack_size} bytes, the limit is {MAX_STACK}", where)
+    spec.also = _also(table.get("load", []), path.parent, where)
     if "user_data" in table:
         spec.user_data = _user_data(table["user_data"], where)
     spec.registers = _registers(table.get("registers", {}), where)
@@ -217,13 +235,19 @@ def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
     return ArgumentSpec(what, name, value=check_scalar(value, f"{what} value"), type=type_name)
 
 
-def _kernarg(value: object, where: str) -> bytes:
+def _kernarg(value: object, directory: Path, where: str) -> bytes:
+    if not isinstance(value, str):
+        raise LaunchError("[launch] kernarg", f"{shown(value)} is not a string of hexadecimal bytes", where)
     try:
-        if isinstance(value, str):
-            return bytes.fromhex(value)
-    except ValueError:
-        pass
-    raise LaunchError("[launch] kernarg", f"{shown(value)} is not a string of hexadecimal bytes", where)
+        return segment_bytes(value, "[launch] kernarg", directory)
+    except LaunchError as error:
+        raise LaunchError(error.what, error.reason, where) from None
+
+
+def _also(value: object, directory: Path, where: str) -> list[Path]:
+    if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+        raise LaunchError("[launch] load", f"{shown(value)} is not a list of file names", where)
+    return [directory / name for name in value]
 
 
 def _user_data(value: object, where: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from msgspec import Struct
 
 from rocdbg.codeobject import KernelArg, ValueKind
@@ -39,11 +40,29 @@ class RawKernarg(Struct, frozen=True):
                 offsets.append(argument.offset)
         return None if data is None else cls(data, tuple(offsets))
 
+    @classmethod
+    def in_order(cls, arguments: Sequence[Any], is_local: Sequence[bool]) -> RawKernarg:
+        """Places for arguments that nothing describes: one behind the other, each aligned to its size as in C.
+
+        Raises `LaunchError` for a number whose size is not known.
+        """
+        offsets, end = [], 0
+        for index, (argument, local) in enumerate(zip(arguments, is_local, strict=True)):
+            if isinstance(argument, int | float):
+                reason = f"nothing describes the kernel's arguments; give its type, for example u32:{argument}"
+                raise LaunchError(f"arg {index}", reason)
+            size = _size_of(argument, local)
+            alignment = next((power for power in (8, 4, 2) if size % power == 0), 1)
+            end = -(-end // alignment) * alignment
+            offsets.append(end)
+            end += size
+        return cls(b"", tuple(offsets))
+
     def parameters(self, arguments: Sequence[Any], is_local: Sequence[bool]) -> tuple[KernelArg, ...]:
         """The parameters that metadata would name for these arguments: pointers, LDS offsets, or bytes by value."""
         found = []
         for index, (argument, offset, local) in enumerate(zip(arguments, self.offsets, is_local, strict=True)):
-            size = len(argument) if isinstance(argument, bytes) else 4 if local else _POINTER_SIZE
+            size = _size_of(argument, local)
             kind = ValueKind.DYNAMIC_SHARED_POINTER if local else ValueKind.BY_VALUE
             found.append(KernelArg(index, None, None, kind, kind.value, size, offset))
         return tuple(found)
@@ -57,3 +76,12 @@ class RawKernarg(Struct, frozen=True):
         for offset, value in zip(self.offsets, values, strict=True):
             made[offset : offset + len(value)] = value
         return bytes(made)
+
+
+def _size_of(argument: Any, local: bool) -> int:
+    """Bytes that an argument takes: a value its own, LDS an offset of 32 bits, all else a pointer."""
+    if isinstance(argument, bytes | bytearray):
+        return len(argument)
+    if isinstance(argument, np.generic | np.ndarray):
+        return argument.nbytes
+    return 4 if local else _POINTER_SIZE

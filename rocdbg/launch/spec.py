@@ -9,11 +9,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
 from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
+from rocdbg.regular_file import FileAccessError, read_regular
+from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE
 
 Dim3 = tuple[int, int, int]
 Scalar = int | float | bool
@@ -23,6 +26,9 @@ MAX_DIMENSION = 0xFFFF_FFFF
 
 MAX_VALUE_BITS = 1024
 """Bits of the largest number that is passed by value."""
+
+MAX_STACK = 1 << 30
+"""Most bytes of stack that a lane can be given."""
 
 MAX_LDS = 0xFFFF_FFFF
 """Most bytes of LDS that an AQL packet can ask for; devices have far less."""
@@ -132,16 +138,25 @@ class LaunchSpec(Struct):
     """What a shader gets in its place."""
     registers: dict[str, int] = field(default_factory=dict)
     """Registers that a driver sets for a shader, by name."""
+    stack_size: int | None = None
+    """Bytes of private memory per lane for the stack of kernels whose need the compiler could not tell."""
+    also: list[Path] = field(default_factory=list)
+    """Code objects to be loaded beside the kernel's, for symbols that it does not define."""
 
     def expand_file(self, arch: str | None = None) -> Path | None:
         """The code object's path; ``{arch}`` in it stands for the processor of ``arch`` or of the launch
         file.
         """
-        if self.file is None:
-            return None
-        text = str(self.file)
+        return self._expanded(self.file, arch) if self.file is not None else None
+
+    def expand_also(self, arch: str | None = None) -> list[Path]:
+        """As `expand_file`, for the code objects that are loaded beside it."""
+        return [self._expanded(file, arch) for file in self.also]
+
+    def _expanded(self, file: Path, arch: str | None) -> Path:
+        text = str(file)
         if "{arch}" not in text:
-            return self.file
+            return file
         chosen = arch or self.arch
         if chosen is None:
             raise LaunchError("file", f'{text} needs a target; add `arch = "gfx90a"` or use --arch')
@@ -163,6 +178,32 @@ class LaunchSpec(Struct):
         argument = ArgumentSpec.parse(text, where)
         self.arguments.extend([None] * (index + 1 - len(self.arguments)))
         self.arguments[index] = argument
+
+    def set_kernarg(self, text: str, directory: Path) -> None:
+        """``set kernarg TEXT``: the segment's bytes (``000102ff``, ``file:args.bin``), or ``OFFSET VALUE``, where the
+        value is one of ``set arg``, ``hex:00ff`` or a file. Raises LaunchError.
+        """
+        word, _, rest = text.strip().partition(" ")
+        if not rest:
+            self.kernarg = segment_bytes(word, "kernarg", directory)
+            self.arguments = [a for a in self.arguments if a is not None and a.offset is not None]
+            return
+        offset = parse_int(word, "kernarg")
+        where, rest = f"kernarg {offset}", rest.strip()
+        if not 0 <= offset < MAX_SEGMENT_SIZE:
+            raise LaunchError(where, f"the offset must be from 0 to {MAX_SEGMENT_SIZE - 1}")
+        if rest.startswith(("hex:", "file:")):
+            data = segment_bytes(rest.removeprefix("hex:"), where, directory)
+            argument = ArgumentSpec(where, value=data, type=f"bytes[{len(data)}]", offset=offset)
+        else:
+            argument = replace(ArgumentSpec.parse(rest, where), offset=offset)
+            if argument.buffer is not None:
+                argument = replace(argument, name=f"kernarg{offset}")
+            if argument.type is None and isinstance(argument.value, int | float):
+                raise LaunchError(where, f"`{rest}`: its size is not known; write u32:{rest} or f32:{rest}")
+        kept = [a for a in self.arguments if a is not None and a.offset is not None and a.offset != offset]
+        self.arguments = [*kept, argument]
+        self.kernarg = self.kernarg or b""
 
     def complete(self) -> tuple[Dim3, Dim3, list[ArgumentSpec]]:
         """Grid, workgroup and arguments when all are there. Raises LaunchError naming what is missing.
@@ -215,6 +256,25 @@ def check_scalar(value: Scalar, what: str) -> Scalar:
     if isinstance(value, int) and value.bit_length() > MAX_VALUE_BITS:
         raise LaunchError(what, f"{shown(value)} does not fit an argument")
     return value
+
+
+def segment_bytes(text: str, what: str, directory: Path) -> bytes:
+    """Bytes as hexadecimal digits (a 0x in front means nothing more), or those of ``file:PATH``. Raises LaunchError."""
+    if text.startswith("file:"):
+        path = directory / Path(text.removeprefix("file:")).expanduser()
+        try:
+            return read_regular(path, MAX_SEGMENT_SIZE)
+        except FileAccessError as error:
+            raise LaunchError(what, f"{path}: {error.reason}") from None
+        except (OSError, ValueError) as error:
+            raise LaunchError(what, f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        data = bytes.fromhex(text.removeprefix("0x"))
+    except ValueError:
+        raise LaunchError(what, f"`{text[:40]}` is not a string of hexadecimal bytes") from None
+    if len(data) > MAX_SEGMENT_SIZE:
+        raise LaunchError(what, f"{len(data)} bytes are beyond the limit of {MAX_SEGMENT_SIZE}")
+    return data
 
 
 def parse_int(text: str, what: str) -> int:

@@ -15,6 +15,7 @@ from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import Generation
 from rocdbg.codeobject import CodeObject
 from rocdbg.launch.binding import Buffer, bind
+from rocdbg.launch.init_kernels import initialise
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.machine import Machine
@@ -76,7 +77,7 @@ class SimulatedDevice:
         machine = self.machine
         known = next((loaded for loaded in machine.loaded if loaded.code_object is launch.code_object), None)
         if known is None:
-            machine.load(launch.code_object)
+            initialise([machine.load(launch.code_object)])
         kernel = launch.code_object.kernels[launch.kernel]
         bound = bind(
             machine, kernel, launch.grid, launch.workgroup, launch.arguments, dynamic_lds=launch.dynamic_lds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 from pathlib import Path
 
@@ -114,6 +115,20 @@ def test_what_is_written(tmp_path: Path) -> None:
     assert dwarf.format_expression(tile.location.data) == (  # type: ignore[union-attr]
         "DW_OP_constu 0x0, DW_OP_lit3, DW_OP_LLVM_user DW_OP_LLVM_form_aspace_address"
     )
+
+
+@pytest.mark.llvm
+def test_call_frames_are_those_of_the_text(tmp_path: Path) -> None:
+    """AMDGPU usage: factors of 4, and address 0 of private_lane for the CFA of kernels."""
+    rocdbg.annotate(DEMOS / "calls/calls.O0.gfx90a.co", tmp_path / "out.co")
+    command = ["llvm-dwarfdump-22", "--debug-frame", str(tmp_path / "out.co")]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    cie, _, entries = text.partition("FDE")
+    assert "Code alignment factor: 4" in cie and "Data alignment factor: 4" in cie
+    cfa = r"DW_CFA_def_cfa_expression: DW_OP_lit0, DW_OP_lit(\d+), .*\n  DW_CFA_undefined: PC_REG"
+    kernels = re.findall(cfa, entries)
+    assert kernels and set(kernels) == {"5"}
+    assert "DW_CFA_set_loc" in entries  # rules change within calls
 
 
 def test_annotating_again_changes_nothing(tmp_path: Path) -> None:

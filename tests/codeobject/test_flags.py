@@ -115,3 +115,21 @@ def test_not_a_code_object(change: dict[str, int], message: str, elf_builder: An
     with pytest.raises(CodeObjectError) as caught:
         CodeObject(elf_builder(**change).build(), name="x.co")
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("os_abi", "abi_version", "message"),
+    [
+        (64, 5, "ELF header at offset 0x8: unknown EI_ABIVERSION 5; amdhsa is known with 0 to 4 "
+                "(code object versions 2 to 6)"),
+        (65, 1, "ELF header at offset 0x8: unknown EI_ABIVERSION 1; amdpal is known with 0"),
+        (0, 9, "ELF header at offset 0x8: unknown EI_ABIVERSION 9; none is known with 0"),
+        (3, 0, "ELF header at offset 0x7: unknown EI_OSABI 3; those known are 0 (none), 64 (amdhsa), 65 (amdpal), "
+               "66 (mesa3d)"),
+    ],
+)
+def test_unknown_abi(os_abi: int, abi_version: int, message: str, elf_builder: Any) -> None:
+    """Flags of an ABI that is not known mean nothing known: the file is refused."""
+    with pytest.raises(CodeObjectError) as caught:
+        CodeObject(elf_builder(os_abi=os_abi, abi_version=abi_version, flags=0x53F).build())
+    assert str(caught.value) == f"<memory>: {message}"

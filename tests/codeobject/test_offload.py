@@ -166,7 +166,7 @@ def test_host_library(
     ("content", "reason"),
     [
         (b"", "the file is empty"),
-        (b"hello", "neither an ELF file nor an offload bundle"),
+        (b"hello", "neither an ELF file nor an offload bundle, nor an archive of these"),
         (b"\x7fELF", "ELF header at offset 0x0: needs 6 bytes, the file ends at 0x4"),
         (b"__CLANG_OFFLOAD_BUNDLE__", "bundle at offset 0x18: needs 8 bytes, the file ends at 0x18"),
         (

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 WITHOUT_ARGUMENT = {
-    "add-symbol-file": "add-symbol-file takes a file name and an address",
     "attach": "Argument required (process-id to attach).",
     "detach inferiors": "Requires argument (inferior id(s) to detach)",
     "core-file": "No core file now.",

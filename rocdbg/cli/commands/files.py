@@ -56,6 +56,40 @@ def file(shell: Shell, name: str, target_id: str | None) -> None:
     shell.auto_load.program_script()
 
 
+@command(
+    "load", category=FILES,
+    args=Arguments(required("name", word_of("FILE", Completes.FILE), "Argument required (a file with code objects).")),
+)
+def load(shell: Shell, name: str) -> None:
+    """Load the code objects of FILE too when the program is run.
+
+    They define symbols that the program's own code object does not, or use such of it. Kernels of both can be
+    launched, and breakpoints set in both. In a launch file this is `load = ["FILE"]`.
+    """
+    if "://" not in name:
+        _need_there(name)
+    added = shell.session.launch.add_file(name)
+    shell.line(f"Reading symbols from {name}...")
+    if not any(program.has_debug_info for program in added):
+        shell.line(f"(No debugging symbols found in {name})")
+    if shell.session.inferior.running:
+        shell.line("It will be loaded when the program is run again.")
+
+
+@command(
+    "add-symbol-file", category=FILES,
+    args=Arguments(
+        required("name", word_of("FILE", Completes.FILE), "add-symbol-file takes a file name and an address")
+    ),
+)
+def add_symbol_file(shell: Shell, name: str) -> None:
+    """Load symbols from FILE, assuming FILE has been dynamically loaded.
+
+    As "load": its code objects are loaded when the program is run, at an address that is free.
+    """
+    load(shell, name)
+
+
 def _need_there(name: str) -> None:
     """Raise `CommandError`, in GDB's words, for a file that is not there."""
     try:

@@ -128,7 +128,8 @@ def info_kernels(shell: Shell, pattern: Pattern) -> None:
     """The kernels of the program: their registers, memory and arguments.
 
     Occupancy is an estimate of the waves that a SIMD holds at once, with the resource that allows no more. It is for
-    the workgroup that the kernel requires or the launch has, else for the largest that the kernel may have.
+    the workgroup that the kernel requires or the launch has, else for the largest that the kernel may have. Behind the
+    names of kernels that run when their code object is loaded or unloaded stands (init) or (fini).
     """
     rows = [row for row in kernel_rows(shell.session.launch, shell.session.warnings.add) if pattern.search(row.name)]
     if not rows:
@@ -136,7 +137,7 @@ def info_kernels(shell: Shell, pattern: Pattern) -> None:
         return
     cells = [
         (
-            row.name,
+            row.title,
             str(row.vgprs),
             str(row.sgprs),
             str(row.lds),
@@ -166,7 +167,8 @@ def info_vtbl(shell: Shell, expression: str) -> None:
 )
 def info_symbol(shell: Shell, address: str) -> None:
     """Describe what symbol is at location ADDR."""
-    place = shell.session.symbols.symbol_at(shell.session.data.integer(address))
+    number = shell.session.data.integer(address)
+    place = shell.session.symbols.symbol_at(number) if shell.session.inferior.program is not None else None
     if place is None:
         shell.line(f"No symbol matches {address}.")
         return
@@ -375,9 +377,18 @@ def _find(shell: Shell, pattern: Pattern, what: str, rows: Sequence[tuple[int, s
 
 @command("dispatch find", category=STATUS, args=_finds("dispatch"))
 def dispatch_find(shell: Shell, pattern: Pattern) -> None:
-    """Find dispatches that match a regular expression in their target ID."""
+    """Find dispatches that match a regular expression in their target ID.
+
+    Where that does not match, the name of the kernel may.
+    """
     target = shell.session.inferior.target
-    _find(shell, pattern, "Dispatch", [(r.number, r.target_id) for r in target.dispatches()] if target else [])
+    rows = target.dispatches() if target else []
+    named = [row for row in rows if pattern.search(row.kernel) and not pattern.search(row.target_id)]
+    for row in named:
+        shell.line(f"Dispatch {row.number} has kernel function '{row.kernel}'")
+    others = [(row.number, row.target_id) for row in rows if pattern.search(row.target_id)]
+    if others or not named:
+        _find(shell, pattern, "Dispatch", others)
 
 
 @command("queue find", category=STATUS, args=_finds("queue"))

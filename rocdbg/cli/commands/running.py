@@ -28,6 +28,8 @@ TIMES = Arguments(optional("count", INTEGER, 1))
 SIZES = text_of("X [Y [Z]]")
 NEEDS_VALUE = "Usage: set arg N VALUE, or set arg N TYPE[COUNT][:INIT]"
 
+NEEDS_BYTES = "Usage: set kernarg OFFSET VALUE, or set kernarg BYTES"
+
 
 def mover(shell: Shell) -> RunControl | TimeControl:
     """What moves the program: forward, or as `set exec-direction` says."""
@@ -402,6 +404,24 @@ def set_dynamic_lds(shell: Shell, size: int) -> None:
 
 
 @command(
+    "set stack-size", category=RUNNING,
+    args=Arguments(required("size", INTEGER, "Argument required (a number of bytes).", "BYTES")),
+)
+def set_stack_size(shell: Shell, size: int) -> None:
+    """Set the bytes of stack that lanes of the next launch get where the compiler could not tell how many they need.
+
+    That is so for recursion and calls through pointers; 16384 are usual. In a launch file this is `stack_size`.
+    """
+    shell.session.launch.stack_size = size
+
+
+@command("show stack-size", category=RUNNING, args=Arguments())
+def show_stack_size(shell: Shell) -> None:
+    """Show the bytes of stack that each lane gets where the compiler could not tell how many it needs."""
+    shell.line(f"Lanes get {shell.session.launch.stack_size} bytes of stack where the compiler could not tell.")
+
+
+@command(
     "set arg", category=RUNNING,
     args=Arguments(
         required("index", number_of("N", NEEDS_VALUE), NEEDS_VALUE),
@@ -423,13 +443,34 @@ def set_arg(shell: Shell, index: int, value: str) -> None:
       set arg 5 image rgba8[64,32]:random:1
       set arg 6 sampler linear clamp
       set arg 7 texture nearest wrap, r32f[16]
+    Where nothing describes the kernel's arguments they follow each other, each aligned to its size, and a number needs
+    a type (u32:7); "set kernarg" puts them elsewhere.
     """
     launch_ = shell.session.launch
-    metadata = launch_.kernel.metadata
-    if metadata is not None and index >= len(metadata.explicit_args):
-        count = len(metadata.explicit_args)
+    count = launch_.parameter_count
+    if count is not None and index >= count:
         raise CommandError(f"Kernel {launch_.kernel.name} takes {count} arguments; there is no argument {index}.")
     launch_.set_argument(index, value)
+
+
+@command(
+    "set kernarg", category=RUNNING,
+    args=Arguments(required("text", TEXT, NEEDS_BYTES, "[OFFSET] VALUE")),
+)
+def set_kernarg(shell: Shell, text: str) -> None:
+    """Set bytes of the kernarg segment of the next launch, whatever metadata says of arguments.
+
+    With an OFFSET a value is put there, counted in bytes; VALUE is what "set arg" takes, bytes or a file of them:
+      set kernarg 16 f32[64]:arange
+      set kernarg 24 u32:7
+      set kernarg 28 hex:00ff00ff
+      set kernarg 32 file:tail.bin
+    A buffer becomes $kernarg16, from its offset. Without an OFFSET these are all bytes of the segment:
+      set kernarg 0000803f00000040
+      set kernarg file:segment.bin
+    Hidden arguments are filled in where metadata has them; what nothing sets is 0.
+    """
+    shell.session.launch.set_kernarg(text)
 
 
 @command("show launch", category=RUNNING, args=Arguments())

@@ -13,6 +13,7 @@ from tempfile import NamedTemporaryFile
 
 from msgspec import Struct
 
+from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import PC
 from rocdbg.codeobject import CodeObject, open_file
 from rocdbg.codeobject.elf import Elf
@@ -22,6 +23,8 @@ from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.unwind_rules import Unwinder
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_rules import CfaExpression, UndefinedRule
+from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.dwarf.rewriting.entry_writer import rewrite_entries
 from rocdbg.dwarf.rewriting.frame_writer import debug_frame
@@ -37,6 +40,8 @@ _INDEXES = (
 )
 """Sections that tell where entries are, for speed only: they are emptied, since entries move."""
 
+_KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE)}", "form_aspace_address"))
+
 
 class AnnotationError(Error):
     """A file that cannot be annotated, or written."""
@@ -47,6 +52,8 @@ class _OwnSections(DebugFiles):
 
     def separate(self, code_object: CodeObject) -> CodeObject | None:
         return None
+
+_KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE)}", "form_aspace_address"))
 
 
 class Annotated(Struct, frozen=True):
@@ -127,12 +134,19 @@ def _frames(program: Program, annotation: Annotation, machine_code: MachineCode)
         if unwinder.row(function.start) is not None:
             has_own += 1
             continue
-        parts = _without_gaps(annotation.rows(function))
+        parts = _without_gaps([_as_described(row) for row in annotation.rows(function)])
         functions += parts
         unwound += bool(parts)
     # entries without any rule, as upstream's compilers write them, are dropped
     before = kept if has_own else b""
     return before + debug_frame(functions, PC, before=len(before)), unwound
+
+
+def _as_described(row: Row) -> Row:
+    """A row with the CFA that AMDGPU usage, "Kernel Prolog", gives kernels: address 0 as lanes see it."""
+    if row.rules.get(PC) == UndefinedRule():
+        return Row(row.start, row.end, _KERNEL_CFA, row.rules, row.return_address_register, row.dialect)
+    return row
 
 
 def _without_gaps(rows: Sequence[Row]) -> list[list[Row]]:

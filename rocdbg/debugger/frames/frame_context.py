@@ -11,7 +11,7 @@ from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
 from rocdbg.arch.dwarf_registers import PC
 from rocdbg.debugger.frames.entry_point_of_frame import entered_through
-from rocdbg.debugger.frames.unwind_rules import FoundRow, UnwindRow, complain
+from rocdbg.debugger.frames.unwind_rules import FoundRow, Rows, UnwindRow, complain
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.any_lane import ANY_LANE
@@ -47,6 +47,8 @@ class CallSites(Protocol):
         ...
 
 
+Elsewhere = Callable[[LoadedAddress], tuple[Program, Rows]]
+
 PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd")
 """The frame base of kernels that have none: the beginning of private memory."""
 
@@ -60,13 +62,16 @@ class FrameContext:
     a register is written. Without ``call_sites`` nothing is known of calls but what unwinding tells.
     """
 
+    elsewhere: Elsewhere | None = None
+    """The code object at an address and its rules: functions of one are called from another's."""
+
     def __init__(
         self,
         program: Program,
         access: ThreadAccess,
         pc: LoadedAddress,
         lane: int | None,
-        row: Callable[[FileAddress, int], FoundRow | None],
+        row: Rows,
         callee: FrameContext | None = None,
         iteration: int = 0,
         call_sites: CallSites | None = None,
@@ -153,7 +158,7 @@ class FrameContext:
         other = FrameContext(
             self.program, self.access, pc, self.lane, self._row, self.callee, self.iteration or 0, self._call_sites
         )
-        other.wave_pc, other.unwound = self.wave_pc, self.unwound
+        other.wave_pc, other.unwound, other.elsewhere = self.wave_pc, self.unwound, self.elsewhere
         return other
 
     @cached_property
@@ -278,9 +283,11 @@ class FrameContext:
             return None
         # the call is the instruction before the return address
         pc = LoadedAddress(return_address - 1)
-        frame = FrameContext(
-            self.program, self.access, pc, self.lane, self._row, self, self.iteration or 0, self._call_sites
-        )
+        program, row = self.program, self._row
+        if self.elsewhere is not None and not program.is_loaded_at(pc):
+            program, row = self.elsewhere(pc)
+        frame = FrameContext(program, self.access, pc, self.lane, row, self, self.iteration or 0, self._call_sites)
+        frame.elsewhere = self.elsewhere
         if self.iteration and not self.iteration < frame.iterations:
             frame.iteration = 0
         return frame

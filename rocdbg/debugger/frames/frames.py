@@ -334,7 +334,7 @@ class FrameChain(Struct):
         self, context: FrameContext, seen: set[tuple[int | None, int | None]]
     ) -> tuple[FrameContext | None, str]:
         function = context.function
-        if function is not None and self.program.is_kernel(function):
+        if function is not None and context.program.is_kernel(function):
             return None, ""
         try:
             caller = context.next_frame()
@@ -347,13 +347,13 @@ class FrameChain(Struct):
             if place in seen:
                 return None, "previous frame identical to this frame (corrupt stack?)"
             seen.add(place)
-        if caller.pc is None or self.program.symbol_at(caller.pc) is None:
+        if caller.pc is None or caller.program.symbol_at(caller.pc) is None:
             return None, "the return address is not in the program"
         return caller, ""
 
     def _inline_frames(self, context: FrameContext, level: int, pc: LoadedAddress) -> list[Frame]:
         """The frames at one physical PC, innermost first."""
-        program = self.program
+        program = context.program
         lookup = context.pc or NOWHERE
         file_pc = program.to_file(lookup)
         function = context.function

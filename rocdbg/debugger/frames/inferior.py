@@ -13,7 +13,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import CalledFrom, Frame, FrameChain
 from rocdbg.debugger.frames.lane_pcs import Entered, LanePcs, active_lanes, top_context
 from rocdbg.debugger.frames.machine_code import MachineCode
-from rocdbg.debugger.frames.unwind_rules import FoundRow, Unwinder
+from rocdbg.debugger.frames.unwind_rules import FoundRow, Rows, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.loaded_programs import Programs
 from rocdbg.debugger.program.program import Program
@@ -117,7 +117,12 @@ class Inferior:
         if found is None:
             synthesis = self.machine_code(program)
             found = self._unwinders[program] = Unwinder(program, lambda program, wave_size: synthesis.rows(wave_size))
+            found.elsewhere = self._elsewhere
         return found
+
+    def _elsewhere(self, address: LoadedAddress) -> tuple[Program, Rows]:
+        program = self.programs.at(address)
+        return program, self.unwinder(program).row
 
     def exec_map(self, program: Program) -> ExecMap:
         """Where the code of a code object changes EXEC."""

@@ -201,9 +201,11 @@ def top_context(program: Program, target: Target, scope: Focus, unwinder: Unwind
     assert scope.thread is not None
     access = ThreadAccess(target, scope.thread)
     pc = target.wave(scope.thread).pc
-    return FrameContext(
+    context = FrameContext(
         program, access, pc, scope.lane, unwinder.row, iteration=scope.iteration, call_sites=DescribedCalls()
     )
+    context.elsewhere = unwinder.elsewhere
+    return context
 
 
 def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:

@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from rocdbg import dwarf
-from rocdbg.addresses import FileAddress
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.cfi_rules import Rule
@@ -101,6 +101,10 @@ class _FrameSection:
         return table.row(pc)
 
 
+Rows = Callable[[FileAddress, int], FoundRow | None]
+"""Rules at a file address for waves of a size."""
+
+
 class Unwinder:
     """Asks each source in turn. Lives as long as the program, and so does what it has found: recursive functions are
     asked for at the same few addresses again and again.
@@ -113,6 +117,8 @@ class Unwinder:
         self._prologue = prologue
         self._prologues: dict[int, RowSource | None] = {}
         self._rows: dict[tuple[FileAddress, int], FoundRow | None] = {}
+        self.elsewhere: Callable[[LoadedAddress], tuple[Program, Rows]] | None = None
+        """The code object at an address, and its rules; ``None``: there is no other than this one."""
 
     @cached_property
     def _sources(self) -> Sequence[tuple[str, RowSource]]:

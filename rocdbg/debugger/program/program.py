@@ -64,8 +64,8 @@ class Program:
 
     def __init__(self, code_object: CodeObject, path: Path, debug_files: DebugFiles | None = None) -> None:
         self.code_object = code_object
-        self._debug_files = debug_files or DebugFiles()
-        self.complaints = Complaints(self._debug_files.warn)
+        self.debug_files = debug_files or DebugFiles()
+        self.complaints = Complaints(self.debug_files.warn)
         self.path = path
         self.base = 0
         self.loaded = False
@@ -96,7 +96,7 @@ class Program:
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return self._debug_files.info(
+        return self.debug_files.info(
             self.debug, self.code_object, lambda damage: self.complaints.add(damage, "it is not used")
         )
 
@@ -115,7 +115,7 @@ class Program:
     @cached_property
     def debug(self) -> DebugContents:
         """The file with the debug information, the code object itself or the separate one of a stripped one."""
-        return self._debug_files.contents(self.code_object)
+        return self.debug_files.contents(self.code_object)
 
     @property
     def expressions(self) -> ExpressionReader:

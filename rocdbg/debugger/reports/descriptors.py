@@ -60,5 +60,6 @@ def descriptor_at(programs: Iterable[Program], memory: Memory, address: int) -> 
         raise DebuggerError(f"No kernel descriptor is at {address:#x}.")
     code_object = found[0].code_object
     data = memory.read(0, address, DESCRIPTOR_SIZE)
-    lines = descriptor_directives(data, f"{address:#x}", code_object.target, code_object.version or 0)
+    xnack = code_object.target_id.xnack
+    lines = descriptor_directives(data, f"{address:#x}", code_object.target, code_object.version or 0, xnack)
     return f"{address:#018x}", lines, address + DESCRIPTOR_SIZE

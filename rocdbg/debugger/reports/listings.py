@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from rocdbg.arch.occupancy import occupancy
 from rocdbg.codeobject import Kernel, Shader
+from rocdbg.codeobject.metadata import KernelKind
 from rocdbg.codeobject.shaders import mapping_text
 from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.program.program import Program
@@ -17,6 +18,7 @@ from rocdbg.debugger.reports.symbol_lists import declaration
 from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
+from rocdbg.launch.kernel_names import kernel_kind
 from rocdbg.launch.spec import ArgumentSpec
 
 
@@ -31,6 +33,12 @@ class KernelRow(Struct, frozen=True):
     kernarg: int
     occupancy: str
     arguments: str
+    kind: str = ""
+    """``init`` or ``fini`` of kernels that run when the code object is loaded or unloaded."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.name} ({self.kind})" if self.kind else self.name
 
 
 def unit_facts(programs: Iterable[Program], file: SourceFile) -> tuple[str | None, list[str]]:
@@ -73,10 +81,15 @@ def kernel_rows(launch: LaunchControl, warn: Callable[[str], None]) -> Iterator[
             yield KernelRow(
                 name, descriptor.vgpr_count, descriptor.sgpr_count,
                 descriptor.group_segment_fixed_size, descriptor.private_segment_fixed_size, kernel.kernarg_size,
-                _occupancy(launch, kernel), arguments,
+                _occupancy(launch, kernel), arguments, _kind(kernel),
             )
         except Error as error:
             warn(f"kernel {kernel.name}: {error}")
+
+
+def _kind(kernel: Kernel) -> str:
+    kind = kernel_kind(kernel)
+    return "" if kind is KernelKind.NORMAL else kind.value
 
 
 def _shader_row(launch: LaunchControl, program: Program, shader: Shader) -> KernelRow:
@@ -130,7 +143,14 @@ def launch_lines(launch: LaunchControl) -> list[str]:
                 text = f"{name}sampler {argument.sampler.text}"
             else:
                 text = f"{name}{_value(argument)}"
-        lines.append(f"Argument {index}: {text}")
+        place = f" at byte {argument.offset}" if argument is not None and argument.offset is not None else ""
+        lines.append(f"Argument {index}{place}: {text}")
+    if spec.kernarg:
+        lines.append(f"Kernarg segment: {spec.kernarg[:32].hex(' ', 4)}{' ...' if len(spec.kernarg) > 32 else ''}")
+    if spec.stack_size is not None:
+        lines.append(f"Stack size: {spec.stack_size} bytes")
+    for other in spec.also:
+        lines.append(f"Loaded too: {other}")
     return lines
 
 

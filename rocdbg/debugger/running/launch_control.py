@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from rocdbg.codeobject import Kernel
+from rocdbg.codeobject.metadata import KernelKind
 from rocdbg.debugger.base.errors import LaunchError, NoProgramError
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.program.program import Program
@@ -20,17 +22,20 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import MemoryStorage
 from rocdbg.dwarf.info.types import Type
 from rocdbg.errors import Error
-from rocdbg.launch.binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind
+from rocdbg.launch.binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind, undescribed
+from rocdbg.launch.debug_files import DebugFiles
 from rocdbg.launch.elements import ArrayType as BufferType
 from rocdbg.launch.errors import LaunchError as UnknownKernelError
 from rocdbg.launch.image_arguments import ImageSpec
-from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names
+from rocdbg.launch.init_kernels import InitKernelError, finalise, initialise, kernels_of_kind
+from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names, only_holder
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_names, parameter_types
 from rocdbg.launch.shader_setup import configured, raw_arguments
-from rocdbg.launch.spec import LaunchSpec
+from rocdbg.launch.spec import MAX_STACK, LaunchSpec
 from rocdbg.sim.device.journal import Journal
 from rocdbg.sim.device.machine import LdsOutOfRange, Machine, MachineOptions
+from rocdbg.sim.device.machine import LoadedCodeObject as Placed
 from rocdbg.sim.device.schedule import Schedule
 from rocdbg.sim.engine.object_cache import take_warnings
 from rocdbg.sim.services.output import Stream
@@ -69,6 +74,8 @@ class LaunchControl:
         """Shows what kernels print, and whether it is for the standard error output."""
         self.described: Callable[[], None] = lambda: None
         """Called when the user describes the launch."""
+        self.extended: Callable[[], None] = lambda: None
+        """Called when code objects are added to it."""
         self.given: list[Any] | None = None
         """Arguments that are used instead of those of ``spec``: a restored recording's."""
         self.bound_arguments: list[Any] = []
@@ -108,6 +115,19 @@ class LaunchControl:
     def lds_out_of_range(self, word: str) -> None:
         self.machine_options = replace(self.machine_options, lds_out_of_range=LdsOutOfRange(word))
 
+    @property
+    def stack_size(self) -> int:
+        """Bytes of stack per lane where the compiler could not tell how many are needed: the launch's, else what is
+        usual."""
+        return self.machine_options.dynamic_stack_size if self.spec.stack_size is None else self.spec.stack_size
+
+    @stack_size.setter
+    def stack_size(self, size: int) -> None:
+        if not 0 <= size <= MAX_STACK:
+            raise LaunchError(f"The size of the stack must be from 0 to {MAX_STACK} bytes.")
+        self.spec.stack_size = None
+        self.machine_options = replace(self.machine_options, dynamic_stack_size=size)
+
     # -- describing it
 
     def read_file(self, path: Path, target_id: str | None = None) -> tuple[Path, str | None]:
@@ -138,9 +158,9 @@ class LaunchControl:
         """The program with the chosen kernel; the first if none is chosen, or none has it."""
         if not self._programs:
             raise NoProgramError
-        name = self.spec.kernel
-        if name is not None and len(self._programs) > 1:
-            return self._programs[holder_of(name, [self._kernels(program) for program in self._programs]) or 0]
+        if len(self._programs) > 1:
+            name, maps = self.spec.kernel, [self._kernels(program) for program in self._programs]
+            return self._programs[(holder_of(name, maps) if name is not None else only_holder(maps)) or 0]
         return self._programs[0]
 
     def kernel_names(self) -> list[str]:
@@ -182,6 +202,31 @@ class LaunchControl:
         self.spec.set_argument(index, text)
         self.described()
 
+    def set_kernarg(self, text: str) -> None:
+        """``set kernarg 16 f32[64]:arange``, ``set kernarg 000102ff``: see `LaunchSpec.set_kernarg`."""
+        if self.given is not None:
+            raise LaunchError("The arguments are those of the recording; load the program's file to give others.")
+        self.spec.set_kernarg(text, Path())
+        self.described()
+
+    def add_file(self, name: str) -> list[Program]:
+        """``load FILE``: also load these code objects at the next run; they define symbols that the others do not."""
+        program = self.program
+        target_id = str(program.code_object.target_id)
+        added = Program.open_all(name, target_id, program.debug_files)
+        self._programs.extend(added)
+        self.spec.also.append(Path(name))
+        self.extended()
+        return added
+
+    def open_all(self, name: str, target_id: str | None, files: DebugFiles, with_others: bool) -> list[Program]:
+        """The programs of a file; those that a launch file loads beside them are for the same target."""
+        programs = Program.open_all(name, target_id, files)
+        if with_others:
+            chosen = target_id or str(programs[0].code_object.target_id)
+            programs += [p for other in self.spec.expand_also(chosen) for p in Program.open_all(other, chosen, files)]
+        return programs
+
     def set_dynamic_lds(self, size: int) -> None:
         """Bytes of dynamic LDS."""
         if size < 0:
@@ -197,10 +242,17 @@ class LaunchControl:
     def kernel(self) -> Kernel:
         """The kernel that the next run starts: the one chosen, else the only one."""
         kernels, name = self._kernels(self.program), self.spec.kernel
-        if len(self._programs) > 1 and (name is None or not kernels.candidates(name)):
+        several = name is None and only_holder([self._kernels(program) for program in self._programs]) is None
+        if len(self._programs) > 1 and (several or (name is not None and not kernels.candidates(name))):
             what, names = ("kernel", "name the kernel") if name is None else (f"kernel {name}", "no such kernel")
             raise UnknownKernelError(what, names + near_names(name or "", self.kernel_names()))
         return configured(kernels[name] if name is not None else kernels.only(), self.spec)
+
+    @property
+    def parameter_count(self) -> int | None:
+        """How many arguments the kernel takes; ``None`` where nothing says so."""
+        kernel = self.kernel
+        return None if kernel.metadata is None or undescribed(kernel) else len(kernel.metadata.explicit_args)
 
     # -- running it
 
@@ -211,12 +263,21 @@ class LaunchControl:
         kernel = self.kernel
         grid, workgroup, arguments = self.spec.complete()
         self.release()
-        machine = Machine(program.code_object.target.device(self.spec.arch), self.machine_options)
+        options = self.machine_options
+        if self.spec.stack_size is not None:
+            options = replace(options, dynamic_stack_size=self.spec.stack_size)
+        machine = Machine(program.code_object.target.device(self.spec.arch), options)
         machine.services.output.sink = self._show
         first_of_all = [program, *(other for other in self._programs if other is not program)]
-        loaded = [LoadedCodeObject(each.code_object, machine.load(each.code_object).base) for each in first_of_all]
+        placed = machine.load_all([each.code_object for each in first_of_all])
+        loaded = [LoadedCodeObject(each.code_object, each.base) for each in placed]
+        initialise(placed, besides=kernel)
         info = program.info if program.has_debug_info else None
         raw = raw_arguments(kernel, self.spec, arguments)
+        unknown = raw is None and not arguments and self.given is None and undescribed(kernel)
+        if unknown and kernel.descriptor.enable_sgpr_kernarg_segment_ptr:
+            reason = f"nothing describes the arguments of kernel {kernel.name}"
+            self._warnings.add(f'{reason}: its kernarg segment is zeros; "set kernarg" gives it others')
         names = parameter_names(kernel, info) if raw is None and kernel.metadata is not None else []
         self.bound_arguments = self.given if self.given is not None else arguments_from_specs(arguments, names)
         self.bound = bind(
@@ -235,10 +296,18 @@ class LaunchControl:
         target = RecordedTarget(
             self.bound, program.kernel_title(kernel), loaded, lambda question: self.ask(question)
         )
+        if any(kernels_of_kind(each, KernelKind.FINI) for each in placed):
+            target.at_exit = partial(self._finalise, placed, kernel)
         if self.record or journal is not None:
             target.record(journal)
         self._target = target
         return target
+
+    def _finalise(self, placed: Sequence[Placed], kernel: Kernel) -> None:
+        try:
+            finalise(placed, besides=kernel)
+        except InitKernelError as error:  # the program is over all the same
+            self._warnings.add(str(error))
 
     def _show(self, text: str, stream: Stream) -> None:
         if self.output is not None:

@@ -233,6 +233,17 @@ class RecordedTarget(SimTarget):
         with self.repeating():
             return self._repeat(recorder, request)
 
+    def _leave(self) -> None:
+        """What changes memory at the end is part of the history, and is there already where that is repeated."""
+        recording = self._recording
+        if recording is None or self.at_exit is None:
+            super()._leave()
+        elif recording.recorder.live:
+            before = recording.recorder.differences()
+            with self.repeating():
+                super()._leave()
+            recording.recorder.note(recording.recorder.changed_since(before))
+
     def _run_calls(self, options: RunOptions) -> Stop:
         stop = self._calls.run(options)
         assert stop is not None, "no function is under way"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
@@ -33,6 +33,8 @@ class SimTarget(DeviceState):
         self.dispatch = bound.dispatch
         self.kernel_title = kernel_title
         self._loaded = tuple(loaded)
+        self.at_exit: Callable[[], None] | None = None
+        """Runs what is to be run before the code objects are unloaded; taken when the program is over."""
 
     @property
     def runnable(self) -> SimTarget:
@@ -118,10 +120,17 @@ class SimTarget(DeviceState):
         return self._run(request, lambda options: self._calls.run(options) or self.dispatch.run(options))
 
     def exit_info(self) -> ExitInfo:
+        self._leave()
         mismatches = {mismatch.name: mismatch.text for mismatch in self.bound.check()}
         names = (bound.buffer.name for bound in self.bound.buffers if bound.buffer.expect is not None)
         expectations = tuple(ExpectResult(name, name not in mismatches, mismatches.get(name, "")) for name in names)
         return ExitInfo(self.dispatch.number, self.kernel_title, self.dispatch.instructions, expectations)
+
+    def _leave(self) -> None:
+        """Run what is to be run at the end, once."""
+        at_exit, self.at_exit = self.at_exit, None
+        if at_exit is not None:
+            at_exit()
 
     def progress(self) -> Progress:
         return Progress(*self.dispatch.progress())

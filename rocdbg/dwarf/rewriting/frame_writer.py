@@ -25,8 +25,10 @@ __all__ = ["AUGMENTATION", "debug_frame"]
 AUGMENTATION = "[amd:v0.0]"
 """Of a CIE whose instructions and expressions are of dialect "amd"."""
 
-_CODE_FACTOR = 1  # rules may change within a call: for the frame of the caller, which is in it
+_CODE_FACTOR = 4
 _DATA_FACTOR = 4
+"""Both as AMDGPU usage, "Call Frame Information", has them. Rules may change within a call, for the caller's frame,
+which is in it: `DW_CFA_set_loc` leads to places that are no multiple of the factor."""
 
 
 def debug_frame(
@@ -42,7 +44,7 @@ def debug_frame(
     for rows in functions:
         start, end = rows[0].start, rows[-1].end
         fde = before.to_bytes(4, "little") + start.to_bytes(address_size, "little")
-        fde += (end - start).to_bytes(address_size, "little") + _instructions(rows)
+        fde += (end - start).to_bytes(address_size, "little") + _instructions(rows, address_size)
         out += _entry(fde, address_size)
     if before + len(out) > 0xFFFFFFF0:
         raise DwarfError("the call frame information does not fit the 32-bit format")
@@ -55,7 +57,7 @@ def _entry(body: bytes, address_size: int) -> bytes:
     return len(body).to_bytes(4, "little") + body
 
 
-def _instructions(rows: Sequence[Row]) -> bytes:
+def _instructions(rows: Sequence[Row], address_size: int) -> bytes:
     out = bytearray()
     reached = rows[0].start  # as far as instructions have advanced the location
     follows = reached
@@ -75,20 +77,23 @@ def _instructions(rows: Sequence[Row]) -> bytes:
                 changes += _rule(number, rule)
         if changes:
             if row.start != reached:
-                out += _advance(row.start - reached)
+                out += _advance(reached, row.start, address_size)
             reached = row.start
             out += changes
         cfa, rules, follows = row.cfa, row.rules, row.end
     return bytes(out)
 
 
-def _advance(distance: int) -> bytes:
+def _advance(reached: int, start: int, address_size: int) -> bytes:
+    distance, rest = divmod(start - reached, _CODE_FACTOR)
+    if rest:
+        return b"\x01" + start.to_bytes(address_size, "little")
     if distance < 0x40:
         return bytes([0x40 | distance])
     for code, size in ((0x02, 1), (0x03, 2), (0x04, 4)):
         if distance >> 8 * size == 0:
             return bytes([code]) + distance.to_bytes(size, "little")
-    raise DwarfError(f"a function of more than {distance} bytes")
+    raise DwarfError(f"a function of more than {start - reached} bytes")
 
 
 def _block(data: bytes) -> bytes:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from rocdbg.sim.core.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
 from rocdbg.sim.core.layout import Status
 from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.core.register_bounds import excess
-from rocdbg.sim.core.stops import ABORT_TRAP, Fault, Stop, StopKind, watch_stop
+from rocdbg.sim.core.stops import ABORT_TRAP, Fault, Space, Stop, StopKind, watch_stop
 from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_at, instruction_text, unsupported_reason
 
@@ -26,8 +28,11 @@ class EngineStops:
     """Makes stops of an engine's statuses. ``waits`` gives why an access is no fault but a wait without end, if it
     is."""
 
-    def __init__(self, engine: Engine, memory: GlobalMemory, waits: Callable[[Fault], str | None]) -> None:
-        self._engine, self._memory, self._waits = engine, memory, waits
+    def __init__(
+        self, engine: Engine, memory: GlobalMemory, waits: Callable[[Fault], str | None], open_stack: bool = False
+    ) -> None:
+        """``open_stack``: whether the size of the stack was not the compiler's to know, but the launch's to choose."""
+        self._engine, self._memory, self._waits, self._open_stack = engine, memory, waits, open_stack
 
     def of(self, wave: Wave, status: Status) -> Stop | None:
         """The stop of a wave by what its own instruction did; None for what depends on who runs it."""
@@ -75,6 +80,8 @@ class EngineStops:
         if (reason := self._waits(fault)) is not None:
             return self.stop(StopKind.HANG, wave, reason=reason)
         wave.trapsts |= MEMORY_VIOLATION
+        if self._open_stack and fault.space is Space.PRIVATE and fault.address >= wave.lane_scratch_size - fault.size:
+            fault = replace(fault, where=f'{fault.where} ("set stack-size" gives it more)')
         return Stop(StopKind.FAULT, wave, wave.pc, fault.lanes, fault, instruction=text)
 
     def _trap(self, wave: Wave) -> Stop:

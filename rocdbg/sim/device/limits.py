@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
-from operator import mul
+from operator import mod, mul
 from typing import Final
 
 from msgspec import Struct
@@ -62,12 +62,23 @@ def sizes(kernel: Kernel, grid: Dim3, workgroup: Dim3, lds: int, lane_scratch: i
 
 def lane_scratch(kernel: Kernel, dynamic_stack_size: int) -> int:
     """Bytes of private memory per lane that a kernel asks for, with ``dynamic_stack_size`` more where the compiler
-    could not tell."""
+    could not tell.
+
+    Before code object version 5 kernels cannot say that: compilers have counted 16 KiB in, and what the size exceeds
+    these by is added to every stack.
+    """
     size = kernel.descriptor.private_segment_fixed_size
-    dynamic = kernel.descriptor.uses_dynamic_stack or (
-        kernel.metadata is not None and kernel.metadata.uses_dynamic_stack
-    )
-    return size + dynamic_stack_size if dynamic else size
+    if uses_dynamic_stack(kernel):
+        return size + dynamic_stack_size
+    if size and (kernel.code_object.version or 5) < 5:
+        return size + max(0, dynamic_stack_size - scratch.DYNAMIC_STACK_SIZE)
+    return size
+
+
+def uses_dynamic_stack(kernel: Kernel) -> bool:
+    """Whether the compiler could not tell how much private memory the kernel needs (recursion, calls by pointer)."""
+    metadata = kernel.metadata
+    return bool(kernel.descriptor.uses_dynamic_stack) or (metadata is not None and metadata.uses_dynamic_stack)
 
 
 def check_hardware(name: str, target: Target, grid: Dim3, workgroup: Dim3, lds: int, dynamic_lds: int = 0) -> None:
@@ -91,8 +102,13 @@ def check_hardware(name: str, target: Target, grid: Dim3, workgroup: Dim3, lds: 
         )
 
 
-def check_metadata(kernel: Kernel, workgroup: Dim3) -> None:
-    """Refuse a workgroup that a kernel was not compiled for. Raises LaunchLimitError."""
+def check_metadata(kernel: Kernel, grid: Dim3, workgroup: Dim3) -> None:
+    """Refuse a workgroup that a kernel was not compiled for, and a grid that is none of whole ones where it needs
+    that. Raises LaunchLimitError.
+
+    clang marks every kernel of HIP so, as HIP counts workgroups; its code takes a partial one for a whole one, which
+    is what a kernel of HIP expects: such launches are let through.
+    """
     metadata, items = kernel.metadata, reduce(mul, workgroup)
     if metadata is None:
         return
@@ -106,5 +122,12 @@ def check_metadata(kernel: Kernel, workgroup: Dim3) -> None:
             kernel.name, "workgroup", f"the kernel requires {list(required)}, not {list(workgroup)}"
         )
 
+    if metadata.uniform_work_group_size and any(map(mod, grid, workgroup)) and not kernel.code_object.is_hip:
+        reason = f"the kernel asks for uniform work-groups; {list(grid)} is no multiple of {list(workgroup)}"
+        raise LaunchLimitError(kernel.name, "grid", reason)
 
-__all__ = ["MAX_WORKGROUP", "LaunchLimitError", "Sizes", "check_hardware", "check_metadata", "lane_scratch", "sizes"]
+
+__all__ = [
+    "MAX_WORKGROUP", "LaunchLimitError", "Sizes", "check_hardware", "check_metadata", "lane_scratch", "sizes",
+    "uses_dynamic_stack",
+]

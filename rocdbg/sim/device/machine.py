@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from rocdbg.arch.targets import Target, target_by_name
 from rocdbg.codeobject.code_object import CodeObject
+from rocdbg.codeobject.errors import UnresolvedSymbolError
 from rocdbg.codeobject.kernels import Kernel, Shader
 from rocdbg.codeobject.load_image import LoadedImage
 from rocdbg.codeobject.metadata import ValueKind
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
     from rocdbg.sim.engine.native import Engine
 
 _QUEUE_PACKETS = 4096
+_ADVICE = (
+    "load the code object that defines what is missing, too: `load FILE` at the prompt, `load = [\"FILE\"]` in a "
+    "launch file, Program.add(FILE) in Python"
+)
 
 
 class LoadError(Error):
@@ -170,23 +175,50 @@ class Machine:
         Pages hold code and data together, so the whole object is readable, writable and executable; stores
         of a kernel into code take effect when the instruction cache is invalidated (`instruction_cache`).
         """
+        allocation = self._place(code_object, name)
+        try:
+            image = code_object.load(allocation.address, resolve)
+        except Error:
+            self.memory.free(allocation)
+            raise
+        return self._loaded(code_object, allocation, image)
+
+    def load_all(self, code_objects: Sequence[CodeObject]) -> list[LoadedCodeObject]:
+        """`load` several that define symbols for each other; the first definition counts, those loaded before come
+        first. All or, if one fails, none."""
+        places: list[tuple[CodeObject, Allocation]] = []
+        try:
+            for code_object in code_objects:
+                places.append((code_object, self._place(code_object)))
+            known = [(loaded.code_object, loaded.allocation) for loaded in self.loaded] + places
+            resolve = partial(_defined, known)
+            images = [each.load(allocation.address, resolve) for each, allocation in places]
+        except UnresolvedSymbolError as error:
+            for _, allocation in places:
+                self.memory.free(allocation)
+            raise UnresolvedSymbolError(error.file, error.names, _ADVICE) from None
+        except Error:
+            for _, allocation in places:
+                self.memory.free(allocation)
+            raise
+        return [self._loaded(each, place, image) for (each, place), image in zip(places, images, strict=True)]
+
+    def _place(self, code_object: CodeObject, name: str = "") -> Allocation:
+        """Memory for a code object. Raises LoadError for one of another target."""
         if not code_object.target.covers(self.target):
             raise LoadError(
                 code_object.name, f"it is for {code_object.target}, the device is a {self.target}"
             )
         if code_object.alignment > layout.PAGE_SIZE:
             raise LoadError(code_object.name, f"an alignment of {code_object.alignment} cannot be met")
-        allocation = self.memory.allocate(
+        return self.memory.allocate(
             code_object.memory_size,
             name=name or code_object.name,
             kind=AllocationKind.CODE,
             protection=layout.PageFlags.READ | layout.PageFlags.WRITE | layout.PageFlags.EXECUTE,
         )
-        try:
-            image = code_object.load(allocation.address, resolve)
-        except Error:
-            self.memory.free(allocation)
-            raise
+
+    def _loaded(self, code_object: CodeObject, allocation: Allocation, image: LoadedImage) -> LoadedCodeObject:
         for segment in image.segments:
             self.memory.write(segment.address, segment.data)
         loaded = LoadedCodeObject(self, code_object, allocation, image)
@@ -326,7 +358,7 @@ class Machine:
         self._check_encodings(kernel)
         lds = max(kernel.descriptor.group_segment_fixed_size, loaded.lds_size) + dynamic_lds
         check_hardware(kernel.name, self.target, grid, workgroup, lds, dynamic_lds)
-        check_metadata(kernel, workgroup)
+        check_metadata(kernel, grid, workgroup)
         private = lane_scratch(kernel, self.options.dynamic_stack_size)
         return self._launch(kernel, loaded, grid, workgroup, lds, private, dynamic_lds)
 
@@ -475,6 +507,15 @@ class Machine:
             self._queue = self.memory.allocate(QUEUE_SIZE + GRID_SYNC_SIZE, kind=AllocationKind.QUEUE)
         return self._queue
 
+
+
+def _defined(known: Sequence[tuple[CodeObject, Allocation]], name: str) -> int | None:
+    """The address of a symbol that one of the placed code objects defines for others, None if none does."""
+    for code_object, allocation in known:
+        symbol = code_object.exported(name)
+        if symbol is not None:
+            return code_object.layout.place(allocation.address, symbol)
+    return None
 
 
 def _printf_formats(code_object: CodeObject) -> tuple[str, ...]:

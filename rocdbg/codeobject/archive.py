@@ -1,0 +1,85 @@
+"""Archives of object files (``.a``), as ``ar`` and LLVM write them: GNU's and BSD's names, 64-bit symbol tables."""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.text import decode_text
+
+ARCHIVE_MAGIC: Final = b"!<arch>\n"
+THIN_MAGIC: Final = b"!<thin>\n"
+
+_HEADER_SIZE: Final = 60
+_NAME, _SIZE, _END = slice(0, 16), slice(48, 58), slice(58, 60)
+_LONGEST: Final = 4096
+"""Bytes of a member's name."""
+_MOST: Final = 1 << 16
+"""Members of an archive."""
+_WHAT: Final = "archive"
+
+
+class Member(Struct, frozen=True):
+    """A file in the archive; ``offset`` of its bytes in the source."""
+
+    name: str
+    offset: int
+    size: int
+
+
+def is_archive(data: bytes | bytearray | mmap.mmap) -> bool:
+    """Whether an archive starts here, a thin one (which has names of files only) included."""
+    return data[: len(ARCHIVE_MAGIC)] in (ARCHIVE_MAGIC, THIN_MAGIC)
+
+
+def iter_members(source: Source) -> Iterator[Member]:
+    """The files of an archive, in order; tables of symbols and names are none. Raises `CodeObjectError`."""
+    if source.data[: len(THIN_MAGIC)] == THIN_MAGIC:
+        raise source.error("a thin archive, whose members are files of their own; open one of these", section=_WHAT)
+    at, long_names, end = len(ARCHIVE_MAGIC), b"", len(source)
+    for _ in range(_MOST):
+        if at >= end:
+            return
+        header = source.bytes_at(at, _HEADER_SIZE, _WHAT)
+        if header[_END] != b"`\n":
+            raise source.error("no header of a member", section=_WHAT, offset=at)
+        size, name = _number(source, header[_SIZE], at), header[_NAME].rstrip(b" ")
+        start = at + _HEADER_SIZE
+        if start + size > end:
+            reason = f"a member of {size} bytes runs past the end of the file"
+            raise source.error(reason, section=_WHAT, offset=at)
+        at = start + size + size % 2
+        if name == b"//":
+            long_names = source.bytes_at(start, size, _WHAT)
+        elif name not in (b"/", b"/SYM64/"):
+            text, skipped = _name(source, name, long_names, start, size)
+            if not text.startswith("__.SYMDEF"):
+                yield Member(text, start + skipped, size - skipped)
+    raise source.error(f"more than {_MOST} members", section=_WHAT, offset=at)
+
+
+def _name(source: Source, name: bytes, long_names: bytes, start: int, size: int) -> tuple[str, int]:
+    """A member's name, and how many of its bytes the name takes."""
+    if name.startswith(b"#1/"):  # BSD's: before the contents
+        length = _number(source, name[3:], start - _HEADER_SIZE)
+        if length > min(size, _LONGEST):
+            raise source.error(f"a name of {length} bytes", section=_WHAT, offset=start - _HEADER_SIZE)
+        return decode_text(source.bytes_at(start, length, _WHAT).rstrip(b"\0")), length
+    if re.fullmatch(rb"/\d{1,15}", name):  # GNU's: in the table of long names
+        at = int(name[1:])
+        if at >= len(long_names):
+            raise source.error(f"no name at {at}", section=_WHAT, offset=start - _HEADER_SIZE)
+        return decode_text(long_names[at : at + _LONGEST].partition(b"\n")[0].removesuffix(b"/")), 0
+    return decode_text(name.removesuffix(b"/")), 0
+
+
+def _number(source: Source, text: bytes, at: int) -> int:
+    text = text.strip(b" ")
+    if not re.fullmatch(rb"\d{1,15}", text):
+        raise source.error("a size that is no number", section=_WHAT, offset=at)
+    return int(text)

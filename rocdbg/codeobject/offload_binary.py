@@ -1,0 +1,142 @@
+"""LLVM's offload binaries: what clang's new driver and ``clang-offload-packager`` write into ``.llvm.offloading``.
+
+A binary has a header and images (in the first version one), each with strings that name the triple and the processor.
+Several binaries follow each other, aligned to 8 bytes.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.arch.target_id import TargetId
+from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.errors import Error
+from rocdbg.text import decode_text
+
+OFFLOAD_MAGIC: Final = b"\x10\xff\x10\xad"
+OFFLOADING_SECTION: Final = ".llvm.offloading"
+
+_HEADER: Final = struct.Struct("<4sIQQQ")  # magic, version, size, place of the entries, their size or (2) their count
+_ENTRY: Final = struct.Struct("<HHIQQQQ")  # kinds of image and offloading, flags, strings and count, image and size
+_STRINGS: Final = {1: struct.Struct("<QQ"), 2: struct.Struct("<QQQ")}  # key, value and (2) the value's size
+_KINDS: Final = {1: "openmp", 2: "cuda", 3: "hip", 4: "hip", 8: "sycl"}
+_IMAGES: Final = {2: "LLVM bitcode", 3: "cubin", 4: "fatbinary", 5: "PTX", 6: "SPIR-V"}
+_ALIGNMENT: Final = 8
+_MOST: Final = 4096
+"""Binaries in a row, images of one, strings of an image."""
+_LONGEST: Final = 4096
+"""Bytes of a string."""
+_WHAT: Final = "offload binary"
+
+
+class OffloadImage(Struct, frozen=True):
+    """One image: where it is in the source, and what it is for."""
+
+    offset: int
+    size: int
+    kind: str
+    """The offload kind, as ids of bundles begin: ``openmp``, ``hip``; ``none`` for others."""
+    triple: str
+    arch: str
+    form: str | None
+    """What it is if it is no object code: ``LLVM bitcode``."""
+
+    @property
+    def id(self) -> str:
+        """As an entry of a bundle is called: ``hip-amdgcn-amd-amdhsa--gfx90a``."""
+        return f"{self.kind}-{self.triple or 'unknown'}--{self.arch}"
+
+    @property
+    def target_id(self) -> TargetId | None:
+        """What it was built for; None for other vendors' triples and processors that rocdbg does not know."""
+        if not self.triple.startswith("amdgcn"):
+            return None
+        try:
+            return TargetId.parse(self.arch)
+        except Error:
+            return None
+
+
+def is_offload_binary(data: bytes | bytearray | mmap.mmap, offset: int = 0) -> bool:
+    """Whether an offload binary starts at ``offset``."""
+    return data[offset : offset + len(OFFLOAD_MAGIC)] == OFFLOAD_MAGIC
+
+
+def find_images(source: Source, start: int, end: int) -> Iterator[OffloadImage]:
+    """The images of all offload binaries between two offsets, in order.
+
+    Raises `CodeObjectError` for one that is damaged, or of a version that is not known.
+    """
+    for _ in range(_MOST):
+        while start + _HEADER.size <= end and source.data[start] == 0 and not is_offload_binary(source.data, start):
+            start += _ALIGNMENT  # padding
+        if start + _HEADER.size > end:
+            return
+        size, images = _read(source, start, end)
+        yield from images
+        start += -(-size // _ALIGNMENT) * _ALIGNMENT
+    raise source.error(f"more than {_MOST} binaries", section=_WHAT, offset=start)
+
+
+def _read(source: Source, start: int, end: int) -> tuple[int, list[OffloadImage]]:
+    """The binary that starts at ``start``: its size, and its images."""
+    magic, version, size, entries, count = source.unpack(_HEADER, start, _WHAT)
+    if magic != OFFLOAD_MAGIC:
+        raise source.error("is not an offload binary", section=_WHAT, offset=start)
+    if version not in _STRINGS:
+        raise source.error(f"unknown version {version}, expected 1 or 2", section=_WHAT, offset=start + 4)
+    if not _HEADER.size <= size <= end - start:
+        raise source.error(f"its size {size} does not fit the {end - start} bytes there", section=_WHAT, offset=start)
+    count = 1 if version == 1 else count
+    if count > _MOST:
+        raise source.error(f"{count} images, the limit is {_MOST}", section=_WHAT, offset=start)
+    part = _Part(source, start, size)
+    images, total = [], 0
+    for index in range(count):
+        image, form, place, length = part.image(version, entries + index * _ENTRY.size)
+        total += length
+        if place + length > size or total > size:  # images that share bytes would cost a copy of them each
+            reason = f"image {index} of {length} bytes at {place:#x} does not fit the binary of {size}"
+            raise source.error(reason, section=_WHAT, offset=start)
+        kind, triple, arch = image
+        images.append(OffloadImage(start + place, length, kind, triple, arch, form))
+    return size, images
+
+
+class _Part(Struct, frozen=True):
+    """The bytes of one binary, whose offsets count from its start."""
+
+    source: Source
+    start: int
+    size: int
+
+    def _at(self, offset: int, length: int) -> int:
+        if offset + length > self.size:
+            reason = f"{length} bytes at {offset:#x} do not fit the binary of {self.size}"
+            raise self.source.error(reason, section=_WHAT, offset=self.start)
+        return self.start + offset
+
+    def image(self, version: int, offset: int) -> tuple[tuple[str, str, str], str | None, int, int]:
+        """Offload kind, triple and processor of the entry at an offset; its form; place and size of its bytes."""
+        at = self._at(offset, _ENTRY.size)
+        form, kind, _, strings, count, place, length = self.source.unpack(_ENTRY, at, _WHAT)
+        if count > _MOST:
+            raise self.source.error(f"{count} strings, the limit is {_MOST}", section=_WHAT, offset=at)
+        layout, texts = _STRINGS[version], {}
+        for index in range(count):
+            fields = self.source.unpack(layout, self._at(strings + index * layout.size, layout.size), _WHAT)
+            key = self._text(fields[0])
+            if key in ("triple", "arch"):
+                texts[key] = self._text(fields[1])
+        named = _KINDS.get(kind, "none"), texts.get("triple", ""), texts.get("arch", "")
+        return named, _IMAGES.get(form), place, length
+
+    def _text(self, offset: int) -> str:
+        at = self._at(offset, 1)
+        data = self.source.bytes_at(at, min(_LONGEST, self.size - offset), _WHAT)
+        return decode_text(data.partition(b"\0")[0])
