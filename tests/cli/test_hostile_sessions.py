@@ -186,7 +186,7 @@ def test_scripts(
 def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     done = session(tmp_path, "-nx", "-batch", "-x", "fifo", "-ex", "print 1")
-    assert (done.status, done.out, done.err) == (1, "$1 = 1\n", "fifo: Nobody writes to this pipe.\n")
+    assert (done.status, done.out, done.err) == (1, "$1 = 1\n", "fifo: This pipe has no writer.\n")
 
 
 def test_a_pipe_is_read(tmp_path: Path) -> None:
