@@ -32,7 +32,7 @@ def write_operands(shell: Shell, all_lanes: bool = False) -> None:
             continue
         changed.add(name)
         if written:
-            old, new = shown_value(shell, before, lane), shown_value(shell, row.value, lane)
+            old, new = shown_value(before, lane, name), shown_value(row.value, lane, name)
             lines.append(f"changed      {name:<{_NAME}} " + (f"{old} -> {new}" if old != new else "in other lanes"))
     lines.append(f"next         {text}")
     shown: dict[str, tuple[Value, bool]] = {}
@@ -52,7 +52,7 @@ def write_operands(shell: Shell, all_lanes: bool = False) -> None:
             lines.append(f"{role:<13.13}{mark}")
             lines += register_lines([found])
             continue
-        value = found.raw if found.value.absence is not None else shown_value(shell, found.value, lane)
+        value = found.raw if found.value.absence is not None else shown_value(found.value, lane, operand.name)
         lines.append(f"{role:<12}{mark}{operand.name:<{_NAME}} {value}")
     shell.state.operands_shown, shell.state.operands_of = shown, key
     for line in lines:
@@ -68,9 +68,9 @@ def register_row(shell: Shell, name: str) -> RegisterRow | None:
     return row
 
 
-def shown_value(shell: Shell, value: Value, lane: int) -> str:
+def shown_value(value: Value, lane: int, name: str) -> str:
     """A value in the focused lane, in hexadecimal and as what else a dword may be."""
-    if c_types.is_vector_like(value.type):
+    if c_types.is_vector_like(value.type) and name[:1] in "va" and name[:3] != "vcc":
         elements = list(value.each_element())
         value = elements[lane] if lane < len(elements) else elements[0]
     data = value.contents()

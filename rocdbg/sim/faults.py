@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.arch.lane_sets import format_lanes
 from rocdbg.arch.targets import Target
 from rocdbg.isa.decoder import DecodeError, decode
 from rocdbg.isa.instruction import Flow, Instruction
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.memory import GlobalMemory
-from rocdbg.sim.core.stops import Access, Fault, Space
+from rocdbg.sim.core.stops import Access, Fault, Space, Stop, StopKind
 from rocdbg.sim.core.wave import Wave
 
 if TYPE_CHECKING:
@@ -59,6 +60,41 @@ def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fau
         misaligned,
         record.kind == layout.FaultKind.PERMISSION,
     )
+
+
+_RESERVED = "which the trap handler ABI reserves"
+TRAP_NAMES = {
+    0: "which hardware reserves", 1: "HSA's debugtrap(arg)", 7: "the debugger's breakpoint",
+    **dict.fromkeys((4, 5, 6, 8, 0xFE, 0xFF), _RESERVED),
+}
+"""What the trap handler ABI has the other traps for. The signals tell llvm.trap (2) and llvm.debugtrap (3)."""
+
+
+def sentence(stop: Stop) -> str:
+    """What a stop is due to, for people: which lanes did what, by which instruction; empty where its kind says all."""
+    who = format_lanes(stop.lanes).capitalize() if stop.lanes else ""
+    match stop.kind:
+        case StopKind.FAULT:
+            what = stop.fault.text if stop.fault is not None else "memory violation"
+            by = f", by `{stop.instruction}`" if stop.instruction else ""
+            return (f"{who}: {what}" if who else what) + by
+        case StopKind.EXCEPTION:
+            return f"{who or 'The wave'}: {stop.cause_text}, by `{stop.instruction}`."
+        case StopKind.ILLEGAL:
+            why = f": {stop.reason}" if stop.reason else ""
+            return f"{who or 'The wave'} executed `{stop.instruction}`{why}."
+        case StopKind.HANG | StopKind.ABORT if stop.reason is not None:
+            return f"{stop.reason[0].upper()}{stop.reason[1:]}."
+        case StopKind.UNSUPPORTED:
+            return f"The simulator has no semantics for `{stop.instruction}` at {stop.pc or 0:#x}."
+        case StopKind.INTERNAL:
+            return f"Internal error of the simulator: {stop.reason}. What the wave has done of the block is not known."
+        case StopKind.TRAP:
+            named = TRAP_NAMES.get(stop.trap or 0)
+            return f"{who or 'The wave'} executed `{stop.instruction}`{', ' + named if named else ''}."
+        case StopKind.WATCH:
+            return f"By {who.lower() or 'the wave'}: `{stop.instruction}` at {stop.instruction_pc or 0:#x}."
+    return ""
 
 
 _UNSUPPORTED = {

@@ -413,7 +413,9 @@ def test_signals(
     (tmp_path / "steps").write_text("start\nwhile 1\nstepi\nend\necho not reached\\n\n")
     (tmp_path / "listing").write_text("start\nwhile 1\nx/4000xb $pc\nend\necho not reached\\n\n")
     (tmp_path / "condition").write_text(
-        'break mandelbrot if $_regex("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", "(a+)+$")\necho looping\\n\nrun\n'
+        # what leads there is translated first: Ctrl-C would stop that
+        'break mandelbrot\nrun\n'
+        'condition 1 $_regex("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", "(a+)+$")\necho looping\\n\nrun\n'
     )
     launch = long_launch(tmp_path)
     process = subprocess.Popen(
@@ -447,7 +449,7 @@ def test_an_internal_error_ends_its_command_alone(tmp_path: Path) -> None:
     """A command of rocdbg's own with a bug in it: a plug-in's guard would name the plug-in."""
     program = (
         "import sys\n"
-        "from rocdbg.cli.commands import data\n"
+        "from rocdbg.cli.commands import print_and_set as data\n"
         "from rocdbg.cli.main import main\n"
         "from msgspec import structs\n"
         "def bug(shell, text): raise SystemExit(5) if text == 'exit' else KeyError(text)\n"

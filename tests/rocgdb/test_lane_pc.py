@@ -135,7 +135,8 @@ def test_fewer_lanes_than_the_wave_has(built: Built) -> None:
 def test_other_ways_to_write_it(file: str, name: str, built: Built) -> None:
     """Wherever the codes, lists and addresses stand: the session is the same."""
     expected = (Path(__file__).parent / "golden" / f"{file}.txt").read_text(encoding="utf-8")
-    assert run(expected, built(VARIANTS[name])) == expected
+    offset = re.compile(r"(?<=\.debug_info\+)0x\w+")  # of entries, which differ in size
+    assert offset.sub("", run(expected, built(VARIANTS[name]))) == offset.sub("", expected)
 
 
 HAND_WRITTEN = re.compile(r"\(rocdbg\) (?:\w+/?\w* )+\$?(?:_lane_pc\b|foo|gid|elem).*")

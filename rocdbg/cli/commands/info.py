@@ -167,7 +167,8 @@ def info_vtbl(shell: Shell, expression: str) -> None:
 )
 def info_symbol(shell: Shell, address: str) -> None:
     """Describe what symbol is at location ADDR."""
-    place = shell.session.symbols.symbol_at(shell.session.data.integer(address))
+    number = shell.session.data.integer(address)
+    place = shell.session.symbols.symbol_at(number) if shell.session.inferior.program is not None else None
     if place is None:
         shell.line(f"No symbol matches {address}.")
         return

@@ -64,6 +64,6 @@ def info_kernel_registers(shell: Shell) -> None:
         name = f"s{first}" if count == 1 else f"s[{first}:{first + count - 1}]"
         found = register_row(shell, name)
         if found is not None:
-            shell.line(f"{title:<26} {name:<10} {shown_value(shell, found.value, 0)}")
+            shell.line(f"{title:<26} {name:<10} {shown_value(found.value, 0, name)}")
     if in_trap_registers:
         shell.line("The workgroup's position is in ttmp7 (y, z) and ttmp9 (x).")

@@ -188,7 +188,7 @@ def _instructions(
     mangled: bool,
 ) -> Examination:
     if program is None:
-        raise DebuggerError("There is no code to show.")
+        raise DebuggerError(f"Cannot access memory at address {address:#x}")
     lines = []
     end = last = address
     found: Iterable[DisassemblyLine]

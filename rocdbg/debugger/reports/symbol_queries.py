@@ -182,13 +182,15 @@ class Symbols:
         return type_rows(self._programs(), compile_pattern(pattern))
 
     def _programs(self) -> Sequence[Program]:
-        first = self.program
-        return [*self._all()] or [first]
+        first = self._get()
+        return [*self._all()] or ([first] if first is not None else [])
 
     def plain_symbols(self, pattern: str = "", code: bool = True) -> list[PlainSymbol]:
         """Symbols that no debug information describes, by address."""
-        program = self.program
         compiled = compile_pattern(pattern)
+        program = self._get()
+        if program is None:
+            return []
         rows = []
         for symbol in program.code_object.symbols:
             if not symbol.is_defined or symbol.is_absolute or symbol.is_lds or not symbol.name:
@@ -211,7 +213,8 @@ class Symbols:
         return sorted(rows, key=lambda row: (row.address, row.name))
 
     def sources(self) -> Sequence[SourceFile]:
-        """All source files."""
+        """All source files. Raises `NoProgramError`."""
+        _ = self.program
         return [file for program in self._programs() if program.has_debug_info for file in program.info.source_files]
 
     def scope_symbols(self, address: FileAddress) -> list[ScopeSymbol]:

@@ -1,16 +1,17 @@
-"""What is asked of the simulator in its words, and its stops as a target's, in sentences: which lanes did what, by
-which instruction."""
+"""What is asked of the simulator in its words, and its stops as a target's, with the signals that GDB would have
+for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.lane_sets import format_lanes, lane_mask
+from rocdbg.arch.lane_sets import lane_mask
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind, WatchedMemory
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import ABORT_TRAP, Fault, Space, Stop, StopKind
 from rocdbg.sim.core.watches import WatchedBytes
+from rocdbg.sim.faults import sentence
 
 _KINDS = {
     StopKind.BREAKPOINT: TargetStopKind.BREAKPOINT,
@@ -34,6 +35,10 @@ _KINDS = {
 _RAISED = {
     StopKind.ILLEGAL: "illegal-instruction", StopKind.UNSUPPORTED: "unsupported-instruction",
     StopKind.INTERNAL: "internal-error",
+}
+_SIGNALS = {
+    StopKind.EXCEPTION: "SIGFPE", StopKind.ILLEGAL: "SIGILL", StopKind.UNSUPPORTED: "SIGILL",
+    StopKind.INTERNAL: "SIGILL",
 }
 _S_TRAP_SIZE = 4
 
@@ -60,61 +65,21 @@ def on_host(
     return [row for row, _ in watched], [one for _, one in watched]
 
 
-_RESERVED = "which the trap handler ABI reserves"
-TRAP_NAMES = {
-    0: "which hardware reserves", 1: "HSA's debugtrap(arg)", 7: "the debugger's breakpoint",
-    **dict.fromkeys((4, 5, 6, 8, 0xFE, 0xFF), _RESERVED),
-}
-"""What the trap handler ABI has the other traps for. The signals tell llvm.trap (2) and llvm.debugtrap (3)."""
-
-
 def target_stop(stop: Stop, watched: Sequence[WatchedMemory] = ()) -> TargetStop:
     """The stop for the engine, with the signal that GDB would have for it, and what it has touched of ``watched`` (that
     of `on_host`)."""
-    signal = ""
-    detail = ""
     trap_pc: int | None = None
-    who = format_lanes(stop.lanes).capitalize() if stop.lanes else ""
-    if stop.kind is StopKind.FAULT:
-        signal = "SIGBUS" if stop.is_aperture_violation else "SIGSEGV"
-        what = stop.fault.text if stop.fault is not None else "memory violation"
-        detail = f"{who}: {what}" if who else what
-        if stop.instruction:
-            detail += f", by `{stop.instruction}`"
-    elif stop.kind is StopKind.EXCEPTION:
-        signal = "SIGFPE"
-        detail = f"{who or 'The wave'}: {stop.cause_text}, by `{stop.instruction}`."
+    if stop.kind is StopKind.EXCEPTION:
         trap_pc = stop.instruction_pc
-    elif stop.kind is StopKind.ILLEGAL:
-        signal = "SIGILL"
-        why = f": {stop.reason}" if stop.reason else ""
-        detail = f"{who or 'The wave'} executed `{stop.instruction}`{why}."
-    elif stop.kind is StopKind.HANG and stop.reason is not None:
-        detail = f"{stop.reason[0].upper()}{stop.reason[1:]}."
-    elif stop.kind is StopKind.ABORT and stop.reason is not None:
-        signal = "SIGABRT"
-        detail = f"{stop.reason[0].upper()}{stop.reason[1:]}."
-    elif stop.kind is StopKind.UNSUPPORTED:
-        signal = "SIGILL"
-        detail = f"The simulator has no semantics for `{stop.instruction}` at {stop.pc or 0:#x}."
-    elif stop.kind is StopKind.INTERNAL:
-        signal = "SIGILL"
-        detail = f"Internal error of the simulator: {stop.reason}. What the wave has done of the block is not known."
-    elif stop.kind is StopKind.TRAP:
-        signal = "SIGABRT" if stop.trap == ABORT_TRAP else "SIGTRAP"
-        named = TRAP_NAMES.get(stop.trap or 0)
-        detail = f"{who or 'The wave'} executed `{stop.instruction}`{', ' + named if named else ''}."
-        if stop.trap != ABORT_TRAP and stop.pc is not None:
-            trap_pc = stop.pc - _S_TRAP_SIZE
-    elif stop.kind is StopKind.WATCH:
-        detail = f"By {who.lower() or 'the wave'}: `{stop.instruction}` at {stop.instruction_pc or 0:#x}."
+    elif stop.kind is StopKind.TRAP and stop.trap != ABORT_TRAP and stop.pc is not None:
+        trap_pc = stop.pc - _S_TRAP_SIZE
     return TargetStop(
         _KINDS[stop.kind],
         stop.wave.number if stop.wave is not None else None,
         stop.pc or 0,
         lane_mask(stop.lanes),
-        detail,
-        signal,
+        sentence(stop),
+        _signal(stop),
         stop.trap,
         trap_pc,
         stop.fault.address if stop.fault is not None else None,
@@ -132,6 +97,16 @@ _SPACES = {
     Space.GLOBAL: AddressSpace.GLOBAL, Space.LOCAL: AddressSpace.LOCAL, Space.PRIVATE: AddressSpace.PRIVATE_LANE,
     Space.REGION: AddressSpace.REGION,
 }
+
+
+def _signal(stop: Stop) -> str:
+    if stop.kind is StopKind.FAULT:
+        return "SIGBUS" if stop.is_aperture_violation else "SIGSEGV"
+    if stop.kind is StopKind.TRAP:
+        return "SIGABRT" if stop.trap == ABORT_TRAP else "SIGTRAP"
+    if stop.kind is StopKind.ABORT and stop.reason is not None:
+        return "SIGABRT"
+    return _SIGNALS.get(stop.kind, "")
 
 
 def _violation(fault: Fault | None) -> str:

@@ -54,6 +54,9 @@ from rocdbg.dwarf.location import LocationDescription
 VIRTUAL_TABLE = "_ZTV"
 """How linkage names of virtual tables begin."""
 
+_OF_EVERY_MACHINE = frozenset({"pc", "sp", "fp", "ps"})
+"""Names of registers that there are before any program is known."""
+
 
 class ProgramEnvironment(Struct, dict=True):
     """An `expr.Environment` over a program, and over a frame of it when it runs."""
@@ -362,7 +365,7 @@ class ProgramEnvironment(Struct, dict=True):
     def register(self, name: str) -> Value | None:
         """A register by name; ``None`` when no register is called so."""
         if self._registers is None:
-            if self.program is not None and is_register_name(name):
+            if name in _OF_EVERY_MACHINE or (self.program is not None and is_register_name(name)):
                 raise NoRegistersError
             return None
         return self._registers.value(name)
