@@ -200,7 +200,7 @@ class Annotation:
                 placed = self._lds.location(die)
                 return placed or clean_location(self._program, die, data, self._target, self._wave_size)
         except DwarfError:
-            return data  # nobody can read it
+            return data  # it cannot be read
         return data
 
     def added(self, die: Die) -> Sequence[tuple[int, NewValue]]:

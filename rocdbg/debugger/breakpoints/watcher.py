@@ -314,7 +314,7 @@ class Watcher:
 
     def stepped(self, focus: int | None) -> int | None:
         """The wave that has to be stepped, for what is watched is in its registers and cannot be checked otherwise;
-        that of the focus where a command has changed what is watched, which is told behind the next instruction."""
+        that of the focus where a command has changed what is watched, which is reported behind the next instruction."""
         if any(self._is_stale(one) for one in self.all() if one.is_idle):
             return focus
         if self.checks() is not None:
@@ -335,7 +335,7 @@ class Watcher:
                 checks[address] = check
 
     def _is_stale(self, watchpoint: Watchpoint) -> bool:
-        """Whether an idle one has another value than when it was last told."""
+        """Whether the value of an idle one has changed since it was last reported."""
         before = watchpoint.values
         self._look(watchpoint)
         now, watchpoint.values = watchpoint.values, before

@@ -245,7 +245,7 @@ class Resolver(Struct, frozen=True):
         if isinstance(value, Reference):
             return self._referenced(die, value)
         if not isinstance(value, Exprloc | Loclist):
-            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is no number.")
+            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is not a number.")
         context = self.context.for_unit(die.unit, location)
         what = property_expression(value, die.unit, is_location=False)
         if isinstance(what, dwarf.LocationList):
@@ -254,14 +254,14 @@ class Resolver(Struct, frozen=True):
         result = dwarf.evaluate(what, context, kind="value", initial=initial)
         assert isinstance(result, dwarf.Value)
         if not isinstance(result.value, int):
-            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is no integer.")
+            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is not an integer.")
         wraps = result.type is None and result.value >> 63
         return result.value - (1 << 64) if wraps else result.value
 
     def _referenced(self, die: Die, reference: Reference) -> int:
         target = self.context.program.info.die(reference.offset)
         if target.tag not in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.MEMBER):
-            raise DebuggerError(f"The bound at {die.offset:#x} refers to {reference.offset:#x}, which is no variable.")
+            raise DebuggerError(f"The bound at {die.offset:#x} refers to {reference.offset:#x}: not a variable.")
         return self.read(Variable(target))
 
 

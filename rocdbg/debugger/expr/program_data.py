@@ -175,7 +175,7 @@ class Data:
 
     @staticmethod
     def _safe_value(environment: ProgramEnvironment, variable: Variable) -> Value:
-        """A variable's value; where its location cannot be told, a value that says why when it is read."""
+        """A variable's value; where its location is not known, a value that says why when it is read."""
         try:
             return environment.value_of(variable)
         except Error as error:

@@ -36,11 +36,11 @@ class CallSites(Protocol):
         ...
 
     def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
-        """What was passed for a parameter of the callee, to be evaluated in the calling frame; ``None``: not told."""
+        """What was passed for a parameter of the callee, to be evaluated in the calling frame; ``None``: not stated."""
         ...
 
     def entry_called(self, caller: FrameContext, return_address: LoadedAddress) -> Die | None:
-        """The entry of the subprogram or entry point that is called; ``None``: not told."""
+        """The entry of the subprogram or entry point that is called; ``None``: not stated."""
         ...
 
 

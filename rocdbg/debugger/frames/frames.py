@@ -240,7 +240,7 @@ class FrameChain(Struct):
             unit()
             try:
                 frame = next(self._iterator, None)
-            except Error:  # whoever asks again is told again
+            except Error:  # the next request fails again
                 self._iterator = None
                 self._frames.clear()
                 raise
@@ -250,7 +250,7 @@ class FrameChain(Struct):
         return self._frames[max(0, level - self._frames[0].level)]
 
     def _of_another(self, like: FrameChain) -> Frame | None:
-        """The innermost frame made of another lane's; ``None`` where that cannot be told."""
+        """The innermost frame made of another lane's; ``None`` where that is not known."""
         self.like = None
         with suppress(Error):  # whatever is wrong is this lane's own
             first, lane = like.get(0), self.scope.lane
@@ -312,7 +312,7 @@ class FrameChain(Struct):
             return False
         try:
             if context.found_row is None and context.callee is None:
-                # nothing is known of the code, or there is none: whoever came here may have left the address
+                # nothing is known of the code, or there is none: the caller may have left the address
                 low, high = (context.access.read_register(sgpr_number(30 + half), 0, 4) for half in (0, 1))
                 return int.from_bytes(low + high, "little") == self.called_from.return_address
             return context.return_address() == self.called_from.return_address

@@ -35,7 +35,7 @@ def is_absent(value: Value) -> bool:
 
 
 def passed_argument(program: Program, routine: Routine, parameter: Variable) -> KernelArg | None:
-    """The explicit argument that a kernel's parameter is; None when the routine is no kernel, or its layout is not
+    """The explicit argument that a kernel's parameter is; None when the routine is not a kernel, or its layout is not
     known.
 
     The n-th parameter is the n-th explicit argument of the metadata, if there are as many of both and the sizes agree.

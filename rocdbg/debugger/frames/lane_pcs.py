@@ -40,7 +40,7 @@ LanePcVector = list[int | None]
 class Entered(Struct, frozen=True):
     """The innermost frame that a lane is in: its physical level, and where it waits.
 
-    ``pc`` is ``None`` where nothing is known but what the wave does. ``synthesised``: the machine code told it.
+    ``pc`` is ``None`` where nothing is known but what the wave does. ``synthesised``: derived from machine code.
     ``candidates`` is where the lane may be if it is not known (``pc`` is then ``None``); ``None``: it is known, or
     nothing tells of lanes at all.
     """
@@ -146,7 +146,7 @@ class LanePcs(Struct):
         return found
 
     def _known(self, vector: LanePcVector, level: int) -> LanePcVector:
-        """An attribute's vector without lanes that are nobody's, and without what `debugger.annotate` writes
+        """An attribute's vector without unused lanes, and without what `debugger.annotate` writes
         where it does not know."""
         used = self.target.wave(self.thread).used_lanes
         for lane, element in enumerate(vector):
@@ -171,7 +171,7 @@ class LanePcs(Struct):
         used = self.target.wave(self.thread).used_lanes
         for lane, element in enumerate(elements):
             if not used >> lane & 1:
-                element = None  # code tells nothing of lanes that are nobody's
+                element = None  # code says nothing about unused lanes
             if element is not None and element >= UNKNOWN:
                 place = synthesis.place(element, pc, lanes)
                 if place is None:

@@ -1,6 +1,6 @@
 """Where a caller's registers are: rows of rules from real CFI, else from reading the prologue.
 
-All sources give the same kind of row; whoever applies one does not know where it came from, but the row
+All sources give the same kind of row; the code that applies one does not know its source, but the row
 remembers it for ``info frame``.
 """
 

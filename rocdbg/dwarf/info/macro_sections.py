@@ -38,7 +38,7 @@ class Place(Struct, frozen=True):
 
 
 class Macro(Struct, frozen=True):
-    """A definition. ``parameters`` is None for a macro that is no function; ``place`` None for a user's."""
+    """A definition. ``parameters`` is None for a macro that is not a function; ``place`` None for a user's."""
 
     name: str
     parameters: tuple[str, ...] | None

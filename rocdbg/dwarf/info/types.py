@@ -243,7 +243,7 @@ _INTEGERS = frozenset({
 
 
 def numeric(element: Type) -> Type:
-    """The element type of a vector: as GDB has it, a character type that is no typedef is a small integer there."""
+    """The element type of a vector: as GDB has it, a character type that is not a typedef is a small integer there."""
     if isinstance(element, BaseType) and element.encoding in (Encoding.SIGNED_CHAR, Encoding.UNSIGNED_CHAR):
         signed = element.encoding == Encoding.SIGNED_CHAR
         return replace(element, encoding=Encoding.SIGNED if signed else Encoding.UNSIGNED, offset=element.offset)

@@ -57,7 +57,7 @@ class ArgumentText(Protocol):
 
     @property
     def is_plain(self) -> bool:
-        """Whether nobody outside of the debugger makes the text."""
+        """Whether only the debugger itself makes the text."""
 
 
 def lane_arguments(data: Data, frames: Sequence[Frame], text: ArgumentText) -> list[list[Row]]:

@@ -56,7 +56,7 @@ def up_level_value(environment: ProgramEnvironment, name: str) -> Value | None:
 
 # The frames of the subprograms around a nested one: what its up-level variables are evaluated in (A.3.3.5 (3)).
 MOST_LEVELS = 32
-"""Subprograms around a subprogram that are looked at: nobody nests deeper but a hostile file."""
+"""How many enclosing subprograms are examined; only a hostile file nests deeper."""
 
 
 class Enclosing(Struct, frozen=True):
