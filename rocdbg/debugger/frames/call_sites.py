@@ -68,7 +68,7 @@ class CallSiteContext(FrameContext):
     """A calling frame at its call: registers and data passed are as the call site's parameters say."""
 
     def __init__(self, frame: FrameContext, site: CallSite) -> None:
-        self.__dict__.update(frame.__dict__)
+        super().__init__(frame.physical, frame.lane, frame.iteration)
         self._frame = frame
         self._site = site
 

@@ -138,7 +138,7 @@ class _Stack:
 
     def _register(self, number: int) -> Place:
         context = self.context
-        if context.unwound is not None or context.architecture.register_size(number) is None:
+        if context.physical.unwound is not None or context.architecture.register_size(number) is None:
             raise Untranslatable("a register of an outer frame")
         register = dwarf_register(number)
         if register.wave_size not in (None, context.wave_size):

@@ -19,6 +19,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.call_sites import DescribedCalls
 from rocdbg.debugger.frames.frame_context import FrameContext, lane_entries
 from rocdbg.debugger.frames.machine_code import MachineCode
+from rocdbg.debugger.frames.physical_frame import PhysicalFrame
 from rocdbg.debugger.frames.unwind_rules import PROLOGUE, Unwinder
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.exec_map import ExecMap
@@ -201,11 +202,10 @@ def top_context(program: Program, target: Target, scope: Focus, unwinder: Unwind
     assert scope.thread is not None
     access = ThreadAccess(target, scope.thread)
     pc = target.wave(scope.thread).pc
-    context = FrameContext(
-        program, access, pc, scope.lane, unwinder.row, iteration=scope.iteration, call_sites=DescribedCalls()
+    physical = PhysicalFrame(
+        program, access, pc, unwinder.row, call_sites=DescribedCalls(), elsewhere=unwinder.elsewhere
     )
-    context.elsewhere = unwinder.elsewhere
-    return context
+    return FrameContext(physical, scope.lane, scope.iteration)
 
 
 def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:

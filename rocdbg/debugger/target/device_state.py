@@ -78,6 +78,9 @@ class DeviceState(ABC):
     def wave(self, thread: int) -> WaveInfo:
         return self._info(self._wave(thread))
 
+    def kernarg_address(self, thread: int) -> int:
+        return self._dispatch_of(self._wave(thread).number).plan.state.kernarg_address
+
     def _wave(self, thread: int | None) -> Wave:
         wave = self._calls.wave(thread) or self._waves.get(thread or 0)
         if wave is not None:
