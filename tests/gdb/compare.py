@@ -76,7 +76,7 @@ def answers(session: Session, folder: Path) -> list[str]:
             rest = iter(command.lines)
             for line in rest:  # the lines of a block that is refused are commands
                 run_statement(shell, line, following(rest))
-            answer = text.getvalue().replace(str(folder), "<folder>")
+            answer = text.getvalue()
             found.append(command.counted(answer if not answer or answer.endswith("\n") else answer + "\n"))
     return found
 
@@ -91,6 +91,7 @@ def compare(name: str, folder: Path) -> list[Pair]:
     for command, expected, got in zip(session.commands, recorded, answers(session, folder), strict=True):
         line = command.lines[0]
         gdb, rocdbg = _compared(command, expected, _renumbered(got, -ahead))
+        rocdbg = rocdbg.replace(str(folder), "<folder>")
         if gdb != rocdbg:
             ahead += len(VALUE.findall(got)) - len(VALUE.findall(expected))
         pairs.append(Pair(name, command.area, line, gdb, rocdbg))

@@ -90,6 +90,7 @@ def test_rows_have_reasons() -> None:
 
 ACCEPTED = {
     "gfx90a": r"""
+        v_mov_b32_dpp v0, v1 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf bound_ctrl:0
         v_add_f32 v0, s2, v1
         v_add_f32 v0, v1, s2
         v_add_f32 v0, |v1|, v2
