@@ -1,6 +1,6 @@
 """Addresses of code and data: as a file has them, and as they are where the file was loaded.
 
-Both are numbers, and a load bias apart (`rocdbg.dwarf.context.Loaded`): the types are there so that nobody takes one
+Both are numbers, and a load bias apart (`rocdbg.dwarf.context.Loaded`): the types are there so that no code takes one
 for the other. A sum is a plain number again, until it is said which of them it is.
 """
 

@@ -84,7 +84,7 @@ class Image:
     floats, numbers from 0 to 1 for bytes and 16-bit unsigned, else integers. It may also be a whole description,
     ``"rgba8[64,32] levels 3"``; then the array has that many elements, in any shape. ``kind``: ``1d``, ``2d``, ``3d``,
     ``1d_array``, ``2d_array`` or ``cube``; left out, it follows from the axes. With ``sampler`` (``"linear wrap"``) it
-    is a HIP texture. Raises LaunchError for what is no image.
+    is a HIP texture. Raises LaunchError for what is not an image.
     """
 
     def __init__(
@@ -254,7 +254,7 @@ class Program:
         return self._places[module]
 
     def _show(self, text: str, stream: Stream) -> None:
-        """What a kernel prints. Bytes that are no UTF-8 become escapes, as most streams refuse them."""
+        """What a kernel prints. Bytes that are not UTF-8 become escapes, as most streams refuse them."""
         to = self._output or (sys.stderr if stream is Stream.STDERR else sys.stdout)
         to.write(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 

@@ -19,7 +19,7 @@ def is_command() -> bool:
 
 
 def prepare() -> None:
-    """Take the current folder off the module path, where a numpy.py may lie that nobody asked for; keep Ctrl-C.
+    """Take the current folder off the module path, where an unwanted numpy.py may lie; keep Ctrl-C.
 
     Who asks this process to end now is obeyed at once: there is nothing yet that would have to be put in order.
     Garbage is not looked for until `imported`: among modules there is none, and looking is a tenth of the start.

@@ -1,4 +1,4 @@
-"""Opening files that somebody else names: regular ones only, without waiting, and never more than was asked for.
+"""Opening files that input names: regular ones only, without waiting, and never more than was asked for.
 
 A pipe, a terminal or a device may block for ever when it is opened or read, or do something by being opened;
 a launch file, a debug section or a command line can name any of them.
@@ -30,7 +30,7 @@ class FileAccessError(Error):
 def open_regular(path: str | Path, limit: int) -> BinaryIO:
     """Open a regular file of at most ``limit`` bytes for reading.
 
-    Raises `FileAccessError`, for anything that is no regular file too.
+    Raises `FileAccessError`, for anything that is not a regular file too.
     """
     name = str(path)
     if "\0" in name:

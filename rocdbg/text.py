@@ -1,4 +1,4 @@
-"""Text out of files: what becomes of bytes that are no UTF-8."""
+"""Text out of files: what becomes of bytes that are not UTF-8."""
 
 from __future__ import annotations
 

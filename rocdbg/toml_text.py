@@ -19,7 +19,7 @@ _LONG_KEY = re.compile(
 
 
 class TomlError(Error):
-    """Text that is no TOML, or nested deeper than anything needs; one line."""
+    """Text that is not a TOML, or nested deeper than anything needs; one line."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -136,6 +136,27 @@ def test_classes_of_the_debugger_have_few_public_methods() -> None:
         if count > MOST_METHODS
     }
     assert wrong == {}
+
+
+def foreign_state(source: str) -> list[int]:
+    """The lines of a module's text that reach for the ``__dict__`` of an object, by name or through ``vars``."""
+    return sorted(
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if (isinstance(node, ast.Attribute) and node.attr == "__dict__")
+        or (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars" and node.args)
+    )
+
+
+def test_reaching_into_objects_is_seen() -> None:
+    assert foreign_state("a.__dict__.update(b)\nx = vars(a)\ny = '__dict__'\nz = vars()") == [1, 2]
+
+
+def test_no_module_of_the_debugger_edits_the_state_of_objects() -> None:
+    wrong = {str(file.relative_to(ROOT)): lines for file in DEBUGGER if (lines := foreign_state(file.read_text()))}
+    assert wrong == {}
+
+
 def modules_imported(source: str, known: set[str]) -> set[str]:
     """The modules of rocdbg that a module's text imports when it is run (not for type checking only)."""
     found: set[str] = set()

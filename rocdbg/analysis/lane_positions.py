@@ -7,11 +7,11 @@ carried that gives, for the bits of one lane, the instructions it may go on at: 
 what moves masks renames the bits, and where the way is not the lane's choice the sets unite. Loops are gone round
 until nothing changes. One instruction in the set is the answer; several are unknown, with the candidates.
 
-Instructions of no source line are passed over: a lane that one of those turns on, maybe just to be told to wait again,
+Instructions of no source line are passed over: a lane that one of those turns on, maybe just to wait again,
 is followed to the first one of a line that it executes.
 
-Spill code and whole-wave code turn on all lanes for a while. That is no going on: there the register that EXEC was
-saved to tells who is active (`Window`).
+Spill code and whole-wave code turn on all lanes for a while. Such lanes do not continue: there the register that EXEC
+was saved to tells who is active (`Window`).
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class LanePositions:
         return found
 
     def _is_silent(self, instruction: Instruction) -> bool:
-        """Whether an instruction is no place where a lane could be said to be."""
+        """Whether an instruction is not a place where a lane could be said to be."""
         if not self._silent or instruction.flow in (Flow.CALL, Flow.END, Flow.INDIRECT):
             return False
         index = bisect_right(self._silent, instruction.address, key=lambda extent: extent[0]) - 1

@@ -1,4 +1,4 @@
-"""Elements of a lane PC vector that are no addresses."""
+"""Elements of a lane PC vector that are not addresses."""
 
 from typing import Final
 

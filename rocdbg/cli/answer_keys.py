@@ -1,4 +1,4 @@
-"""The keys of a prompt that answers a question: it is no command line."""
+"""The keys of a prompt that answers a question: it is not a command line."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _ENOUGH = 1 << 31
 def read_number(shell: Shell, text: str, trailer: str = "") -> tuple[int, str]:
     """The number at the beginning of a text, and what follows it; 0 where there is none.
 
-    A blank, the end or ``trailer`` has to follow. A variable that is no integer is said to be none, and is 0.
+    A blank, the end or ``trailer`` has to follow. A variable that is not an integer is said to be none, and is 0.
     """
     negative = text.startswith("-")
     rest = text.removeprefix("-")
@@ -58,7 +58,7 @@ def _variable(shell: Shell, name: str) -> int:
 
 
 def numbers_of(shell: Shell, text: str) -> Iterator[int]:
-    """``1 3-5 $bpnum``: up to the first word that is no number. Raises `CommandError` for an inverted range."""
+    """``1 3-5 $bpnum``: up to the first word that is not a number. Raises `CommandError` for an inverted range."""
     return (number for number, _ in numbers_at(shell, text))
 
 

@@ -239,7 +239,7 @@ class Node(Struct):
         """The child that ``word`` names, exactly or abbreviated, else the names it could stand for.
 
         As in GDB, any two names make an abbreviation ambiguous, but names of GDB's come before ours, and a help topic
-        is no command.
+        is not a command.
         """
         exact = self.children.get(word)
         if exact is not None:
@@ -254,7 +254,7 @@ class Node(Struct):
 
 WORD = re.compile(r"[A-Za-z0-9_.-]+")
 SCROLLS = re.compile(r"[+<>](?!\S)")
-"""Commands of the full screen's windows that are no words."""
+"""Commands of the full screen's windows that are not words."""
 WRONG_WORD = re.compile(r"[A-Za-z0-9_.+<>$-]+")
 """What an error quotes where no command can begin."""
 

@@ -21,7 +21,7 @@ class Debugger:
     """A debugging session driven by command lines.
 
     ``Debugger("saxpy.toml")`` loads what ``rocdbg FILE`` loads; without a file nothing is loaded yet. ``arch`` chooses
-    the code object where there are several, as ``--arch`` does. Questions are answered with yes, as nobody can be
+    the code object where there are several, as ``--arch`` does. Questions are answered with yes, as no user can be
     asked. Raises `rocdbg.Error` when the file cannot be loaded.
 
     Attributes:

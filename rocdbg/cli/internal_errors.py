@@ -57,7 +57,7 @@ def as_error(error: BaseException, command: str) -> Error:
 
 
 def keep_stray_reports() -> None:
-    """Errors that nobody can catch (in finalisers, in the progress bar's thread) go to a report, warnings nowhere.
+    """Errors that cannot be caught (in finalisers, in the progress bar's thread) go to a report, warnings nowhere.
 
     Only for a process that is the debugger's own.
     """
@@ -130,7 +130,7 @@ def write_report_text(text: str) -> Path | None:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         path = folder / f"{_PREFIX}{stamp}-{os.getpid()}-{time.monotonic_ns() % 1_000_000}.txt"
         head = f"rocdbg {rocdbg.__version__}, Python {platform.python_version()}, {platform.platform()}\n"
-        # O_EXCL: no file or link that somebody put there is written to
+        # O_EXCL: no existing file or link is written to
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{head}{text}")

@@ -26,7 +26,7 @@ LAST_NAME = re.compile(r"(?<!\w)\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
 _CONDITION = re.compile(r"(?<!\S)if(\s|\()")
 """What begins the condition behind a place."""
 PLACES = ("-function", "-label", "-line", "-qualified", "-source")
-"""The words with which a place can be told."""
+"""The words with which a location can be given."""
 _BEHIND = {Completes.MEANING: re.compile(r"(?<=\s)=\s*"), Completes.SETTING: re.compile(r"(?<=\s)--\s+")}
 """What stands before the command in an alias, and behind a setting."""
 

@@ -14,7 +14,7 @@ _VARIABLE = re.compile(r"\$(?:(?P<name>[A-Za-z_]\w*)|\$?\d*)")
 def as_digits(shell: Shell, words: str) -> str:
     """Words with each ``$NAME``, ``$``, ``$$`` and ``$N`` in them written as its number.
 
-    One that is no integer stays as it is, for the error of the command, after a line that says why. Raises
+    One that is not an integer stays as it is, for the error of the command, after a line that says why. Raises
     `rocdbg.Error` for a number that the history has not reached.
     """
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def expand(name: str | Path) -> Path:
-    """A name with its ``~`` replaced; one of nobody's home stays as it is, as in the shell."""
+    """A name with its ``~`` replaced; one of an unknown user stays as it is, as in the shell."""
     path = Path(name)
     try:
         return path.expanduser()

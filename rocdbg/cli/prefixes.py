@@ -67,7 +67,7 @@ SUMMARIES = {
         "tui": "TUI configuration variables.",
     },
 }
-# prefixes that are no commands, nor about settings
+# prefixes that are not commands, nor about settings
 OTHERS = {
     "agent": "Commands about agents (devices).",
     "dispatch": "Commands about dispatches.",
@@ -101,7 +101,7 @@ OTHERS = {
 
 
 def prefix_summary(path: list[str]) -> str:
-    """The line of `help` for a prefix that is no command by itself."""
+    """The line of `help` for a prefix that is not a command by itself."""
     name = " ".join(path[1:])
     own = SUMMARIES.get(path[0], {}).get(name, "") or OTHERS.get(" ".join(path), "")
     if not own and path[0] in ("set", "show"):
@@ -181,7 +181,7 @@ def list_end(shell: Shell) -> None:
 
 
 def _own(node: Node) -> Iterator[tuple[str, Node]]:
-    """The children that are no aliases, by name."""
+    """The children that are not aliases, by name."""
     for name, child in sorted(node.children.items()):
         if is_listed(child):
             yield name, child
@@ -204,7 +204,7 @@ def category_of(node: Node) -> Category | None:
 
 
 def only_subcommands(shell: Shell, name: str, text: str) -> None:
-    """A prefix that is a command lists what may follow; anything else that came to it is no subcommand."""
+    """A prefix that is a command lists what may follow; anything else that came to it is not a subcommand."""
     if text:
         raise CommandError(f'Undefined {name} command: "{text}".  Try "help {name}".')
     path, node = shell.registry.node([name])

@@ -222,7 +222,7 @@ def _as_float(value: Value) -> float:
 
 
 def _signed_nan(text: str, value: Value) -> str:
-    """C shows the sign bit of what is no number."""
+    """C shows the sign bit of what is not a number."""
     if "nan" not in text or not value.contents()[-1] & 0x80:
         return text
     return text.replace(" nan", "-nan", 1) if " nan" in text else text.replace("nan", "-nan")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def show_output(shell: Shell, text: str, is_error: bool) -> None:
-    """Write a piece of it, while the program runs: control characters and bytes that are no UTF-8 as octal escapes.
+    """Write a piece of it, while the program runs: control characters and bytes that are not UTF-8 as octal escapes.
 
     It goes where commands write, what kernels write to their standard error output where errors go.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DELAY = 2.0
 """Seconds a run takes before the bar is shown."""
 STATUS_DELAY = 0.5
-"""The same for the status line, where it is in nobody's way."""
+"""The same for the status line, where it disturbs nothing."""
 INTERVAL = 0.1
 """Seconds between looks."""
 

@@ -105,7 +105,7 @@ def history_path() -> Path | None:
 
 
 def make_history(shell: Shell) -> History:
-    """Lines of earlier sessions and of this one. A file that cannot be used is no reason not to debug."""
+    """Lines of earlier sessions and of this one. A file that cannot be used does not prevent debugging."""
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     class KeptHistory(FileHistory):

@@ -62,7 +62,7 @@ MAX_DEPTH = 100
 MAX_SIZE = 16 << 20
 """Bytes of a command file."""
 FIFO_SECONDS = 2.0
-"""How long a FIFO may take until somebody writes to it."""
+"""How long to wait until a FIFO has a writer."""
 
 
 def opens_block(text: str) -> bool:
@@ -122,7 +122,7 @@ def _statement(line: Line, lines: Iterator[Line], file: str, depth: int) -> Stat
 def read_script(path: Path) -> str:
     """The text of a command file. Raises `ScriptError` for one that is too big, or that would keep us waiting.
 
-    A pipe is read (``source <(command)``), to `MAX_SIZE`; a FIFO that nobody writes to is not waited for.
+    A pipe is read (``source <(command)``), to `MAX_SIZE`; a FIFO without a writer is not waited for.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -132,7 +132,7 @@ def read_script(path: Path) -> str:
                 raise ScriptError(f"{path}: Is a directory.")
             if stat.S_ISFIFO(mode):
                 if not _has_writer(handle):
-                    raise ScriptError(f"{path}: Nobody writes to this pipe.")
+                    raise ScriptError(f"{path}: This pipe has no writer.")
             elif not stat.S_ISREG(mode) and not os.isatty(handle) and str(path) != os.devnull:
                 raise ScriptError(f"{path}: Not a regular file.")
             os.set_blocking(handle, True)
@@ -151,8 +151,8 @@ def _has_writer(handle: int) -> bool:
     if select.select([handle], [], [], FIFO_SECONDS)[0]:
         return True
     try:
-        os.read(handle, 1)  # nothing is there: either nobody has it open for writing, and this is its end,
-    except BlockingIOError:  # or somebody is slow
+        os.read(handle, 1)  # nothing is there: either it has no writer, and this is its end,
+    except BlockingIOError:  # or the writer is slow
         return True
     return False
 

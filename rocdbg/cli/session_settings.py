@@ -53,7 +53,7 @@ CHARSET_PLACES = {name: of_front_end(name, "auto") for name in CHARSET_NAMES}
 
 
 class PlainText(String, frozen=True):
-    """Text that ends with the line; blanks around it are no part of it."""
+    """Text that ends with the line; blanks around it are not part of it."""
 
 
 def _switched(name: str, off: str, on: str, kind: ValueKind, what: str) -> Setting:

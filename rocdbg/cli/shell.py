@@ -63,7 +63,7 @@ class Shell:
         out: what commands write to.
         err: where errors and warnings go.
         registry: the commands; those of another shell where they are given, which then shares what is added later.
-        interactive: whether somebody can be asked (`confirm`).
+        interactive: whether a user can be asked (`confirm`).
         can_colour: whether the output is a terminal that shows colours (`set style enabled` decides if it does).
         settings: settings of the text front end (``confirm``, ``pagination``, ...).
         reports_internal_errors: whether a bug ends the command alone, with a message, or is raised.
@@ -88,7 +88,7 @@ class Shell:
         self.reports_internal_errors = False
         self.state = ShellState()
         self.signals: Signals | None = None  # who answers Ctrl-C; `None` where that is not our business
-        self.screen: Screen | None = None  # the full-screen mode, when somebody has asked for it
+        self.screen: Screen | None = None  # the full-screen mode, once requested
         self.auto_load: AutoLoad = AutoLoad(self)
         self.out.failed = self.warn
         self.ask: Callable[[str], str] | None = None
@@ -261,7 +261,7 @@ class Shell:
             run_hook(self, AFTER, words)
 
     def _contain(self, action: Callable[[], object], what: str) -> None:
-        """Do something; a bug in it is raised as it is, or as an `Error` where somebody works with the session."""
+        """Do something; a bug in it is raised as it is, or as an `Error` in an interactive session."""
         if not self.reports_internal_errors:
             action()
             return
@@ -355,7 +355,7 @@ class Shell:
 
     @property
     def at_prompt(self) -> bool:
-        """Whether it is moreover in no block and no script: GDB says some things to nobody else."""
+        """Whether it is moreover in no block and no script: GDB says some things only there."""
         state = self.state
         return self.typed and not state.depth and not state.source_depth and not state.batch
 

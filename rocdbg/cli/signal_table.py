@@ -140,7 +140,7 @@ class SignalTable:
                 named += [row for row in self.rows.values() if row.name not in USED]
             elif numbers is not None:
                 first, last = int(numbers[1]), int(numbers[2] or numbers[1])
-                self.by_number(min(first, last))  # or the numbers are no signals
+                self.by_number(min(first, last))  # or the numbers are not signals
                 named += [self.by_number(number) for number in range(min(first, last), min(max(first, last), 16) + 1)]
             else:
                 actions.append(self._action(word))
@@ -164,7 +164,7 @@ def _apply(row: Handling, action: str) -> None:
     what = action.removeprefix("no")
     if what == "stop":
         row.stops = wanted
-        row.prints = row.prints or wanted  # who is told of a stop is told why
+        row.prints = row.prints or wanted  # a stop is shown with its reason
     elif what == "print":
         row.prints = wanted
         row.stops = row.stops and wanted

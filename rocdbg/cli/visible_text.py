@@ -1,6 +1,6 @@
 """Text that a terminal may see: what would steer it, or reorder what it shows, as octal escapes.
 
-Names, paths, source lines and strings come from files and kernels, which nobody vouches for. A `Writer` passes
+Names, paths, source lines and strings come from files and kernels, which are untrusted. A `Writer` passes
 everything through `visible`; colours are added afterwards. Only what the user's own `echo`, `printf` format or
 `shell` command says goes past it.
 """

@@ -42,7 +42,7 @@ Styled = Iterable[tuple[str, str]]
 
 
 class OutputLost(ControlFlow):
-    """Nobody reads the output any more (``| head``): unwinds to the front end, past every guard."""
+    """The output is no longer read (``| head``): unwinds to the front end, past every guard."""
 
 
 class Writer:

@@ -81,5 +81,5 @@ def _name(source: Source, name: bytes, long_names: bytes, start: int, size: int)
 def _number(source: Source, text: bytes, at: int) -> int:
     text = text.strip(b" ")
     if not re.fullmatch(rb"\d{1,15}", text):
-        raise source.error("a size that is no number", section=_WHAT, offset=at)
+        raise source.error("a size that is not a number", section=_WHAT, offset=at)
     return int(text)

@@ -34,7 +34,7 @@ def demangle(name: str) -> str:
 @lru_cache(maxsize=16_384)
 def function_name(name: str) -> str:
     """The qualified name of the function with this symbol, template arguments included, without return type
-    and parameters: ``ns::reduce<int, 64>``. Other names, and those of things that are no functions, as `demangle`
+    and parameters: ``ns::reduce<int, 64>``. Other names, and those of things that are not functions, as `demangle`
     has them.
     """
     text = demangle(name)

@@ -284,7 +284,7 @@ def is_elf(data: bytes | bytearray | mmap.mmap) -> bool:
 
 
 def _narrow(source: Source) -> str:
-    """What to say of a 32-bit file. Code for r600 processors comes in such files, which are told by their flags."""
+    """What to say of a 32-bit file. Code for r600 processors comes in such files, which their flags identify."""
     data = source.bytes_at(0, min(len(source.data), 40), "ELF header")
     if len(data) == 40 and int.from_bytes(data[18:20], "little") == EM_AMDGPU:
         try:

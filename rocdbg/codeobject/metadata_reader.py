@@ -70,7 +70,7 @@ class Metadata:
 
     @property
     def pipelines(self) -> tuple[MetadataMap, ...]:
-        """What PAL's metadata says of pipelines; raises `CodeObjectError` where that is no sequence of maps."""
+        """What PAL's metadata says of pipelines; raises `CodeObjectError` where that is not a sequence of maps."""
         return tuple(self._root.maps(_PIPELINES))
 
     @property

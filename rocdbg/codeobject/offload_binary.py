@@ -44,7 +44,7 @@ class OffloadImage(Struct, frozen=True):
     triple: str
     arch: str
     form: str | None
-    """What it is if it is no object code: ``LLVM bitcode``."""
+    """What it is if it is not an object code: ``LLVM bitcode``."""
 
     @property
     def id(self) -> str:

@@ -208,7 +208,7 @@ class _Linker:
         if record.type in _USES_GOT:
             value = self._base + self._layout.got.get((record.dynamic, record.symbol), 0)
             if (record.dynamic, record.symbol) not in self._layout.got:
-                reason = f"{record.type.name} at {record.address:#x} is no dynamic relocation"
+                reason = f"{record.type.name} at {record.address:#x} is not a dynamic relocation"
                 raise self._code_object.source.error(reason, section="relocations")
         else:
             value = self.symbol_value(record.symbol, record.dynamic)

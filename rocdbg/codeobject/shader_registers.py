@@ -92,7 +92,7 @@ _NUMBERS = {name: number for number, name in REGISTER_NAMES.items()}
 
 
 class UnknownRegisterError(Error):
-    """``name`` is no register that a launch may set."""
+    """``name`` is not a register that a launch may set."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -114,7 +114,7 @@ def register_number(name: str) -> int:
 
 
 class UserData(Enum):
-    """What a user data register holds that is no entry of the application's."""
+    """What a user data register holds that is not an entry of the application's."""
 
     GLOBAL_TABLE = (0x1000_0000, "global internal table")
     SHADER_TABLE = (0x1000_0001, "per-shader internal table")

@@ -46,7 +46,7 @@ def read_yaml(text: str) -> Any:
         elif isinstance(value, str):
             stack[-1] = (holder, value)
         else:
-            raise YamlDamage("a key is no text")
+            raise YamlDamage("a key is not text")
 
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):

@@ -79,7 +79,7 @@ class PluginApi:
     def function(self, name: str, function: Function) -> None:
         """Add the convenience function ``$name``: ``function(host, values) -> Value``."""
         if not isinstance(name, str) or not name.isidentifier():
-            raise PluginError(f"Plug-in {self._plugin.name}: {name!r} is no name for a convenience function.")
+            raise PluginError(f"Plug-in {self._plugin.name}: {name!r} is not a name for a convenience function.")
         self._plugin.functions.append(name)
         plugin, host = self._plugin, self._host
 
@@ -101,7 +101,7 @@ class PluginApi:
         self._plugin.stop_hooks.append(hook)
 
     def observer(self, observer: Observer) -> None:
-        """Have ``observer`` told of launches, stops and ends; one that fails is switched off."""
+        """Notify ``observer`` of launches, stops and ends; one that fails is switched off."""
         self._plugin.observers.append(observer)
 
 
@@ -133,7 +133,7 @@ class PluginHost(Observer):
             module = self._import(what, lambda: points[what].load())
         else:
             path = Path(what)
-            with suppress(RuntimeError, KeyError):  # nobody's home
+            with suppress(RuntimeError, KeyError):  # there is no such home
                 path = path.expanduser()
             is_file = os.path.isfile(path)  # noqa: PTH113 - never raises
             if path.suffix != ".py" and "/" not in what:  # a name: no file of the current folder answers to it
@@ -241,7 +241,7 @@ class PluginHost(Observer):
         self._tell(_observers, lambda observer: observer.launched(target), "an observer")
 
     def stopped(self, event: StopEvent) -> None:
-        """As `launched`; the stop hooks are told, too."""
+        """As `launched`; the stop hooks are called too."""
         self._tell(_observers, lambda observer: observer.stopped(event), "an observer")
         session = PluginSession(self.session)
         self._tell(lambda plugin: plugin.stop_hooks, lambda hook: hook(session, event), "a stop hook")
@@ -260,7 +260,7 @@ class PluginHost(Observer):
                     self._switch_off(plugin, of(plugin), item, what, error)
 
     def _switch_off(self, plugin: Plugin, items: list[T], item: T, what: str, error: BaseException) -> None:
-        """Something of a plug-in is at fault: it is not called again. Raises what is nobody's fault."""
+        """Something of a plug-in is at fault: it is not called again. Raises an error that no plug-in caused."""
         if not _is_fault(error):
             raise error
         plugin.faults += 1
@@ -280,8 +280,8 @@ def _shipped_names() -> list[str]:
 
 
 class _Loader(SourceFileLoader):
-    """Compiles a plug-in each time: what Python keeps is told from a newer text by second and size alone, and would lie
-    beside somebody's plug-in."""
+    """Compiles a plug-in each time: Python's own cache notices a newer text by second and size alone, and would be
+    written beside the user's plug-in."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -293,7 +293,7 @@ def _load_file(path: Path) -> ModuleType:
     name = f"rocdbg_plugin_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path, loader=_Loader(name, str(path)))
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
+        raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

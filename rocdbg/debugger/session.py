@@ -68,11 +68,11 @@ class Session:
         inferior: what is debugged, `Inferior`: program, target, waves, frames of any lane.
         launch: kernel, grid, workgroup, arguments of the next run, `LaunchControl`.
         program_launch: program, arguments, environment, GPUs where whole programs are debugged, `ProgramLaunch`.
-        launcher: what makes the target of the next run: ``program_launch``, ``launch`` or what somebody else sets.
+        launcher: what makes the target of the next run: ``program_launch``, ``launch`` or what another part sets.
         breakpoints: `BreakpointTable`.
         skips: what `step` does not enter, `SkipList`.
         history, convenience: ``$1``, ``$$``; ``$foo``, ``$_strlen``.
-        plugins, observers: `PluginHost`; told of launches, stops and ends, `Observer`.
+        plugins, observers: `PluginHost`; notified of launches, stops and ends, `Observer`.
         sources: source text, `SourceFiles`.
         symbols: the queries behind ``info symbol/line/scope/functions/...``, `Symbols`.
 

@@ -135,7 +135,7 @@ def _place_at(place: Place, lane: int) -> Place:
         if not depends_on_lane(LocationDescription(place)):
             return place
         return Place(CompositeStorage([(at_lane(part, lane), bits) for part, bits in storage.parts]), place.offset)
-    raise EvaluationError(f"a location of all lanes cannot be told for one: {storage.words()}")
+    raise EvaluationError(f"a location of all lanes has no form for one: {storage.words()}")
 
 
 def depends_on_lane(location: LocationDescription) -> bool:

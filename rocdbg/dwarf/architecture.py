@@ -58,7 +58,7 @@ class AddressSpace(Struct, frozen=True):
 
 
 def _one_element(number: int) -> int:
-    """Registers are no vectors unless the architecture says so."""
+    """Registers are not vectors unless the architecture says so."""
     return 1
 
 

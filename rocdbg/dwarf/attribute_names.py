@@ -53,7 +53,7 @@ def _rows() -> list[AttributeInfo]:
         (0x3E08, "active_lane", extended, _SUBPROGRAMS, _EXPRESSION),
         (0x3E09, "augmentation", extended, _UNITS, frozenset({"string"})),
         (0x3E0A, "lanes", extended, _SUBPROGRAMS, _CONSTANT),
-        # Listed with the code of lanes: only its expressions can be told apart.
+        # Listed with the code of lanes: only its expressions can be distinguished.
         (0x3E0A, "iterations", ("amd",), _SUBPROGRAMS, _EXPRESSION),
         (0x3E0B, "lane_pc", extended, _SUBPROGRAMS, _EXPRESSION),
         (0x3E0C, "vector_size", extended, _BASE, _CONSTANT),
@@ -65,7 +65,7 @@ def _rows() -> list[AttributeInfo]:
         (0x3E11, "lanes", upstream, _SUBPROGRAMS, _CONSTANT),
         (0x3E12, "lane_pc", upstream, _SUBPROGRAMS, _EXPRESSION),
         (0x3E13, "vector_size", upstream, _BASE, _CONSTANT),
-        # Upstream's own; they also occur in units that use the extensions, told apart by tag and class.
+        # Upstream's own; they also occur in units that use the extensions, distinguished by tag and class.
         (0x3E00, "include_path", DIALECTS, None, None),
         (0x3E01, "config_macros", DIALECTS, None, None),
         (0x3E02, "sysroot", DIALECTS, None, None),

@@ -62,7 +62,7 @@ class CallerRegisters:
         # from the innermost frame on, in steps that are small enough for a recursion each.
         unknown = self._unknown(number)
         for frame in reversed(unknown[_STEP::_STEP]):
-            with contextlib.suppress(Error):  # perhaps nobody needs it
+            with contextlib.suppress(Error):  # perhaps it is not needed
                 frame._find(number, architecture)
         return self._find(number, architecture)
 

@@ -4,7 +4,7 @@ A CIE whose augmentation is not known is not used, as only a few of its fields c
 none, the vendor strings of AMD ("[amd:v0.0]", "[amdgpu:v0.0]", and "[llvm:v0.0]" of its compilers, any minor
 version), and in
 .eh_frame those that begin with "z". A CIE without augmentation whose functions have no rules at all, as
-upstream LLVM emits for AMDGPU, is no call frame information either: read literally, every caller would be
+upstream LLVM emits for AMDGPU, is not call frame information either: read literally, every caller would be
 the function itself.
 """
 

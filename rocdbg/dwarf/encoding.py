@@ -70,7 +70,7 @@ def encode_operand(kind: Operand, value: OperandValue, address_size: int, offset
             return bytes([len(value)]) + value
         if kind in (Operand.BLOCK, Operand.EXPRESSION):
             return uleb128(len(value)) + value
-        raise DwarfError(f"a block of {len(value)} bytes is no operand of kind '{kind.value}'")
+        raise DwarfError(f"a block of {len(value)} bytes is not an operand of kind '{kind.value}'")
     if kind is Operand.SLEB:
         return sleb128(value)
     if kind in (Operand.ULEB, Operand.REGISTER, Operand.BASE_TYPE):
@@ -82,7 +82,7 @@ def encode_operand(kind: Operand, value: OperandValue, address_size: int, offset
     elif kind in _FIXED:
         size, signed = _FIXED[kind]
     else:
-        raise DwarfError(f"{value} is no operand of kind '{kind.value}'")
+        raise DwarfError(f"{value} is not an operand of kind '{kind.value}'")
     try:
         return value.to_bytes(size, "little", signed=signed)
     except OverflowError:

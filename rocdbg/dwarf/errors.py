@@ -1,4 +1,4 @@
-"""What can be wrong with DWARF: two kinds, told apart as the text tells them apart.
+"""What can be wrong with DWARF: two kinds, distinguished as the text does.
 
 *Ill-formed* means that the producer broke a rule, whatever the state of the program is.
 An *evaluation error* means that the expression is fine, but cannot be evaluated here and
@@ -56,7 +56,7 @@ class IllFormed(DwarfError):
 
 
 class DecodeError(IllFormed):
-    """The bytes are no sequence of operations or entries (A.7.7): unknown code, or the data ends too early."""
+    """The bytes are not a sequence of operations or entries (A.7.7): unknown code, or the data ends too early."""
 
 
 class EvaluationError(DwarfError):

@@ -28,7 +28,7 @@ def parse_location_list(
     `version` is the unit's DWARF version: 5 reads DW_LLE_* entries, less the pairs of .debug_loc or, of a split object
     (`is_split`), the DW_LLE_GNU_* entries of .debug_loc.dwo. `base_address` is the unit's; `debug_addr` its part of
     .debug_addr, for entries that index it. Ranges are half open; empty ones are left out. Raises `DecodeError` with
-    the section offset for data that is no location list, `IllFormed` for an index beyond `debug_addr`,
+    the section offset for data that is not a location list, `IllFormed` for an index beyond `debug_addr`,
     `EvaluationError` if that is needed and not given.
     """
     if not 0 <= offset <= len(section):

@@ -72,7 +72,7 @@ def normalise(
     code's, by default the processor's usual one. `frame_base` says whether the expression is a
     DW_AT_frame_base; by default one that is just s32 or s33 is taken for one. `size` is that of the object in bytes:
     without it one is taken to fit where the expression puts it. Raises `DecodeError` for bytes that are no
-    expression and `DwarfError` for a target that is no AMDGPU processor.
+    expression and `DwarfError` for a target that is not an AMDGPU processor.
     """
     return _normalised(bytes(data), target, wave_size, frame_base, 8 * size if size else None)
 

@@ -27,7 +27,7 @@ _LOADS = frozenset({"deref", "deref_size"})
 
 
 class _OtherError(Exception):
-    """What is on the stack cannot be told."""
+    """What is on the stack is not known."""
 
 
 @lru_cache(maxsize=1024)

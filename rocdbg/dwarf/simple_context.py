@@ -50,7 +50,7 @@ class SimpleMemory:
                     self._private.update(enumerate(data, address))
                 elif space == PRIVATE_LANE:
                     if lane is None:
-                        continue  # nobody's memory: without a lane there is no location in it either
+                        continue  # unowned memory: without a lane there is no location in it either
                     where = self._swizzled(address, len(data), lane)
                     self._private.update(zip(where, data, strict=True))
                 else:

@@ -94,8 +94,8 @@ class Storage:
     """A linear stream of `size` bits.
 
     `weight` counts the storages below it and `depth` their levels; both bound what hostile
-    expressions can build. `has_implicit_pointer` says that reading needs the implicit pointer rules. It is no `ABC`,
-    whose subclasses would make every isinstance of the evaluator's a call.
+    expressions can build. `has_implicit_pointer` says that reading needs the implicit pointer rules. It is not an
+    `ABC`, whose subclasses would make every isinstance of the evaluator's a call.
     """
 
     __slots__ = ()
@@ -219,7 +219,7 @@ class ImplicitPointerStorage(Storage):
 
 
 class _ByteStorage(Storage):
-    """Storage whose bytes somebody else has."""
+    """Storage whose bytes another object holds."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
 """Floating-point numbers that Python has no type for: x87 extended (80, 96 bits) and IEEE quadruple (128 bits).
 
-`WideFloat` is a float, rounded for whoever only looks at it, that carries its exact bits and
+`WideFloat` is a float, rounded for readers that only look at it, that carries its exact bits and
 value. Arithmetic is exact on fractions and rounded once, to nearest even, as IEEE 754 says.
 """
 
@@ -141,7 +141,7 @@ def _assemble(negative: bool, biased: int, significand: int, size: int) -> WideF
 def wide_binary(size: int, double: Callable[[float, float], float]) -> Callable[[float, float], WideFloat]:
     """The operation `double` for numbers of a wide format: on their exact values, rounded once.
 
-    `double` must work on fractions too. It gets plain floats where an operand or result is no fraction:
+    `double` must work on fractions too. It gets plain floats where an operand or result is not a fraction:
     infinities, NaN, zeros (for their sign) and division by zero.
     """
 

@@ -40,7 +40,7 @@ def _parse(name: str) -> TargetId:
     found = TargetId.parse(name)
     target = found.target
     if target.is_generic:
-        raise AgentError(name, f"it is no GPU but a family of them: {', '.join(target.members)}")
+        raise AgentError(name, f"it is not a GPU but a family of them: {', '.join(target.members)}")
     if target.is_r600 or not target.generation >= 9:
         raise AgentError(name, "GPUs from gfx900 on are simulated")
     return TargetId.of(
@@ -59,7 +59,7 @@ def isa_name(agent: TargetId) -> str:
 
 
 def agent_record(agent: TargetId) -> bytes:
-    """What the runtime library is told of a GPU."""
+    """What the runtime library learns of a GPU."""
     target = agent.target
     return AGENT_RECORD.pack(
         target.name.encode(),

@@ -54,7 +54,7 @@ class ProgramProcess:
         self.runner = QueueRunner()
         """Runs what the queues launch, when `PacketProcessor` or a debugger says so."""
         self.failed: Callable[[ProgramQueue, Status, str], None] = lambda queue, status, message: None
-        """Told of packets that cannot be processed."""
+        """Called with packets that cannot be processed."""
         self._events: socket.socket | None = None
         self._events_lock = threading.Lock()
         self._numbers = {"code": 0, "queue": 0}

@@ -41,7 +41,7 @@ def compilers() -> list[list[str]]:
         try:
             return [shlex.split(named)]
         except ValueError:
-            raise RuntimeLibraryError(f"CC is no command: {named}") from None
+            raise RuntimeLibraryError(f"CC is not a command: {named}") from None
     return [[found] for name in COMPILERS if (found := shutil.which(name))]
 
 

@@ -7,7 +7,7 @@ from rocdbg.host.protocol import Status
 
 
 class RequestError(Error):
-    """A request that cannot be met. ``status`` is what the program is told."""
+    """A request that cannot be met. ``status`` is what the program receives."""
 
     def __init__(self, status: Status, reason: str) -> None:
         self.status = status

@@ -77,7 +77,7 @@ def runtime_library() -> RuntimeLibrary:
 
 
 def _build(compiler: list[str], folder: Path, library: RuntimeLibrary) -> str:
-    """Build under another name and rename, so that nobody sees half of it. Returns what went wrong, if anything."""
+    """Build under another name and rename, so that no process sees half of it. Returns what went wrong, if anything."""
     try:
         fresh = Path(tempfile.mkdtemp(prefix="building-", dir=folder))
     except OSError as error:

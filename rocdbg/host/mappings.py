@@ -65,7 +65,7 @@ class Mappings:
         elif foreign.file is not None:
             self._place(address, size, foreign.file, foreign.offset + offset)
         else:
-            raise RequestError(Status.INVALID_ALLOCATION, f"{source.label} is no memory")
+            raise RequestError(Status.INVALID_ALLOCATION, f"{source.label} is not memory")
 
     def attach(self, other: SharedMemory, address: int, size: int) -> tuple[Allocation, int]:
         """Addresses for an allocation of another process, which kernels may use, and where it is in that one's file.
@@ -134,7 +134,7 @@ class Mappings:
         for part in found.parts:
             if (part.low, part.high) == (low, low + size):
                 return part
-        raise RequestError(Status.INVALID_ALLOCATION, f"{size} bytes at {address:#x} are no mapping")
+        raise RequestError(Status.INVALID_ALLOCATION, f"{size} bytes at {address:#x} are not a mapping")
 
     def _place(self, address: int, size: int, file: int, offset: int) -> _Part:
         found = self._range(address)

@@ -88,7 +88,7 @@ ERRORS = {
 
 
 def status_of(stop: Stop) -> Status:
-    """What a program is told of a kernel that cannot go on."""
+    """What a program learns of a kernel that cannot continue."""
     if stop.kind is StopKind.FAULT:
         elsewhere = stop.fault is not None and stop.fault.space is not Space.GLOBAL
         return Status.MEMORY_APERTURE_VIOLATION if elsewhere or stop.is_aperture_violation else Status.MEMORY_FAULT

@@ -174,7 +174,7 @@ def make_image(target: Target, request: ImageRequest, base: int) -> ProgramImage
     assert code is not None
     texel = formats_of(rules)[code].size
     if base % ALIGNMENT:
-        raise RequestError(Status.INVALID_ARGUMENT, f"an image cannot begin at {base:#x}, which is no multiple of 256")
+        raise RequestError(Status.INVALID_ARGUMENT, f"an image cannot begin at {base:#x}: not a multiple of 256")
     if request.geometry is Geometry.BUFFER:
         buffer = buffer_words(chip, base, form.data, request.width, form.select)
         if buffer is None:

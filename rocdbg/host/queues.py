@@ -59,7 +59,7 @@ class Origin(Struct, frozen=True):
 class ProgramQueue:
     """A queue of a program on one of its devices; `rocdbg.sim.device.queue_runner` runs what it launches.
 
-    ``number`` counts those of the process from 1. ``failed`` is told of packets that cannot be processed, in a
+    ``number`` counts those of the process from 1. ``failed`` is called with packets that cannot be processed, in a
     sentence, with the status for the program. ``traced``: the program notes where packets come from.
     """
 

@@ -38,7 +38,7 @@ class Server:
     """Listens until it is closed. ``report`` gets sentences about kernels and requests that fail.
 
     The socket is abstract, so that nothing of it is left whatever ends first; only processes of the same user are
-    served. ``prepared`` is for the first process that connects: whoever has made it runs its queues (a debugger).
+    served. ``prepared`` is for the first process that connects: its creator runs its queues (a debugger).
     Raises Error if the host has no such sockets.
     """
 

@@ -102,7 +102,7 @@ class Decoder:
         self.target = target
         self.wave_size = wave_size
         self.family = table.family
-        # The DPP and SDWA forms are told from the plain one by src0, so they are asked first.
+        # src0 distinguishes the DPP and SDWA forms from the plain one, so they are tried first.
         self._forms = [
             _LayoutRows(form, table, wave_size)
             for form in sorted(layouts(self.family), key=lambda form: not form.src0)
@@ -204,7 +204,7 @@ _NO_MODIFIERS: MappingProxyType[str, int | str] = MappingProxyType({})
 
 
 def illegal(data: bytes, address: int) -> Instruction:
-    """Bytes that are no instruction, printed as llvm-objdump prints them."""
+    """Bytes that are not an instruction, printed as llvm-objdump prints them."""
     if len(data) == 4:
         text = f".long 0x{int.from_bytes(data, 'little'):08x}"
     else:

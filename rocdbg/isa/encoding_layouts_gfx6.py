@@ -11,7 +11,7 @@ _SRC = ((0, 9),)
 
 
 def _prefixed(name: str, prefix: str, dwords: int, opcode: Bits, operands: dict[str, Bits], **rest: object) -> Layout:
-    """A layout told by the first bits of its first dword."""
+    """A layout that the first bits of its first dword identify."""
     low = 32 - len(prefix)
     mask, value = ((1 << len(prefix)) - 1) << low, int(prefix, 2) << low
     encoding = str(rest.pop("encoding", name))

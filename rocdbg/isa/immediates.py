@@ -250,7 +250,7 @@ LITERAL_STYLES: dict[str, Callable[[int], str]] = {
     "invalid": _invalid,
 }
 """By operand type. ``k`` is the constant of fmaak and its like, ``k64`` one of 64 bits, ``word`` that of
-s_setreg_imm32_b32, ``plain`` marks no inline constants; a final ``l`` or ``i`` is no part of the type: such an operand
+s_setreg_imm32_b32, ``plain`` marks no inline constants; a final ``l`` or ``i`` is not part of the type: such an operand
 looks at the low half alone, or at integers alone. Before GFX8 there is
 no 1/(2*pi): ``b32i``, ``f16i``; ``f64i`` is marked as assemblers for these ask for it."""
 

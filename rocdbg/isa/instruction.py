@@ -44,7 +44,7 @@ DPP and SDWA forms have the operands of their base encoding (``src0`` is then al
 
 Modifiers
 ---------
-``Instruction.modifiers`` holds every control field that is no operand and whose value is not the default, as
+``Instruction.modifiers`` holds every control field that is not an operand and whose value is not the default, as
 integers:
 
 * memory: ``offset`` (signed, bytes; ds_swizzle_b32: the raw pattern), ``offset0``, ``offset1``, ``gds``, ``glc``,

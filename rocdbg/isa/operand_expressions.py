@@ -43,8 +43,8 @@ class Value(Struct, frozen=True):
 
 
 Lookup = Callable[[str], int | Value | None]
-"""The address a symbol stands for (``.`` is the place of the instruction), a `Value` for what is no address, or None if
-it is not known."""
+"""The address a symbol stands for (``.`` is the place of the instruction), a `Value` for what is not an address, or
+None if it is not known."""
 
 
 def floating(text: str) -> float | None:
@@ -180,7 +180,7 @@ def _combine(operator: str, left: Value, right: Value) -> Value:
 
 
 class _Parser:
-    """Precedence climbing over tokens; a method's None means that the tokens are no expression."""
+    """Precedence climbing over tokens; a method's None means that the tokens are not an expression."""
 
     def __init__(self, tokens: list[Value | str]) -> None:
         self.tokens = tokens

@@ -81,7 +81,7 @@ class Register(Struct, frozen=True):
     registers; ``half`` 0 or 1 for
     ``.l`` and ``.h``. For CONSTANT, ``value`` has 32 bits (64 for integers that need them) and ``index``
     is the operand code,
-    or -1 if the value is no inline constant.
+    or -1 if the value is not an inline constant.
     """
 
     kind: OperandKind
@@ -322,7 +322,7 @@ def _constant(name: str, text: str) -> Register:
     try:
         value = floating(number)
     except OverflowError:
-        raise OperandSyntaxError(text, "the constant is no 64-bit floating-point number") from None
+        raise OperandSyntaxError(text, "the constant is not a 64-bit floating-point number") from None
     if value is not None:
         return _float_constant(value, text, literal)
     integer = _integer(number, text)

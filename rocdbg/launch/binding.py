@@ -181,7 +181,7 @@ def bind(
                 data.append((allocation.address + argument.offset).to_bytes(_POINTER_SIZE, "little"))
             elif isinstance(argument, Local):
                 if parameter.value_kind is not ValueKind.DYNAMIC_SHARED_POINTER:
-                    raise LaunchError(what, "LDS is given for a parameter that is no local pointer")
+                    raise LaunchError(what, "LDS is given for a parameter that is not a local pointer")
                 align = parameter.pointee_align or _DEFAULT_LOCAL_ALIGN
                 lds_end = -(-lds_end // align) * align
                 if lds_end >> 8 * min(parameter.size, 4):

@@ -81,7 +81,7 @@ class ArrayType(Struct, frozen=True):
 def check_element(name: str, what: str) -> str:
     """Return ``name`` if it is an element type. Raises LaunchError naming ``what`` otherwise."""
     if name not in ELEMENT_TYPES:
-        raise LaunchError(what, f"`{shown(name)[1:-1]}` is no element type; there are {', '.join(ELEMENT_TYPES)}")
+        raise LaunchError(what, f"`{shown(name)[1:-1]}` is not an element type; there are {', '.join(ELEMENT_TYPES)}")
     return name
 
 
@@ -93,7 +93,7 @@ def encode(values: NDArray[Any], element: str, what: str) -> NDArray[Any]:
     """
     dtype = ELEMENT_TYPES[element]
     if values.dtype.kind not in "biuf":
-        raise LaunchError(what, f"values of type {values.dtype} are no numbers")
+        raise LaunchError(what, f"values of type {values.dtype} are not numbers")
     if dtype.kind == "f" or element == "bf16":
         with np.errstate(over="ignore", invalid="ignore"):  # what is too large becomes infinite; NaNs become quiet
             return encode_bf16(values.astype(np.float32)) if element == "bf16" else values.astype(dtype)

@@ -79,7 +79,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
             )
         words = [word.strip() for word in match[3].split(",")]
         if not all(word.isascii() and word.isdecimal() and len(word) < 10 for word in words):
-            raise LaunchError(where, f"`{shown(match[3])[1:-1]}` are no sizes; write [64,64]")
+            raise LaunchError(where, f"`{shown(match[3])[1:-1]}` are not sizes; write [64,64]")
         kind = match[2] or ("1d", "2d", "3d")[min(len(words), 3) - 1]
         sizes = tuple(int(word) for word in words)
         if kind == "cube" and len(sizes) == 2:
@@ -105,7 +105,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
         if tiling and kind == "buffer":
             raise LaunchError(where, "images that are buffers have no tiling")
         if tiling and all(tiling_named(rules, tiling) is None for rules in Rules):
-            raise LaunchError(where, f"`{shown(tiling)[1:-1]}` is no tiling of any target, for example 64KB_S is one")
+            raise LaunchError(where, f"`{shown(tiling)[1:-1]}` is not a tiling of any target; 64KB_S, for example, is")
         found = cls(form, kind, sizes, levels, tiling)
         if found.array.nbytes > MAX_BUFFER_SIZE:
             raise LaunchError(where, f"an image of {found.array.nbytes} bytes, the limit is {MAX_BUFFER_SIZE}")
@@ -262,7 +262,7 @@ def image_of_array(array: NDArray[Any], format: str | None, kind: str | None, wh
             raise LaunchError(where, f"{whole} has {wanted}, the array {array.size} of {array.dtype}")
         return whole
     if kind is not None and kind not in KINDS:
-        raise LaunchError(where, f"`{shown(kind)[1:-1]}` is no kind of image; there are {', '.join(KINDS)}")
+        raise LaunchError(where, f"`{shown(kind)[1:-1]}` is not a kind of image; there are {', '.join(KINDS)}")
     axes = KINDS[kind][1] if kind is not None else None
     form = parse_format(format, where) if format is not None else None
     if axes is None:

@@ -91,7 +91,7 @@ def parse_format(text: str, where: str) -> FormatName:
     if match is None or order is None or kind is None:
         raise LaunchError(
             where,
-            f"`{shown(text)[1:-1]}` is no image format; write an order ({', '.join(ORDERS)}), 8, 16 or 32, and "
+            f"`{shown(text)[1:-1]}` is not an image format; write an order ({', '.join(ORDERS)}), 8, 16 or 32, and "
             f"nothing, snorm, ui, i, f or srgb, for example rgba8; or one of {', '.join(_PACKED)}",
         )
     number, element, hsa_type = kind

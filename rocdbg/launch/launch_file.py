@@ -106,7 +106,7 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
     spec.file = path.parent / file
     spec.arch = _text(table, "arch", "[launch]", where)
     if spec.arch is not None and ("/" in spec.arch or "\0" in spec.arch):
-        raise LaunchError("[launch] arch", f"{shown(spec.arch)} is no target", where)
+        raise LaunchError("[launch] arch", f"{shown(spec.arch)} is not a target", where)
     spec.kernel = _text(table, "kernel", "[launch]", where)
     if "grid" not in table:
         raise LaunchError(

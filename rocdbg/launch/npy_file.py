@@ -31,7 +31,7 @@ _HEADER = re.compile(
 
 
 class NpyError(Error):
-    """A file that is no .npy file of numbers; the message says why, without the file's name."""
+    """A file that is not a .npy file of numbers; the message says why, without the file's name."""
 
 
 class NpyTooLargeError(NpyError):
@@ -46,7 +46,7 @@ class NpyTooLargeError(NpyError):
 def read_npy(path: str | Path, largest: int) -> NDArray[Any]:
     """The array in a file of at most ``largest`` bytes of data, in C order and one-dimensional.
 
-    Raises `NpyError`, and `FileAccessError` for what is no readable regular file.
+    Raises `NpyError`, and `FileAccessError` for what is not a readable regular file.
     """
     with open_regular(path, MAX_SIZE + _MAX_HEADER + 16) as file:
         try:
@@ -80,13 +80,13 @@ def _parse(header: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:
     if match is None:
         if "'O" in header or "|O" in header:
             raise NpyError("holds Python objects, which are not read")
-        raise NpyError("is no .npy file of plain numbers")
+        raise NpyError("is not a .npy file of plain numbers")
     try:
         dtype = np.dtype(match[1])
     except TypeError:
         raise NpyError(f"is a damaged .npy file (the type {match[1]})") from None
     if dtype.itemsize == 0:
-        raise NpyError("is no .npy file of plain numbers")
+        raise NpyError("is not a .npy file of plain numbers")
     shape = tuple(int(number) for number in re.findall("[0-9]+", match[3]))
     if len(shape) > 32:
         raise NpyError(f"has {len(shape)} dimensions")

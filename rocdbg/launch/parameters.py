@@ -57,7 +57,7 @@ def parameter_names(kernel: Kernel, debug_info: DebugInfo | None) -> list[str | 
 
 
 def element_type(type_: Type) -> str | None:
-    """The element type that stores values of a source type; None if it is no scalar."""
+    """The element type that stores values of a source type; None if it is not a scalar."""
     stripped = type_.strip_typedefs()
     if isinstance(stripped, EnumType):
         underlying = stripped.underlying.strip_typedefs()

@@ -160,7 +160,7 @@ def save(run: SavedRun, path: Path) -> None:
     """Write a recording; what the file held before stays until the new one is complete. Raises RecordFileError."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     if path.exists() and not path.is_file():
-        raise RecordFileError(path, "cannot be written: it is no regular file")
+        raise RecordFileError(path, "cannot be written: it is not a regular file")
     try:
         with part.open("xb") as file:  # whoever may write to the folder may have put a link there
             file.writelines(_encoded(run))
@@ -210,7 +210,7 @@ def _blocks(path: Path, data: bytes) -> Iterator[bytes]:
     """The contents of the blocks of a file."""
     at = len(MAGIC) + _VERSION.size
     if data[: len(MAGIC)] != MAGIC:
-        raise RecordFileError(path, "this is no recording of rocdbg", 0)
+        raise RecordFileError(path, "this is not a recording of rocdbg", 0)
     if len(data) < at:
         raise RecordFileError(path, "the file ends here", len(data))
     (version,) = _VERSION.unpack_from(data, len(MAGIC))

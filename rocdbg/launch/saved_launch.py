@@ -55,7 +55,7 @@ def restored_options(saved: SavedOptions, path: Path) -> MachineOptions:
 
 
 def check_launch(run: SavedRun, path: Path) -> None:
-    """Whether the parts of a launch that are no arguments make sense together. Raises RecordFileError."""
+    """Whether the parts of a launch that are not arguments make sense together. Raises RecordFileError."""
     for code in run.code:
         if not code.path or "\0" in code.path:
             raise RecordFileError(path, "a code object in it has no path")
@@ -65,7 +65,7 @@ def check_launch(run: SavedRun, path: Path) -> None:
     if len(run.offsets) != (len(run.arguments) if raw else 0):
         raise RecordFileError(path, "its arguments have no places")
     if len(run.user_data or b"") % 4:
-        raise RecordFileError(path, "its user data are no dwords")
+        raise RecordFileError(path, "its user data are not dwords")
     try:
         for name in run.registers:
             register_number(name)
@@ -118,7 +118,7 @@ def restored_arguments(arguments: Iterable[SavedArgument], path: Path) -> list[A
             if isinstance(argument, SavedBuffer) and argument.same is not None:
                 first = restored[argument.same] if 0 <= argument.same < len(restored) else None
                 if not isinstance(first, Buffer):
-                    raise ValueError(f"argument {argument.same} is no buffer")
+                    raise ValueError(f"argument {argument.same} is not a buffer")
                 restored.append(_checked(replace(first, name=argument.name, offset=argument.offset)))
             else:
                 restored.append(_restored(argument))
@@ -170,7 +170,7 @@ def _checked(buffer: Buffer) -> Buffer:
     if buffer.offset > buffer.storage.size:
         raise ValueError(f"a pointer is {buffer.offset} bytes into a buffer of {buffer.storage.size}")
     if buffer.sampler is not None and buffer.image is None:
-        raise ValueError("a buffer that is no image has a sampler")
+        raise ValueError("a buffer that is not an image has a sampler")
     return buffer
 
 

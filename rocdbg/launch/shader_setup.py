@@ -12,11 +12,11 @@ from rocdbg.launch.spec import ArgumentSpec, LaunchSpec
 
 
 def configured(kernel: Kernel, spec: LaunchSpec) -> Kernel:
-    """The kernel with the registers that the launch sets for it. Raises LaunchError if it is no shader."""
+    """The kernel with the registers that the launch sets for it. Raises LaunchError if it is not a shader."""
     if not spec.registers:
         return kernel
     if not isinstance(kernel, Shader):
-        raise LaunchError("[launch] registers", f"{kernel.name} is no shader; its descriptor has them")
+        raise LaunchError("[launch] registers", f"{kernel.name} is not a shader; its descriptor has them")
     return kernel.with_registers({register_number(name): value for name, value in spec.registers.items()})
 
 

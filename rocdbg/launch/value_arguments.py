@@ -54,7 +54,7 @@ def _integer_bytes(value: float, size: int, what: str) -> bytes:
     if isinstance(value, float):
         if not value.is_integer():
             raise LaunchError(
-                what, f"{value} is no whole number, the parameter is an integer of {size} bytes"
+                what, f"{value} is not a whole number, the parameter is an integer of {size} bytes"
             )
         value = int(value)
     if not -(1 << size * 8 - 1) <= value < 1 << size * 8:

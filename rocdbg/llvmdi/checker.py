@@ -36,7 +36,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 class Finding(Struct, frozen=True):
     """Something that is wrong. `rule` names the section or operation whose rule it is.
 
-    Notes are no breach of a rule: the text is silent, or the listing is spelled otherwise than its definition.
+    Notes are not a breach of a rule: the text is silent, or the listing is spelled otherwise than its definition.
     """
 
     rule: str
@@ -151,7 +151,7 @@ class _Checker:
 
     def _attachments(self) -> Iterator[Finding]:
         for variable in self.info.wrong_attachments:
-            yield self._at("global variable", f"the dbg.def of {variable.name} is no DIFragment", variable.offset)
+            yield self._at("global variable", f"the dbg.def of {variable.name} is not a DIFragment", variable.offset)
 
     def _fragment(self, node: Node) -> Iterator[Finding]:
         owners = self.info.global_fragments.get(node, [])
@@ -166,14 +166,14 @@ class _Checker:
         for type, field in fields:
             tag = getattr(type.fields.get("tag"), "text", "")
             if tag != "DW_TAG_array_type":
-                yield self._at("DICompositeType", f"'{field}' of a type that is no array names {name}", type.offset)
+                yield self._at("DICompositeType", f"'{field}' of a type that is not an array names {name}", type.offset)
 
     # Lifetimes
 
     def _lifetime(self, segment: Segment, node: Node) -> Iterator[Finding]:
         name = self.info.name_of(node)
         if segment.object is None or segment.object.kind not in OBJECTS:
-            yield self._at("DILifetime", f"the object of {name} is no DIObject", node.offset)
+            yield self._at("DILifetime", f"the object of {name} is not a DIObject", node.offset)
         for index, argument in enumerate(segment.arguments):
             kind = argument.kind if isinstance(argument, Node) else ""
             if kind not in OBJECTS and kind not in CODES:

@@ -185,7 +185,7 @@ def _power(bits: int) -> int:
 
 
 def parse_layout(text: str, named: Mapping[str, Type]) -> DataLayout:
-    """The layout of a `target datalayout` string; what is no number there is an error, what is unknown is not.
+    """The layout of a `target datalayout` string; what is not a number there is an error, what is unknown is not.
 
     Raises `NotWellFormed`.
     """

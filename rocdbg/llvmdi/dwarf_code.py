@@ -31,7 +31,7 @@ _MAX_PICK = 255
 
 
 class Names(Protocol):
-    """What the code of one expression asks of whoever gives entries their offsets."""
+    """What the code of one expression asks of the writer that assigns offsets to entries."""
 
     def base(self, type: BaseType) -> int:
         """The entry of a base type."""

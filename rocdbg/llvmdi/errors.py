@@ -38,7 +38,7 @@ class LlvmDiError(Error):
 
 
 class ReadError(LlvmDiError):
-    """The text is no LLVM assembly, or beyond a limit that ends hostile input."""
+    """The text is not a LLVM assembly, or beyond a limit that ends hostile input."""
 
 
 class NotWellFormed(LlvmDiError):

@@ -345,7 +345,7 @@ class FunctionReader:
         start = cursor.take()
         kind = _RECORDS.get(start.text)
         if kind is None:
-            raise cursor.error(f"'{start.text[:40]}' is no debug record", start)
+            raise cursor.error(f"'{start.text[:40]}' is not a debug record", start)
         cursor.expect("(")
         return self._debug(kind, self._arguments(")", is_record=kind not in ("def", "kill")), start)
 

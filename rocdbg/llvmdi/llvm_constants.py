@@ -104,7 +104,7 @@ def _value(cursor: Cursor, type: Type) -> Operand:
                 raise cursor.error(f"a splat of {element.type} is no {type}", token)
             return _joined(cursor, token, type, [element] * min(type.count, _MAX_ELEMENTS + 1))
         if token.text not in _EXPRESSIONS:
-            raise cursor.error(f"'{token.text[:40]}' is no value of type {type}", token)
+            raise cursor.error(f"'{token.text[:40]}' is not a value of type {type}", token)
         start = token.offset
         while cursor.token.kind in (Kind.WORD, Kind.GLOBAL) or cursor.text == "(":
             # `inbounds inrange(-16, 24) (i8, ptr @g, i64 16)`, `no_cfi @f`
@@ -234,7 +234,7 @@ def _number(cursor: Cursor, token: Token, type: Type) -> int:
         if text[0] in "us":
             return _hexadecimal(cursor, token, type)
         if "." in text or "x" in text or text[0] == "+":
-            raise cursor.error(f"'{text[:40]}' is no literal of type {type}", token)
+            raise cursor.error(f"'{text[:40]}' is not a literal of type {type}", token)
         if len(text) > 4000:
             raise cursor.error(f"a literal of {len(text)} digits", token)
         return _fitting(cursor, token, type, int(text))
@@ -242,7 +242,7 @@ def _number(cursor: Cursor, token: Token, type: Type) -> int:
         return _float(cursor, token, type)
     if isinstance(type, PointerType):
         raise cursor.error("a pointer has no literal but null; write inttoptr", token)
-    raise cursor.error(f"'{text[:40]}' is no literal of type {type}", token)
+    raise cursor.error(f"'{text[:40]}' is not a literal of type {type}", token)
 
 
 def _hexadecimal(cursor: Cursor, token: Token, type: IntType) -> int:
@@ -296,7 +296,7 @@ def _of_double(cursor: Cursor, token: Token, type: FloatType, bits: int) -> int:
         number: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
         return _packed(cursor, token, type, number)
     exponent, mantissa = {"half": (5, 10), "bfloat": (8, 7), "float": (8, 23)}[type.name]
-    if bits & (1 << 52 - mantissa) - 1:  # of what is no number the payload stays
+    if bits & (1 << 52 - mantissa) - 1:  # of what is not a number the payload stays
         raise cursor.error(f"{token.text} is not exact in a {type}", token)
     payload = bits >> 52 - mantissa & (1 << mantissa) - 1
     return bits >> 63 << exponent + mantissa | (1 << exponent) - 1 << mantissa | payload

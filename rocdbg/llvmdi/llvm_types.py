@@ -199,7 +199,7 @@ def _base(cursor: Cursor) -> Type:
             start = cursor.index
             cursor.skip_group()
             return TargetType("target" + "".join(t.text for t in cursor.tokens[start : cursor.index]))
-        raise cursor.error(f"'{text[:40]}' is no type", token)
+        raise cursor.error(f"'{text[:40]}' is not a type", token)
     if token.kind == Kind.LOCAL:
         cursor.take()
         return NamedType(text)

@@ -428,7 +428,7 @@ class _Names:
             return None
         where = self.where(variables[0].name)
         if not isinstance(where, Constant):
-            raise LoweringError(f"the address of {variables[0].name} is no number")
+            raise LoweringError(f"the address of {variables[0].name} is not a number")
         return where.value
 
     def object_location(self, tree: Tree) -> Items:

@@ -34,7 +34,7 @@ class DebugInfo:
         self.labels: dict[Node, list[Occurrence]] = {}
         self.global_fragments: dict[Node, list[GlobalVariable]] = {}
         self.wrong_attachments: list[GlobalVariable] = []
-        """Global variables whose `dbg.def` is no fragment."""
+        """Global variables whose `dbg.def` is not a fragment."""
         self.properties: dict[Node, list[tuple[Node, str]]] = {}
         self.stray: list[tuple[Occurrence, str]] = []
         """Debug instructions whose first argument is not what it has to be, and the words for that."""
@@ -93,7 +93,7 @@ class DebugInfo:
             node = module.node(arguments[0])
             segment = self.by_node.get(node) if node is not None else None
             if segment is None:
-                self.stray.append((occurrence, f"the first argument of llvm.dbg.{kind} is no DILifetime"))
+                self.stray.append((occurrence, f"the first argument of llvm.dbg.{kind} is not a DILifetime"))
             elif kind == "kill":
                 segment.kills.append(occurrence)
             else:
@@ -102,11 +102,11 @@ class DebugInfo:
                 if isinstance(referrer, Operand):
                     segment.referrer = segment.referrer or referrer
                 else:
-                    self.stray.append((occurrence, "the second argument of llvm.dbg.def is no value"))
+                    self.stray.append((occurrence, "the second argument of llvm.dbg.def is not a value"))
         elif kind == "label":
             code = module.node(arguments[0], *CODES)
             if code is None:
-                self.stray.append((occurrence, "the argument of llvm.dbg.label is no DICode"))
+                self.stray.append((occurrence, "the argument of llvm.dbg.label is not a DICode"))
             else:
                 self.labels.setdefault(code, []).append(occurrence)
 

@@ -24,7 +24,8 @@ _NAMED_FIRST = "name"
 class MetadataReader:
     """Reads what stands behind `!`.
 
-    `spelled` is told where a listing differs from the document's definitions; `faults` takes what LLVM would not read.
+    `spelled` is called where a listing differs from the document's definitions; `faults` takes what LLVM would not
+    read.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class MetadataReader:
         if token.kind == Kind.NUMBER:
             cursor.take()
             if not token.text.lstrip("+-").isdecimal() or len(token.text) > 400:
-                raise cursor.error(f"'{token.text[:40]}' is no number of metadata", token)
+                raise cursor.error(f"'{token.text[:40]}' is not a number of metadata", token)
             return int(token.text)
         if token.kind == Kind.ELLIPSIS:
             cursor.take()

@@ -1,4 +1,4 @@
-"""Where code generation has put LLVM's entities: registers, stack slots, addresses. What lowering has to be told.
+"""Where code generation has put LLVM's entities: registers, stack slots, addresses. The input of lowering.
 
     Placement({"%x": Register(34), "%x.addr": FrameAddress(16), "@g": 0x1000}, labels={"entry": 0x200})
 
@@ -177,7 +177,7 @@ def _place(text: object, architecture: str, wave_size: int) -> Where:
             parts.append((part[0], part[1], _place(part[2], architecture, wave_size)))
         return Moving(tuple(parts))
     if not isinstance(text, str):
-        raise LoweringError(f"{text!r:.40} is no place")
+        raise LoweringError(f"{text!r:.40} is not a place")
     offset = _OFFSET.fullmatch(text)
     if offset is not None:
         number = int(offset[2] or 0)
@@ -189,7 +189,7 @@ def _place(text: object, architecture: str, wave_size: int) -> Where:
     if row is not None:
         first, last = int(row[2]), int(row[3])
         if not first <= last < first + MAX_PIECES:
-            raise LoweringError(f"'{text[:40]}' is no row of registers")
+            raise LoweringError(f"'{text[:40]}' is not a row of registers")
         return Pieces(tuple((register(architecture, wave_size, f"{row[1]}{n}"), 32) for n in range(first, last + 1)))
     return register(architecture, wave_size, text)
 
@@ -209,7 +209,7 @@ def parse_places(
 
 
 def read_placement(path: str | Path) -> Placement:
-    """The placement in a file of TOML; `ReadError` if it cannot be read, `LoweringError` for what is no place."""
+    """The placement in a file of TOML; `ReadError` if it cannot be read, `LoweringError` for what is not a place."""
     try:
         data = parse_toml(read_regular(path, _MAX_SIZE).decode("utf-8"))
     except FileAccessError as error:

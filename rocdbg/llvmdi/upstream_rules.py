@@ -24,7 +24,7 @@ def broken_record(info: DebugInfo, segment: Segment) -> Iterator[tuple[str, int]
     value = module.resolve(instruction.arguments[0])
     is_record = instruction.opcode.startswith("#")  # old intrinsics are read more kindly
     if is_record and isinstance(value, Node) and (value.kind or value.elements):
-        yield f"the value of {instruction.opcode} is no value", instruction.offset
+        yield f"the value of {instruction.opcode} is not a value", instruction.offset
     if isinstance(value, Operand) and instruction.debug == "declare" and instruction.opcode != "#dbg_declare_value":
         type = module.layout.resolved(value.type) if value.type is not None else None
         if type is not None and not isinstance(type, PointerType | IntType):
@@ -44,7 +44,7 @@ def _position(module: Module, segment: Segment, instruction: Instruction) -> Ite
         if place is not None and not isinstance(node, Node):
             continue  # a listing leaves its locations out
         if not isinstance(node, Node) or node.kind != "DILocation":
-            yield f"the location of {instruction.opcode} is no DILocation", instruction.offset
+            yield f"the location of {instruction.opcode} is not a DILocation", instruction.offset
             continue
         assert segment.object is not None
         own, other = _subprogram(module, segment.object), _subprogram(module, node)

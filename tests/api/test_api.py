@@ -97,7 +97,7 @@ def test_local_pointers_get_lds_of_their_own(program: Program) -> None:
         (
             "scale",
             [1.5, 1, 1],
-            r"arg 0 \(out\): 1.5 is no whole number, the parameter is an integer of 8 bytes",
+            r"arg 0 \(out\): 1.5 is not a whole number, the parameter is an integer of 8 bytes",
         ),
         (
             "scale",
@@ -118,7 +118,7 @@ def test_local_pointers_get_lds_of_their_own(program: Program) -> None:
         (
             "copy",
             [rocdbg.Local(4), None],
-            r"arg 0 \(to\): LDS is given for a parameter that is no local pointer",
+            r"arg 0 \(to\): LDS is given for a parameter that is not a local pointer",
         ),
         ("copy", ["x", None], r"arg 0 \(to\): a str cannot be passed; use a number, NumPy value or bytes"),
         ("copy", [np.array([None]), None], "arg 0: an array of Python objects cannot be a buffer"),

@@ -93,7 +93,7 @@ def test_a_full_file() -> None:
         (HEAD + '[[arg]]\nvalue = 1\nbuffer = "f32[1]"', "k.toml: arg 0: needs exactly one of `buffer`, "),
         (
             HEAD + '[[arg]]\nbuffer = "f31[8]"',
-            "k.toml: arg 0 buffer: `f31` is no element type; there are i8, ",
+            "k.toml: arg 0 buffer: `f31` is not an element type; there are i8, ",
         ),
         (HEAD + '[[arg]]\nbuffer = "f32"', "k.toml: arg 0 buffer: write a buffer's type as ELEMENT[COUNT], "),
         (HEAD + '[[arg]]\nbuffer = "f32[x]"', "k.toml: arg 0 buffer: `x` is not a number of elements"),
@@ -267,7 +267,7 @@ def test_values(value: Any, size: int, element: str | None, wanted: str) -> None
     ("value", "size", "element", "message"),
     [
         (1 << 32, 4, None, "arg 0: 4294967296 does not fit into 4 bytes"),
-        (1.5, 4, "i32", "arg 0: 1.5 is no whole number, the parameter is an integer of 4 bytes"),
+        (1.5, 4, "i32", "arg 0: 1.5 is not a whole number, the parameter is an integer of 4 bytes"),
         (np.float64(1), 4, "f32", "arg 0: a NumPy float64 of 8 bytes is given, the kernel expects 4 bytes"),
         (b"abc", 4, None, "arg 0: bytes of 3 bytes is given, the kernel expects 4 bytes"),
         ("abc", 4, None, "arg 0: a str cannot be passed; use a number, NumPy value or bytes"),

@@ -105,7 +105,7 @@ LINES: list[tuple[str, str | bytes, str]] = [
     ("a command with a control sequence", "nosuch\x1b[31m", 'Undefined command: "nosuch".  Try "help".\n'),
     ("an argument with a control sequence", "info \x1b[31m", 'Undefined info command: "\\033[31m".  Try "help info".\n'),
     ("bytes that are no text", b'print "\xff\x9b"', '$1 = "\\377\\233"\n'),
-    ("a name that is no text", b"source \xff\x9b", "\\377\\233: No such file or directory.\n"),
+    ("a name that is not text", b"source \xff\x9b", "\\377\\233: No such file or directory.\n"),
     ("nobody's home", "source ~nobody-here/x", "~nobody-here/x: No such file or directory.\n"),
     ("a very long name", "source " + "x" * 5000, "x" * 5000 + ": File name too long.\n"),
     ("a folder as a script", "source .", ".: Is a directory.\n"),
@@ -161,7 +161,7 @@ SCRIPTS: list[tuple[str, bytes, str]] = [
     ("form feeds are no lines", b"echo a\x0cb\\n\nprint 1\x0b+ 1\n", "$1 = 2"),
     ("carriage returns", b"print 1\r\nprint 2\r\n", "$2 = 2"),
     ("sixteen mebibytes", b"#" * ((16 << 20) + 1), "File too big for a command file."),
-    ("a condition that is no number", b"if (char)nosuch\nend\n", "No symbol \"nosuch\" in current context."),
+    ("a condition that is not a number", b"if (char)nosuch\nend\n", "No symbol \"nosuch\" in current context."),
     ("an expression too long for a name", b"print " + b"a" * 100_000 + b"\n", "in current context."),
     ("document nothing", b"document nosuch\nend\n", 'Undefined command: "nosuch".'),
     ("latin-1", b"echo \xe9\\n\nprint '\xe9'\n", "$1 = -23"),
@@ -186,7 +186,7 @@ def test_scripts(
 def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     done = session(tmp_path, "-nx", "-batch", "-x", "fifo", "-ex", "print 1")
-    assert (done.status, done.out, done.err) == (1, "$1 = 1\n", "fifo: Nobody writes to this pipe.\n")
+    assert (done.status, done.out, done.err) == (1, "$1 = 1\n", "fifo: This pipe has no writer.\n")
 
 
 def test_a_pipe_is_read(tmp_path: Path) -> None:

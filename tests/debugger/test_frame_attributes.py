@@ -8,6 +8,7 @@ import pytest
 
 from rocdbg.debugger import Session
 from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
+from rocdbg.debugger.frames.physical_frame import PhysicalFrame
 from rocdbg.dwarf.info.constants import At
 from tests.debugger.lane_pc_program import SOURCE, build
 
@@ -32,7 +33,8 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 def without_rules(context: FrameContext) -> FrameContext:
     assert context.pc is not None
-    return FrameContext(context.program, context.access, context.pc, context.lane, lambda pc, wave_size: None)
+    physical = PhysicalFrame(context.program, context.access, context.pc, lambda pc, wave_size: None)
+    return FrameContext(physical, context.lane)
 
 
 def test_return_address_where_no_rules_are_known(session: Session) -> None:

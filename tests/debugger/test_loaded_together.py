@@ -117,7 +117,7 @@ def test_uniform_work_groups(tmp_path: Path) -> None:
     command = ["clang-22", "-x", "cl", "-cl-std=CL1.2", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx906", "-nogpulib"]
     subprocess.run([*command, str(source), "-o", str(path)], check=True)
     kernel = rocdbg.load(path).kernels["u"]
-    with pytest.raises(rocdbg.Error, match=r"uniform work-groups; \[100, 1, 1\] is no multiple of \[64, 1, 1\]"):
+    with pytest.raises(rocdbg.Error, match=r"uniform work-groups; \[100, 1, 1\] is not a multiple of \[64, 1, 1\]"):
         kernel.launch(100, 64, [np.zeros(64, np.int32)])
     kernel.launch(128, 64, [np.zeros(64, np.int32)]).run()
 

@@ -64,6 +64,9 @@ class DictionaryTarget:
             raise FocusError(f"Thread ID {thread} has terminated.")
         return self.resident[thread]
 
+    def kernarg_address(self, thread: int) -> int:
+        return 0
+
     def read_register(self, thread: int, number: int) -> bytes:
         return self.registers.get((thread, number), bytes(256))
 

@@ -38,7 +38,7 @@ def test_refused(text: str, message: str) -> None:
 
 
 def test_families_are_no_gpus() -> None:
-    with pytest.raises(Error, match="it is no GPU but a family of them: gfx1100, "):
+    with pytest.raises(Error, match="it is not a GPU but a family of them: gfx1100, "):
         parse_agents("gfx11-generic")
 
 

@@ -71,7 +71,7 @@ REFUSED = [
     ("map", (4 * MIB, 4 * KIB), "no range of addresses was reserved"),
     ("map", (3 * MIB, 2 * MIB), "ends before"),
     ("map", (MIB, MIB), "something is mapped"),
-    ("unmap", (MIB, MIB), "are no mapping"),
+    ("unmap", (MIB, MIB), "are not a mapping"),
     ("allow", (0, 4 * MIB, RW), "not all of"),
 ]
 

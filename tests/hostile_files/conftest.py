@@ -66,7 +66,8 @@ def run(tmp_path: Path, warm: None) -> Run:
                     ending = traceback.format_exc()
                 if (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - before > fuzz_files.MEMORY:
                     ending += "too much memory"
-                report.write_text(json.dumps([ending, log.errors, log.text[-100_000:]]))
+                warnings = [line for line in log.text.splitlines() if line.startswith("warning: ")]
+                report.write_text(json.dumps([ending, log.errors + warnings, log.text[-100_000:]]))
                 status = 0
             finally:
                 os._exit(status)

@@ -102,7 +102,7 @@ def test_values(target: str, line: str, code: str) -> None:
         ("s_mov_b64 s[0:1], there@abs64", 19, "ssrc0 cannot be an address: only 32-bit integers and branch targets "
          "can"),
         ("v_add_u16 v0, there, v1", 15, "src0 cannot be an address: only 32-bit integers and branch targets can"),
-        ("s_branch there@rel32@lo", 10, "`there@rel32@lo' is no address"),
+        ("s_branch there@rel32@lo", 10, "`there@rel32@lo' is not an address"),
         ("s_branch there", 10, "the branch target 0x7f0212345678 is too far away from 0x7f0000101000"),
         ("s_nop there", 7, "`there' is an address, where an absolute number must stand"),
         ("s_mov_b32 s4, there + low", 15, "ssrc0 cannot be an address: only 32-bit integers and branch targets can"),

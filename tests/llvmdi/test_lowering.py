@@ -129,8 +129,8 @@ def test_what_an_address_leads_to_moves() -> None:
     [
         ("x = [", "Invalid value"), ("places = 5", "'places' and 'labels' are tables"), ("foo = 1", "there is no key 'foo'"),
         ("wave_size = 16", "the architecture is a name, the wave size 32 or 64"), ("step = -1", "'step' is a number"),
-        ('[labels]\na = "b"', "labels have addresses"), ('[places]\n"%x" = 1.5', "1.5 is no place"),
-        ('[places]\n"%x" = [[1, 2]]', "a list of places consists of"), ('[places]\n"%x" = "s[9:3]"', "is no row of registers"),
+        ('[labels]\na = "b"', "labels have addresses"), ('[places]\n"%x" = 1.5', "1.5 is not a place"),
+        ('[places]\n"%x" = [[1, 2]]', "a list of places consists of"), ('[places]\n"%x" = "s[9:3]"', "is not a row of registers"),
         ('architecture = "foo"\n[places]\n"%x" = "s0"', "architecture 'foo' is not known"),
     ],
 )  # fmt: skip

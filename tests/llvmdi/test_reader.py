@@ -81,15 +81,15 @@ def test_literals(text: str, value: int) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("i8 +5", "t:1:4: '+5' is no literal of type i8"), ("i8 many", "t:1:4: 'many' is no value of type i8"), ("i8 1.5", "t:1:4: '1.5' is no literal of type i8"),
+        ("i8 +5", "t:1:4: '+5' is not a literal of type i8"), ("i8 many", "t:1:4: 'many' is not a value of type i8"), ("i8 1.5", "t:1:4: '1.5' is not a literal of type i8"),
         ("i0 1", "t:1:1: an integer type has 1 to 8388608 bits"), ("ptr 5", "t:1:5: a pointer has no literal but null; write inttoptr"),
         ("float 0x1", "t:1:7: 0x1 is not exact in a float"), ("float 1", "t:1:7: '1' is an integer, and no literal of type float"),
         ("float 0.1", "t:1:7: 0.1 is not exact in a float"), ("float 0x7FF0000000000001", "t:1:7: 0x7FF0000000000001 is not exact in a float"),
         ("i64 null", "t:1:5: 'null' is a pointer, and no i64"), ("i64 none", "t:1:5: 'none' is a token, and no i64"),
-        ("[2 x i8] splat (i8 1)", "t:1:10: 'splat' is no value of type [2 x i8]"), ("half 0xR3F80", "t:1:6: a half in hexadecimal begins with 0xH"),
+        ("[2 x i8] splat (i8 1)", "t:1:10: 'splat' is not a value of type [2 x i8]"), ("half 0xR3F80", "t:1:6: a half in hexadecimal begins with 0xH"),
         ("bfloat 1.1", "t:1:8: 1.1 is not exact in a bfloat"), ("i32 true", "t:1:5: 'true' is of type i1, not i32"),
         ("<2 x i8> <i8 1>", "t:1:10: 1 elements in a <2 x i8>"), ("<2 x i8> <i8 1, i9 1>", "t:1:10: an element of type i9 in a <2 x i8>"),
-        ("half 1e9", "t:1:6: '1' is an integer, and no literal of type half"), ("half 70000.0", "t:1:6: 70000.0 does not fit half"), ("foo 1", "t:1:1: 'foo' is no type"),
+        ("half 1e9", "t:1:6: '1' is an integer, and no literal of type half"), ("half 70000.0", "t:1:6: 70000.0 does not fit half"), ("foo 1", "t:1:1: 'foo' is not a type"),
         ("i8", "t:1:3: a value of type i8 expected"), ("<0 x i8> undef", "t:1:1: a vector has at least one element"),
     ],
 )  # fmt: skip
@@ -207,7 +207,7 @@ def test_metadata() -> None:
         ("!1 = !DIExpr(DIOpArg(x))", "t:1:22: a type, a number or a literal expected"),
         ("define void @f() {\n", "t:2:1: the function's body does not end"),
         ("define void @f() {\n  %1 = \n}", "t:3:1: an instruction expected"),
-        ("define void @f() {\n  #dbg_foo(i32 1)\n}", "t:2:3: '#dbg_foo' is no debug record"),
+        ("define void @f() {\n  #dbg_foo(i32 1)\n}", "t:2:3: '#dbg_foo' is not a debug record"),
         ("define void @f() {\n  #dbg_value(i32 1)\n}", "t:2:3: 1 arguments where 4 are expected"),
         ("define void @f() ret void }", "t:1:27: '}' closes nothing"),
         ("declare void @f()\ndeclare void @f()", "t:2:9: @f is defined twice"),

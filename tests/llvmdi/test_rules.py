@@ -182,11 +182,11 @@ REST = {
         [],
     ),
     "no lifetime": (
-        "DBG_DEF !1, i64 %v\n" + X, ["1: the first argument of llvm.dbg.def is no DILifetime [intrinsics]"]
+        "DBG_DEF !1, i64 %v\n" + X, ["1: the first argument of llvm.dbg.def is not a DILifetime [intrinsics]"]
     ),
     "no value": (
         "DBG_DEF !2, !1\n" + X + LIFETIME.format("!DIExpr(DIOpConstant(i8 1))"),
-        ["1: the second argument of llvm.dbg.def is no value [intrinsics]"],
+        ["1: the second argument of llvm.dbg.def is not a value [intrinsics]"],
     ),
     "another type": (
         "define void @f(i64 %v) {\n call void @llvm.dbg.def(metadata !2, metadata i32 %v)\n ret void\n}\n"
@@ -201,7 +201,7 @@ REST = {
     "no such block": ("define void @f() {\n br label %b\n}\n", ["2: there is no block 'b' [control flow]"]),
     "object": (
         "!2 = distinct !DILifetime(object: !3, location: !DIExpr(DIOpConstant(i8 1)))\n!3 = !{}\n",
-        ["1: no variable leads to !2 [lifetime graph]", "1: the object of !2 is no DIObject [DILifetime]"],
+        ["1: no variable leads to !2 [lifetime graph]", "1: the object of !2 is not a DIObject [DILifetime]"],
     ),
     "location": (X + LIFETIME.format("!1"), ["2: the location of a lifetime is a DIExpr [DILifetime]"]),
     "input": (
@@ -224,7 +224,7 @@ REST = {
         "DBG_LABEL !3\nnop\nDBG_LABEL !3\n" + expression("DIOpArg(0, i64)", False, "!3") + "!3 = distinct !DIExprCode()\n",
         ["6: !3 is referenced by 2 calls of llvm.dbg.label, not 1 [llvm.dbg.label]"],
     ),
-    "no label": ("DBG_LABEL !1\n" + X, ["1: the argument of llvm.dbg.label is no DICode [intrinsics]"]),
+    "no label": ("DBG_LABEL !1\n" + X, ["1: the argument of llvm.dbg.label is not a DICode [intrinsics]"]),
     "two globals": (
         "@g = i64, addrspace(1) !dbg.def !3\n@h = i64, addrspace(1) !dbg.def !3\n!llvm.dbg.retainedNodes = !{!2}\n"
         + expression("DIOpArg(0, ptr addrspace(1))", False, "!3") + "!3 = distinct !DIFragment()\n",
@@ -246,7 +246,7 @@ REST = {
     ),
     "a property of no array": (
         "!5 = !DICompositeType(tag: DW_TAG_structure_type, rank: !3)\n" + FRAGMENT,
-        ["1: 'rank' of a type that is no array names !3 [DICompositeType]"],
+        ["1: 'rank' of a type that is not an array names !3 [DICompositeType]"],
     ),
     "size of the object": (
         "!5 = !DICompositeType(tag: DW_TAG_array_type, size: 64, rank: !3)\n"

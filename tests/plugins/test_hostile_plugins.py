@@ -131,8 +131,8 @@ REGISTERED = [
         "api.command(command('\\x1b', category=Category.USER)(lambda shell, text: None))",
         "by a name that cannot be typed",
     ),
-    ("api.function(5, None)", "5 is no name for a convenience function"),
-    ("api.function('a b', None)", "'a b' is no name for a convenience function"),
+    ("api.function(5, None)", "5 is not a name for a convenience function"),
+    ("api.function('a b', None)", "'a b' is not a name for a convenience function"),
 ]
 
 

@@ -141,7 +141,7 @@ def test_the_full_screen_shows_it_with_the_commands(
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.binary(max_size=40), max_size=6), st.binary(max_size=300))
 def test_whatever_a_kernel_leaves_in_the_buffer(entries: list[bytes], data: bytes) -> None:
-    """Bytes that are no frames and entries that are no formats: some text, and no other error."""
+    """Bytes that are not frames and entries that are no formats: some text, and no other error."""
     texts = [entry.decode("latin-1") for entry in entries] + ["1:2:4:8:%d %s|%*.*f%n", "2:1:4:%v4hlf %p", "3:0:"]
     memory = np.zeros(1024, np.uint8)
     allocation = Allocation(0, memory.size, "", AllocationKind.RUNTIME, PageFlags.READ, memory)

@@ -28,7 +28,7 @@ BREAKPOINTS = Category.BREAKPOINTS
 
 
 class Wanted(Struct, frozen=True):
-    """What `break` was told: where, and the words about when."""
+    """The arguments of `break`: where, and the words about when."""
 
     location: str = ""
     tail: str = ""

@@ -23,7 +23,7 @@ BREAKPOINTS = Category.BREAKPOINTS
 
 
 class Wanted(Struct, frozen=True):
-    """What `catch` was told: begin or end, which, and the condition."""
+    """The arguments of `catch`: begin or end, which, and the condition."""
 
     when: tuple[str, ...] = ()
     argument: str = ""

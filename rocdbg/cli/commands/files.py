@@ -97,7 +97,7 @@ def _need_there(name: str) -> None:
     except FileNotFoundError as error:
         raise CommandError(f"{name}: {error.strerror}.") from None
     except (OSError, ValueError):
-        return  # whoever reads it says why it cannot be
+        return  # its reader says why it cannot be
 
 
 @command("info files", category=Category.STATUS, aliases=("info target",), args=Arguments())

@@ -190,8 +190,8 @@ def thread_find(shell: Shell, text: str) -> None:
 
     Threads and lanes are found by their name or target ID.
 
-    A text that compares or combines truths (== != < > <= >= && ||), or begins with ! or $, is no regular expression but
-    an expression: found are the lanes of all waves for which it is true.
+    A text that compares or combines truths (== != < > <= >= && ||), or begins with ! or $, is not a regular
+    expression but an expression: found are the lanes of all waves for which it is true.
     """
     session = shell.session
     found = False
@@ -462,7 +462,7 @@ def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags,
     for row in rows:
         there = shell.at(session.focus.current)
         there.session.focus.select_lane(row.lane)
-        session.warnings.take()  # an inactive lane among many is no surprise
+        session.warnings.take()  # an inactive lane among many is expected
         run_for(there, f"\nLane {row.lane} ({row.target_id}):", line, flags)
 
 
@@ -473,8 +473,8 @@ def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags,
 def lane_find(shell: Shell, text: str) -> None:
     """Find lanes of the current wave that match a regular expression in their name or target ID.
 
-    A text that compares or combines truths (== != < > <= >= && ||), or begins with ! or $, is no regular expression but
-    an expression: found are the active lanes for which it is true.
+    A text that compares or combines truths (== != < > <= >= && ||), or begins with ! or $, is not a regular
+    expression but an expression: found are the active lanes for which it is true.
     """
     if is_condition(text):
         thread = shell.session.focus.need_running().thread

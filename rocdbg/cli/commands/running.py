@@ -68,7 +68,7 @@ def finish_run(shell: Shell, event: StopEvent) -> None:
         stand_at(shell, event)
     else:
         show_stop(shell, event)
-    if ended:  # the end is told as it happens, before anything stops
+    if ended:  # the end is shown as it happens, before anything stops
         run_hook(shell, BEFORE, (STOP,))
     shell.after_stop(event)
 
@@ -135,7 +135,7 @@ def run(shell: Shell, until_different: int | None, arguments: str) -> None:
     they may include "*" and redirections. Its kernels run on simulated GPUs.
 
     With -until-different the kernel is run as "set schedule" says, and then up to N times with waves interleaved at
-    random, from "random 1" on, without any stop: the first run whose buffers end up different is told, with the first
+    random, from "random 1" on, without any stop: the first run whose buffers end up different is shown, with the first
     element that is, and its schedule stays set. A race shows itself so.
     """
     _take_arguments(shell, arguments)

@@ -1,4 +1,4 @@
-"""`set` and `show`: commands for every declared setting, those that are no settings, and `with`."""
+"""`set` and `show`: commands for every declared setting, those that are not settings, and `with`."""
 
 from __future__ import annotations
 

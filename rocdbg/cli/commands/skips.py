@@ -109,7 +109,7 @@ def _chosen(shell: Shell, numbers: str, complain: bool = True) -> list[Skip]:
     skips = list(shell.session.skips)
     if not numbers and (skips or not complain):
         return skips
-    wanted = _numbers(shell, numbers) if skips else set()  # nobody looks at them without
+    wanted = _numbers(shell, numbers) if skips else set()  # they are not used without
     found = [skip for skip in skips if skip.number in wanted]
     if not found:
         raise CommandError(f"No skiplist entries found with number {numbers or '(null)'}.")

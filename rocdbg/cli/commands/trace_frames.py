@@ -58,7 +58,7 @@ def _find(shell: Shell, number: int) -> None:
 
 
 def _asked(shell: Shell) -> bool:
-    """Whether somebody waits for an answer: loops and scripts read $trace_frame."""
+    """Whether an answer is expected: loops and scripts read $trace_frame."""
     return shell.typed and not shell.state.depth and not shell.state.source_depth
 
 

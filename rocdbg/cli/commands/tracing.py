@@ -1,4 +1,4 @@
-"""Commands about tracepoints: trace, actions, tstart, tstop, tstatus, tvariable and what an experiment is told."""
+"""Commands about tracepoints: trace, actions, tstart, tstop, tstatus, tvariable and the settings of an experiment."""
 
 from __future__ import annotations
 

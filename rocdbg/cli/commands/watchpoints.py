@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Wanted(Struct, frozen=True):
-    """What `watch` was told."""
+    """The arguments of `watch`."""
 
     expression: str = ""
     location: bool = False

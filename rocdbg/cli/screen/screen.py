@@ -135,9 +135,9 @@ class Screen:
     def changed(self) -> None:
         """A command has run: look again. At a stop, what was seen before it becomes what changes are shown against."""
         old = self._view
-        if old is not None and old.stops != self._stops.count and "registers" in old.__dict__:
+        if old is not None and old.stops != self._stops.count and old.seen_registers is not None:
             self._before = {key: seen for key, seen in self._before.items() if key[0] == old.life}
-            self._before[old.life, old.focus.thread] = old.registers
+            self._before[old.life, old.focus.thread] = old.seen_registers
         self._view = None
         self._moment += 1
 

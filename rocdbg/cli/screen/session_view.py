@@ -36,6 +36,7 @@ class View:
         stops: counts the stops there have been.
         life: counts the runs.
         baseline: the wave's registers at the stop before, as bytes by name; ``None`` where they were not seen.
+        seen_registers: `registers`, once a window has asked for them.
     """
 
     def __init__(self, shell: Shell, unicode: bool, stops: int, baseline: Snapshot | None) -> None:
@@ -46,6 +47,7 @@ class View:
         self.stops = stops
         self.life = shell.session.inferior.life
         self.baseline = baseline
+        self.seen_registers: Snapshot | None = None
 
     @property
     def running(self) -> bool:
@@ -126,9 +128,14 @@ class View:
             for place in breakpoint_.locations
         }
 
-    @cached_property
+    @property
     def registers(self) -> Snapshot:
         """The registers of the selected frame as bytes, by name."""
+        if self.seen_registers is None:
+            self.seen_registers = self._read_registers()
+        return self.seen_registers
+
+    def _read_registers(self) -> Snapshot:
         found: Snapshot = {}
         if self.frame is None:
             return found

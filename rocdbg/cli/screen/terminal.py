@@ -81,7 +81,7 @@ class _Prompts(BeforeInput):
 
 
 class _KeptRenderer(Renderer):
-    """Leaves the terminal as it is when a run of the application ends, until told to `leave`."""
+    """Leaves the terminal as it is when a run of the application ends, until `leave` is called."""
 
     leaving = True
 

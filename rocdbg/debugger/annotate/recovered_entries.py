@@ -12,8 +12,8 @@ from rocdbg.addresses import FileAddress
 from rocdbg.arch.dwarf_registers import EXEC_32, EXEC_64, PC
 from rocdbg.codeobject.elf_symbols import SymbolType
 from rocdbg.debugger.annotate.clean_locations import LdsPlaces, clean_location
-from rocdbg.debugger.frames.frame_context import PRIVATE_BASE
 from rocdbg.debugger.frames.machine_code import MachineCode
+from rocdbg.debugger.frames.physical_frame import PRIVATE_BASE
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.cfi_rows import Row
@@ -200,7 +200,7 @@ class Annotation:
                 placed = self._lds.location(die)
                 return placed or clean_location(self._program, die, data, self._target, self._wave_size)
         except DwarfError:
-            return data  # nobody can read it
+            return data  # it cannot be read
         return data
 
     def added(self, die: Die) -> Sequence[tuple[int, NewValue]]:

@@ -16,7 +16,7 @@ _CONDITION_END = re.compile(r"(?<=\s)(?:thread|lane)\s+\d")
 
 
 class BreakTail(Struct, frozen=True):
-    """When a breakpoint stops: on which condition (``force``: checked by nobody), in which thread and lane."""
+    """When a breakpoint stops: on which condition (``force``: not checked), in which thread and lane."""
 
     condition: str | None = None
     thread: int | None = None

@@ -140,7 +140,7 @@ class Catcher:
             one.told.clear()
 
     def note(self, thread: int) -> None:
-        """The user is told what a wave has come to, and need not be told of it where he finds it in that state."""
+        """An event is reported once: not again to a user who finds the wave in that state."""
         position = self._position
         for one in self._catchpoints():
             if thread in one.told:
@@ -175,9 +175,9 @@ class Catcher:
         return stepped in self._again
 
     def _recall(self, position: int, live: bool) -> None:
-        """Who stands here at an end that was told, now or at an earlier position, is not told of again."""
+        """An end that was reported, now or at an earlier position, is not reported again."""
         for one in self._catchpoints():
-            if live:  # what was told of a future that is gone
+            if live:  # what was reported of a future that is gone
                 one.tellings = {wave: told for wave, told in one.tellings.items() if told <= position}
             one.told.update(wave for wave, told in one.tellings.items() if told <= position)
 

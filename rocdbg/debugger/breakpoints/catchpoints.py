@@ -77,7 +77,7 @@ class Catchpoint(EventBreakpoint):
     told: set[int] = field(default_factory=set)
     """The waves that stand at their end where it was a hit."""
     tellings: dict[int, int] = field(default_factory=dict)
-    """The waves of which the user was told that, and the position in time."""
+    """The waves for which that was reported, and the position in time."""
 
     @property
     def title(self) -> str:

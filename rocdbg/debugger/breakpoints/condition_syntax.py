@@ -16,9 +16,9 @@ from rocdbg.errors import Error
 
 
 def check_condition(environment: ProgramEnvironment, text: str, locations: Sequence[Location]) -> None:
-    """Raise a `rocdbg.Error` for a condition that cannot be parsed, or that has a name nobody knows at a location.
+    """Raise a `rocdbg.Error` for a condition that cannot be parsed, or that has a name unknown at a location.
 
-    Nothing is read, so values that are not there yet are no errors. Without locations only the syntax is checked.
+    Nothing is read, so values that are not there yet are not errors. Without locations only the syntax is checked.
     """
     if not locations:
         parse_in(text, environment)

@@ -30,7 +30,7 @@ class DynamicPrintf(Breakpoint):
     output: str = ""
     """The file that the lines go to, instead of the front end's output."""
     kept: list[Printed] | None = None
-    """What was printed, if somebody wants it as numbers."""
+    """What was printed, as numbers, if requested."""
 
     @property
     def kind(self) -> str:

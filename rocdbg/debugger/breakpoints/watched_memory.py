@@ -18,7 +18,7 @@ MAX_WATCHED = 1 << 16
 
 
 def watched_address(text: str, data: Data, focus: Focus, mask: int | None) -> str:
-    """An expression for what is where an expression is now. Raises a `rocdbg.Error` where that is no memory."""
+    """An expression for what is where an expression is now. Raises a `rocdbg.Error` where that is not memory."""
     environment = data.environment(focus)
     value = follow(Evaluator(environment).text(text), environment)
     try:

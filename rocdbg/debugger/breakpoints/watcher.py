@@ -200,7 +200,7 @@ class Watcher:
                 context, access = made.frame.context, made.frame.context.access
                 while context.callee is not None:
                     context = context.callee
-                made.__dict__["_registers"] = RegisterFile(access.target, access.thread, context)
+                return replace(made, given_registers=RegisterFile(access.target, access.thread, context))
             return made
         level = self.frame_of(watchpoint)
         return None if level is None else self._parts.data.environment(Focus(watchpoint.wave, lane, level))
@@ -242,7 +242,9 @@ class Watcher:
         environment = self._environment(watchpoint, lane)
         if environment is None:
             return None
-        with self._recorded(environment, watchpoint, lane):
+        recorded = RecordedMemory(environment.memory, watchpoint.wave, lane, watchpoint.memory)
+        environment = replace(environment, given_memory=recorded)
+        with self._recorded(environment, watchpoint):
             try:
                 value = follow(Evaluator(environment).text(watchpoint.expression), environment)
                 if value.size > MAX_WATCHED:
@@ -260,8 +262,7 @@ class Watcher:
                 return None
 
     @contextmanager
-    def _recorded(self, environment: ProgramEnvironment, watchpoint: Watchpoint, lane: int | None) -> Iterator[None]:
-        environment.__dict__["memory"] = RecordedMemory(environment.memory, watchpoint.wave, lane, watchpoint.memory)
+    def _recorded(self, environment: ProgramEnvironment, watchpoint: Watchpoint) -> Iterator[None]:
         if environment.frame is None:
             yield
             return
@@ -313,7 +314,7 @@ class Watcher:
 
     def stepped(self, focus: int | None) -> int | None:
         """The wave that has to be stepped, for what is watched is in its registers and cannot be checked otherwise;
-        that of the focus where a command has changed what is watched, which is told behind the next instruction."""
+        that of the focus where a command has changed what is watched, which is reported behind the next instruction."""
         if any(self._is_stale(one) for one in self.all() if one.is_idle):
             return focus
         if self.checks() is not None:
@@ -334,7 +335,7 @@ class Watcher:
                 checks[address] = check
 
     def _is_stale(self, watchpoint: Watchpoint) -> bool:
-        """Whether an idle one has another value than when it was last told."""
+        """Whether the value of an idle one has changed since it was last reported."""
         before = watchpoint.values
         self._look(watchpoint)
         now, watchpoint.values = watchpoint.values, before

@@ -79,7 +79,7 @@ def complex_unary(operator: str, operand: Value, bool_type: Type) -> Value:
 
 
 def to_complex(value: Value, type_: Type) -> Value:
-    """A number as one of a complex type. Raises `ExpressionError` for what is no number."""
+    """A number as one of a complex type. Raises `ExpressionError` for what is not a number."""
     if not (c_types.is_complex(value.type) or c_types.is_scalar(value.type)):
         raise ExpressionError("cannot cast non-number to complex")
     return _value(type_, _number(value))

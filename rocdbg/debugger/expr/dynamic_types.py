@@ -65,31 +65,7 @@ def may_be_dynamic(type_: Type) -> bool:
 
 def is_dynamic(type_: Type) -> bool:
     """Whether a type has to be resolved: without looking through pointers."""
-    stripped = type_.strip_typedefs()
-    if not isinstance(stripped, ClassType | ArrayType):
-        return False
-    known = _DYNAMIC.get(id(stripped))
-    if known is None:
-        if len(_DYNAMIC) >= _MOST_KNOWN:
-            _DYNAMIC.clear()
-        known = _DYNAMIC[id(stripped)] = stripped, _is_dynamic(stripped)
-    return known[1]
-
-
-_DYNAMIC: dict[int, tuple[Type, bool]] = {}
-"""What `is_dynamic` has found out, by identity: kept with the type, whose number then is not given to another."""
-_MOST_KNOWN = 4096
-
-
-def _is_dynamic(stripped: Type) -> bool:
-    if isinstance(stripped, ClassType):
-        return any(member.location is not None or is_dynamic(member.type) for member in stripped.members) or any(
-            base.location is not None or is_dynamic(base.type) for base in stripped.bases
-        )
-    if not isinstance(stripped, ArrayType):
-        return False
-    bounds = (stripped.count, stripped.lower_bound, stripped.byte_stride)
-    return any(not isinstance(bound, int | None) for bound in bounds) or is_dynamic(stripped.element)
+    return type_.bare.is_dynamic
 
 
 class Resolver(Struct, frozen=True):
@@ -269,7 +245,7 @@ class Resolver(Struct, frozen=True):
         if isinstance(value, Reference):
             return self._referenced(die, value)
         if not isinstance(value, Exprloc | Loclist):
-            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is no number.")
+            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is not a number.")
         context = self.context.for_unit(die.unit, location)
         what = property_expression(value, die.unit, is_location=False)
         if isinstance(what, dwarf.LocationList):
@@ -278,14 +254,14 @@ class Resolver(Struct, frozen=True):
         result = dwarf.evaluate(what, context, kind="value", initial=initial)
         assert isinstance(result, dwarf.Value)
         if not isinstance(result.value, int):
-            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is no integer.")
+            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is not an integer.")
         wraps = result.type is None and result.value >> 63
         return result.value - (1 << 64) if wraps else result.value
 
     def _referenced(self, die: Die, reference: Reference) -> int:
         target = self.context.program.info.die(reference.offset)
         if target.tag not in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.MEMBER):
-            raise DebuggerError(f"The bound at {die.offset:#x} refers to {reference.offset:#x}, which is no variable.")
+            raise DebuggerError(f"The bound at {die.offset:#x} refers to {reference.offset:#x}: not a variable.")
         return self.read(Variable(target))
 
 

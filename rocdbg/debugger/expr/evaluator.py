@@ -405,7 +405,7 @@ class Evaluator(Struct):
 
 
 def _operand(value: Value) -> Value:
-    """A value as the operand of arithmetic: what an object's method is, is no pointer to it."""
+    """A value as the operand of arithmetic: what an object's method is, is not a pointer to it."""
     return value if isinstance(value.bare, FunctionType) and value.bare.of_member else decay(value)
 
 

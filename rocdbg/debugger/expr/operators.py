@@ -155,7 +155,7 @@ def _integer(operator: str, a: int, b: int) -> int:
 
 
 def _float(operator: str, a: float, b: float) -> float:
-    """As the host of GDB computes: what is no number has its sign bit set."""
+    """As the host of GDB computes: what is not a number has its sign bit set."""
     number = _float_result(operator, a, b)
     return -abs(number) if math.isnan(number) and not (math.isnan(a) or math.isnan(b)) else number
 
@@ -389,7 +389,8 @@ def _to_vector(value: Value, type_: Type, target: VectorType) -> Value:
 
 
 def shift(operator: str, left: Value, right: Value) -> Value:
-    """``<<`` or ``>>``, of the left side's type after promotion. Raises `ExpressionError` for what is no integer."""
+    """``<<`` or ``>>``, of the left side's type after promotion. Raises `ExpressionError` for what is not an
+    integer."""
     if not (c_types.is_integral(left.type) and c_types.is_integral(right.type)):
         raise ExpressionError("Integer-only operation on floating point number.")
     type_ = c_types.promote(left.type)

@@ -14,6 +14,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.base.settings import PrintSettings, Settings
 from rocdbg.debugger.expr.class_members import static_value
 from rocdbg.debugger.expr.dynamic_types import whole
+from rocdbg.debugger.expr.environments.names_here import NamesHere
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type, value_tree
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
@@ -104,8 +105,8 @@ class Data:
             target = self._remains()
         program = frame.program if frame is not None else inferior.program
         return ProgramEnvironment(
-            program, target, frame, self._settings, self._history, self._convenience, self.caller,
-            self.recovery if self._settings.print.recovered else None, partial(outwards, inferior),
+            program, target, frame, self._settings, self._history, self._convenience, NamesHere(program, frame),
+            self.caller, self.recovery if self._settings.print.recovered else None, partial(outwards, inferior),
         )
 
     # -- variables
@@ -174,7 +175,7 @@ class Data:
 
     @staticmethod
     def _safe_value(environment: ProgramEnvironment, variable: Variable) -> Value:
-        """A variable's value; where its location cannot be told, a value that says why when it is read."""
+        """A variable's value; where its location is not known, a value that says why when it is read."""
         try:
             return environment.value_of(variable)
         except Error as error:

@@ -192,7 +192,7 @@ def repeated(first: Value, number: Value, only_type: bool = False) -> Value:
 def member(base: Value, node: syntax.Member, environment: Environment, only_type: bool = False) -> Value:
     """``base.name`` and ``base->name``: members, static members, methods, components of vectors.
 
-    Raises `ExpressionError` for what is no structure, and where it has no such member.
+    Raises `ExpressionError` for what is not a structure, and where it has no such member.
     """
     is_pointer = isinstance(base.bare, PointerType)
     if is_pointer:

@@ -30,7 +30,7 @@ class DescribedCalls:
         return CallSiteContext(caller, site)
 
     def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
-        """DW_AT_call_value of a parameter of the callee, to be evaluated in the calling frame; None when not told.
+        """DW_AT_call_value of a parameter of the callee, to be evaluated in the calling frame; None when not stated.
 
         The call site may refer to the parameter's entry in the function's instance, or to the abstract one.
         """
@@ -44,7 +44,7 @@ class DescribedCalls:
         return None
 
     def entry_called(self, caller: FrameContext, return_address: LoadedAddress) -> Die | None:
-        """The entry of the subprogram or entry point that is called; None when not told."""
+        """The entry of the subprogram or entry point that is called; None when not stated."""
         site = _site(caller, return_address)
         return None if site is None else site.origin
 
@@ -68,7 +68,7 @@ class CallSiteContext(FrameContext):
     """A calling frame at its call: registers and data passed are as the call site's parameters say."""
 
     def __init__(self, frame: FrameContext, site: CallSite) -> None:
-        self.__dict__.update(frame.__dict__)
+        super().__init__(frame.physical, frame.lane, frame.iteration)
         self._frame = frame
         self._site = site
 
@@ -139,7 +139,7 @@ class CallSiteContext(FrameContext):
         assert isinstance(result, dwarf.Value)
         number = result.value
         if not isinstance(number, int):
-            raise dwarf.EvaluationError("the value of a call site's parameter is no integer")
+            raise dwarf.EvaluationError("the value of a call site's parameter is not an integer")
         return number
 
     def _location(self, value: Exprloc) -> LocationDescription:

@@ -41,7 +41,7 @@ ARGUMENT_REGISTERS = 31
 """Vector registers for arguments, from v0 on (v31 has the work-item ids); what follows goes on the stack."""
 
 NOCALL = 3
-"""DW_CC_nocall: the optimiser has changed the function's interface, such as dropped members nobody reads."""
+"""DW_CC_nocall: the optimiser has changed the function's interface, such as dropped members that are never read."""
 PASS_BY_REFERENCE = 4
 """DW_CC_pass_by_reference of a class."""
 _OTHER_NAMES = (Tag.TYPEDEF, Tag.TEMPLATE_ALIAS, Tag.CONST_TYPE, Tag.VOLATILE_TYPE, Tag.ATOMIC_TYPE, Tag.RESTRICT_TYPE)
@@ -52,7 +52,7 @@ Parts = list[tuple[int, int]]
 
 
 class UnknownPassingError(DebuggerError):
-    """How values of a type travel cannot be told from its description (bit-fields in unions, virtual bases)."""
+    """How values of a type are passed cannot be derived from its description (bit-fields in unions, virtual bases)."""
 
     def __init__(self, type_: Type) -> None:
         super().__init__(f"How values of type {type_} are passed is not known.")
@@ -331,7 +331,7 @@ _GCC_RESULT = (24, 25)
 
 
 def return_value(function: Function, target: Target, thread: int, lane: int | None) -> Value | None:
-    """The value a function has just returned to one lane; ``None`` when it returns none that can be told."""
+    """The value a function has just returned to one lane; ``None`` when it returns none, or none that is known."""
     type_ = function.return_type
     if isinstance(type_.strip_typedefs(), VoidType) or lane is None:
         return None

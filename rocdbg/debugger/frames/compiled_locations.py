@@ -138,7 +138,7 @@ class _Stack:
 
     def _register(self, number: int) -> Place:
         context = self.context
-        if context.unwound is not None or context.architecture.register_size(number) is None:
+        if context.physical.unwound is not None or context.architecture.register_size(number) is None:
             raise Untranslatable("a register of an outer frame")
         register = dwarf_register(number)
         if register.wave_size not in (None, context.wave_size):
@@ -248,7 +248,7 @@ class _Stack:
             typed = self.entries.pop()
             assert isinstance(typed, _Typed)
             if typed.bits % 8:
-                raise Untranslatable("a number that is no bytes")
+                raise Untranslatable("a size that is not whole bytes")
             self.entries.append(Number(typed.node, typed.bits))
         else:
             self.entries.append(Number(self._number()))
@@ -267,7 +267,7 @@ class _Stack:
         if not isinstance(type_, BaseType) or type_.encoding not in _INTEGERS or not (
             type_.vector_size is None and 0 < type_.bit_size <= 64
         ):
-            raise Untranslatable("a conversion to a type that is no integer")
+            raise Untranslatable("a conversion to a type that is not an integer")
         self.entries.append(_Typed(constant(0), type_.bit_size, type_.is_signed).same(node))
 
     def implicit_value(self, _: list[int], operation: Operation) -> None:

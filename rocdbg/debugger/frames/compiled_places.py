@@ -133,7 +133,7 @@ class InRegister(Place, Struct, frozen=True):
         raise Untranslatable(f"the register {register.name}")
 
     def element(self, lane: Node) -> Node | None:
-        """The dword of a lane that is computed (I32); ``None`` where this is no whole vector register."""
+        """The dword of a lane that is computed (I32); ``None`` where this is not a whole vector register."""
         register = dwarf_register(self.number)
         if not register.is_vector or self.by_lane or self.bit:
             return None

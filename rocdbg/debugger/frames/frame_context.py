@@ -7,22 +7,19 @@ from copy import copy
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
 from rocdbg.arch.dwarf_registers import PC
-from rocdbg.debugger.frames.entry_point_of_frame import entered_through
-from rocdbg.debugger.frames.unwind_rules import FoundRow, Rows, UnwindRow, complain
+from rocdbg.debugger.frames.physical_frame import PhysicalFrame
+from rocdbg.debugger.frames.unwind_rules import FoundRow, UnwindRow, complain
 from rocdbg.debugger.frames.wave_access import ThreadAccess
-from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.any_lane import ANY_LANE
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.info import Die, Function, Scope, Unit
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.subprogram_entries import EntryPoint
-from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
+from rocdbg.dwarf.location import LocationDescription, Place
 from rocdbg.dwarf.reader import results
 from rocdbg.dwarf.reader.content import content_of
 from rocdbg.dwarf.storage import RegisterStorage
@@ -39,87 +36,104 @@ class CallSites(Protocol):
         ...
 
     def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
-        """What was passed for a parameter of the callee, to be evaluated in the calling frame; ``None``: not told."""
+        """What was passed for a parameter of the callee, to be evaluated in the calling frame; ``None``: not stated."""
         ...
 
     def entry_called(self, caller: FrameContext, return_address: LoadedAddress) -> Die | None:
-        """The entry of the subprogram or entry point that is called; ``None``: not told."""
+        """The entry of the subprogram or entry point that is called; ``None``: not stated."""
         ...
-
-
-Elsewhere = Callable[[LoadedAddress], tuple[Program, Rows]]
-
-PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd")
-"""The frame base of kernels that have none: the beginning of private memory."""
 
 
 class FrameContext:
     """One physical frame of one lane (`rocdbg.dwarf.context.Context`).
 
-    ``pc`` is the address that decides scopes and rules: for callers the call itself, not the return
-    address. Where the lane waits elsewhere than the wave is, ``wave_pc`` is the wave's: that one decides what
-    is in registers, and so which rules unwind. Addresses are as loaded. It is good until the target runs or
-    a register is written. Without ``call_sites`` nothing is known of calls but what unwinding tells.
+    ``physical`` is what it shares with the other lanes that are at the same place. ``unit`` is another compile unit
+    than the function's, ``about`` the object that expressions are about (DW_OP_push_object_address).
     """
-
-    elsewhere: Elsewhere | None = None
-    """The code object at an address and its rules: functions of one are called from another's."""
 
     def __init__(
         self,
-        program: Program,
-        access: ThreadAccess,
-        pc: LoadedAddress,
+        physical: PhysicalFrame,
         lane: int | None,
-        row: Rows,
-        callee: FrameContext | None = None,
-        iteration: int = 0,
-        call_sites: CallSites | None = None,
+        iteration: int | None = 0,
+        unit: Unit | None = None,
+        about: LocationDescription | None = None,
     ) -> None:
-        self.program = program
-        self.access = access
-        self.pc: LoadedAddress | None = pc
-        self.wave_pc: LoadedAddress | None = pc
+        self.physical = physical
+        self.program = physical.program
+        self.pc, self.wave_pc = physical.pc, physical.wave_pc
+        self.callee = physical.callee
         self.lane = lane
-        self.callee = callee
-        self._row = row
-        self._call_sites = call_sites
-        self.object: LocationDescription | None = None
-        self.iteration: int | None = iteration
-        self.unwound = self._of_caller(callee) if callee is not None else None
+        self.iteration = iteration
+        self.object = about
+        self._unit = unit
 
-    @staticmethod
-    def _of_caller(callee: FrameContext) -> dwarf.CallerRegisters:
-        """The registers of the frame that called another: shared by all contexts of that frame."""
-        found = callee.found_row
-        if found is None:
-            return dwarf.CallerRegisters(callee, lambda number: undefined_location())
-        row = found.row
-        return dwarf.CallerRegisters(
-            callee, lambda number: row.register_location(number, callee), row, callee.unwound
-        )
+    # -- what all lanes share
 
-    # -- what is known of the code
+    @property
+    def access(self) -> ThreadAccess:
+        """Registers and memory of the wave."""
+        return self.physical.access
 
-    @cached_property
+    @property
     def architecture(self) -> Architecture:
         """The program's."""
-        return self.program.architecture
+        return self.physical.program.architecture
 
-    @cached_property
+    @property
     def function(self) -> Function | None:
         """The function with code at ``pc``."""
-        return self.program.function_at(self.pc or NOWHERE)
+        return self.physical.function
 
-    @cached_property
+    @property
+    def wave_size(self) -> int:
+        """Lanes of the wave."""
+        return self.physical.wave_size
+
+    @property
+    def found_row(self) -> FoundRow | None:
+        """The unwind rules here."""
+        return self.physical.found_row
+
+    @property
+    def frame_base(self) -> ExpressionLike | LocationDescription | None:
+        """`PhysicalFrame.frame_base`."""
+        return self.physical.frame_base(self)
+
+    @property
+    def lanes(self) -> int:
+        """DW_AT_LLVM_lanes of the function; without it the lanes of the wave: its code is SIMT all the same."""
+        physical = self.physical
+        if physical.lanes is None:
+            physical.lanes = self._described_lanes() or physical.wave_size
+        return physical.lanes
+
+    def _described_lanes(self) -> int | None:
+        for entry in lane_entries(self):
+            try:
+                count = results.lanes(entry.die, 0)
+            except Error as error:
+                self.program.complaints.add(error, f"the {self.wave_size} lanes of the wavefront are used")
+                continue
+            if count:
+                return count
+        return None
+
+    # -- the unit
+
+    @property
     def unit(self) -> Unit | None:
         """The compile unit whose entries and addresses expressions refer to."""
-        return self.function.unit if self.function is not None else None
+        if self._unit is not None:
+            return self._unit
+        function = self.physical.function
+        return function.unit if function is not None else None
 
-    @cached_property
+    @property
     def offset_size(self) -> int:
         """4 or 8, of the unit."""
-        return self.unit.offset_size if self.unit is not None else 4
+        unit = self.unit
+        return unit.offset_size if unit is not None else 4
 
     @property
     def load_bias(self) -> int:
@@ -134,56 +148,16 @@ class FrameContext:
         if unit is self.unit and about is None:
             return self
         other = copy(self)
-        other.unit = unit
-        other.offset_size = unit.offset_size
+        other._unit = unit
         other.object = about if about is not None else self.object
         return other
 
     def at_lane(self, lane: int) -> FrameContext:
-        """The same frame of another lane that stands at the same place, or of `ANY_LANE`.
+        """The same frame of another lane that is at the same place, or of `ANY_LANE`.
 
         The registers of an outer frame must be the same for both.
         """
-        other = object.__new__(FrameContext)
-        known = other.__dict__
-        known.update(self.__dict__)
-        known["lane"] = lane
-        known.pop("cfa", None)  # what may differ by lane
-        known.pop("iterations", None)
-        known.pop("_returns_to", None)
-        return other
-
-    def at_lane_pc(self, pc: LoadedAddress) -> FrameContext:
-        """The same frame of a lane that waits at ``pc``."""
-        other = FrameContext(
-            self.program, self.access, pc, self.lane, self._row, self.callee, self.iteration or 0, self._call_sites
-        )
-        other.wave_pc, other.unwound, other.elsewhere = self.wave_pc, self.unwound, self.elsewhere
-        return other
-
-    @cached_property
-    def wave_size(self) -> int:
-        """Lanes of the wave."""
-        return self.access.target.wave(self.access.thread).lane_count
-
-    @cached_property
-    def _entered(self) -> EntryPoint | None:
-        """The entry point that the function was entered through, if not at its beginning."""
-        self.__dict__["_entered"] = None  # until it is found out: the caller says it, who is found by asking here
-        return entered_through(self, self._call_sites)
-
-    @cached_property
-    def lanes(self) -> int:
-        """DW_AT_LLVM_lanes of the function; without it the lanes of the wave: its code is SIMT all the same."""
-        for entry in lane_entries(self):
-            try:
-                count = results.lanes(entry.die, 0)
-            except Error as error:
-                self.program.complaints.add(error, f"the {self.wave_size} lanes of the wavefront are used")
-                continue
-            if count:
-                return count
-        return self.wave_size
+        return FrameContext(self.physical, lane, self.iteration, self._unit, self.object)
 
     @cached_property
     def iterations(self) -> int:
@@ -197,11 +171,6 @@ class FrameContext:
             except Error as error:
                 self.program.complaints.add(error, "one iteration is assumed")
         return 1
-
-    @cached_property
-    def found_row(self) -> FoundRow | None:
-        """The unwind rules here."""
-        return self._row(self.program.to_file(self.wave_pc or NOWHERE), self.wave_size)
 
     # -- frames
 
@@ -221,7 +190,7 @@ class FrameContext:
                 if other is None:
                     raise
                 complain(self.program, self.program.to_file(self.wave_pc or NOWHERE), error, found.source)
-                self.__dict__["found_row"] = found = other
+                self.physical.found_row = found = other
         return None
 
     @property
@@ -229,24 +198,11 @@ class FrameContext:
         """Whether a failure means more than that the answer depends on the lane."""
         return self.lane is not None and self.lane != ANY_LANE
 
-    @cached_property
-    def frame_base(self) -> ExpressionLike | LocationDescription | None:
-        """DW_AT_frame_base of the function; in a kernel without one the beginning of private memory.
-
-        An optimised kernel without frame pointer addresses its own variables by constant offsets.
-        """
-        if self.function is None:
-            return None
-        own = self._entered.frame_base if self._entered is not None else None
-        base = own or self.function.frame_base
-        if base is None:
-            return PRIVATE_BASE if self.program.is_kernel(self.function) else None
-        return self.program.expressions.frame_base(base, self.function.unit, self.wave_size)
-
     def register_location(self, number: int) -> LocationDescription:
         """Where a register of this frame is: itself in the innermost, else as the callee's rules say."""
-        if self.unwound is not None:
-            return self.unwound.location(number, self.architecture)
+        unwound = self.physical.unwound
+        if unwound is not None:
+            return unwound.location(number, self.architecture)
         size = self.architecture.register_size(number)
         if size is None:
             # as GDB says it, whose register numbers have 32 bits
@@ -265,16 +221,17 @@ class FrameContext:
         next_frame = self.next_frame()
         if next_frame is None or next_frame.pc is None:
             raise EvaluationError("there is no calling frame")
-        if self._call_sites is None:
+        call_sites = self.physical.call_sites
+        if call_sites is None:
             return next_frame
-        return self._call_sites.at_call(next_frame, LoadedAddress(next_frame.pc + 1))
+        return call_sites.at_call(next_frame, LoadedAddress(next_frame.pc + 1))
 
     def call_site_value(self, parameter: int) -> ExpressionLike | None:
         """What the call site says was passed for the parameter at ``parameter`` of the unit."""
-        caller = self.next_frame()
-        if self._call_sites is None or self.unit is None or caller is None or caller.pc is None:
+        caller, call_sites = self.next_frame(), self.physical.call_sites
+        if call_sites is None or self.unit is None or caller is None or caller.pc is None:
             return None
-        return self._call_sites.value_passed(caller, LoadedAddress(caller.pc + 1), self.unit.die(parameter))
+        return call_sites.value_passed(caller, LoadedAddress(caller.pc + 1), self.unit.die(parameter))
 
     def next_frame(self) -> FrameContext | None:
         """The calling frame; ``None`` for the outermost (undefined return address), or without rules."""
@@ -283,11 +240,12 @@ class FrameContext:
             return None
         # the call is the instruction before the return address
         pc = LoadedAddress(return_address - 1)
-        program, row = self.program, self._row
-        if self.elsewhere is not None and not program.is_loaded_at(pc):
-            program, row = self.elsewhere(pc)
-        frame = FrameContext(program, self.access, pc, self.lane, row, self, self.iteration or 0, self._call_sites)
-        frame.elsewhere = self.elsewhere
+        own = self.physical
+        program, rows = own.program, own.rows
+        if own.elsewhere is not None and not program.is_loaded_at(pc):
+            program, rows = own.elsewhere(pc)
+        outer = PhysicalFrame(program, own.access, pc, rows, self, own.call_sites, own.elsewhere)
+        frame = FrameContext(outer, self.lane, self.iteration or 0)
         if self.iteration and not self.iteration < frame.iterations:
             frame.iteration = 0
         return frame
@@ -343,7 +301,12 @@ class FrameContext:
 
 def entered(context: FrameContext) -> EntryPoint | None:
     """The entry point that a frame's function was entered through, if not at its beginning."""
-    return context._entered
+    return context.physical.entered(context)
+
+
+def waiting_at(context: FrameContext, pc: LoadedAddress) -> FrameContext:
+    """The same frame of a lane that waits at ``pc``, elsewhere than its wave."""
+    return FrameContext(context.physical.at_pc(pc), context.lane, context.iteration or 0)
 
 
 def lane_entries(context: FrameContext) -> list[Scope]:
@@ -382,9 +345,8 @@ def _return_addr(entry: Scope, context: FrameContext) -> LocationDescription | N
 
 def share_caller(context: FrameContext, other: FrameContext) -> None:
     """Let a frame have what the same one of another lane knows of registers and its caller, the same for all lanes."""
-    known = context.__dict__
-    context.unwound = other.unwound
+    context.physical.unwound = other.physical.unwound
     try:
-        known["_returns_to"], known["cfa"] = other.return_address(), other.cfa
+        context._returns_to, context.cfa = other.return_address(), other.cfa
     except Error:
         return  # found out, and said, again

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from copy import copy
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
-from typing import cast
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
 from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.codeobject.demangle import function_name
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.frames.frame_context import FrameContext, entered, share_caller
+from rocdbg.debugger.frames.frame_context import FrameContext, entered, share_caller, waiting_at
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind_rules import Unwinder
@@ -80,31 +79,32 @@ class Frame(Struct, eq=False, dict=True):
     stop_reason: str = ""
     """Why unwinding ended here, when it did for want of knowledge."""
 
+    _origin: Frame | None = None
+
     def at_level(self, level: int) -> Frame:
         """The same frame with another number: there are others inside of it."""
-        other = copy(self)
-        other.__dict__.update(self.__dict__)
-        other.level, other.scope = level, self.scope.with_frame(level)
-        return other
+        return replace(self, level=level, scope=self.scope.with_frame(level))
 
     def at_lane(self, lane: int) -> Frame:
-        """The same frame, the first that the lane is in, of another lane of the wave that stands at the same place."""
-        other = copy(self)
-        other.__dict__.update(self.__dict__, _origin=self.origin)
-        other.__dict__.pop("id", None)
+        """The same frame, the first that the lane is in, of another lane of the wave that is at the same place."""
         scope = self.scope
-        other.scope = Focus(scope.thread, lane, scope.frame, scope.iteration)
-        other.context = self.context.at_lane(lane)
-        return other
+        return replace(
+            self, scope=Focus(scope.thread, lane, scope.frame, scope.iteration), context=self.context.at_lane(lane),
+            _origin=self.origin,
+        )
 
     @property
     def origin(self) -> Frame:
         """The frame that this was made of for another lane; itself if it was made for its own."""
-        return cast("Frame", self.__dict__.get("_origin", self))
+        return self if self._origin is None else self._origin
 
-    @cached_property
+    @property
     def row(self) -> LineRow | None:
         """The line table's row at this frame's PC."""
+        return self._row if self._origin is None else self._origin._row
+
+    @cached_property
+    def _row(self) -> LineRow | None:
         return self.program.line_at(self.lookup_pc)
 
     @property
@@ -240,7 +240,7 @@ class FrameChain(Struct):
             unit()
             try:
                 frame = next(self._iterator, None)
-            except Error:  # whoever asks again is told again
+            except Error:  # the next request fails again
                 self._iterator = None
                 self._frames.clear()
                 raise
@@ -250,7 +250,7 @@ class FrameChain(Struct):
         return self._frames[max(0, level - self._frames[0].level)]
 
     def _of_another(self, like: FrameChain) -> Frame | None:
-        """The innermost frame made of another lane's; ``None`` where that cannot be told."""
+        """The innermost frame made of another lane's; ``None`` where that is not known."""
         self.like = None
         with suppress(Error):  # whatever is wrong is this lane's own
             first, lane = like.get(0), self.scope.lane
@@ -281,10 +281,10 @@ class FrameChain(Struct):
         for depth in range(MAX_FRAMES):
             assert context is not None
             if depth == entered.level and entered.pc is not None and entered.pc != pc_shown:
-                context = context.at_lane_pc(entered.pc)
+                context = waiting_at(context, entered.pc)
                 pc_shown = entered.pc
             elif depth == 0 and self.trapped_at is not None:
-                context = context.at_lane_pc(LoadedAddress(self.trapped_at))
+                context = waiting_at(context, LoadedAddress(self.trapped_at))
             frames = self._inline_frames(context, level, pc_shown)
             shared = self.lane_pcs.unwound(depth) if self.lane_pcs is not None else None
             if shared is not None and shared.wave_pc == context.wave_pc:
@@ -312,7 +312,7 @@ class FrameChain(Struct):
             return False
         try:
             if context.found_row is None and context.callee is None:
-                # nothing is known of the code, or there is none: whoever came here may have left the address
+                # nothing is known of the code, or there is none: the caller may have left the address
                 low, high = (context.access.read_register(sgpr_number(30 + half), 0, 4) for half in (0, 1))
                 return int.from_bytes(low + high, "little") == self.called_from.return_address
             return context.return_address() == self.called_from.return_address

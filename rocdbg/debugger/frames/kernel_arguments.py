@@ -6,8 +6,6 @@ they came in. GDB writes such a value as ``x@entry``.
 
 from __future__ import annotations
 
-import weakref
-
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.routine_of_frame import routine_of
@@ -20,9 +18,6 @@ from rocdbg.debugger.values.value_storage import AbsentError, Memory, MemoryStor
 from rocdbg.dwarf.info import Variable
 from rocdbg.errors import Error
 
-_SEGMENTS: dict[int, tuple[weakref.ref[Target], dict[int, int]]] = {}
-"""The addresses of kernarg segments by dispatch; by the identity of the target, as targets may have none but that."""
-_MOST_TARGETS = 16
 _TRITON = "triton"
 _TRITONS_OWN = 2
 """Arguments that Triton adds: scratch memory of the grid, and of a profiler."""
@@ -40,7 +35,7 @@ def is_absent(value: Value) -> bool:
 
 
 def passed_argument(program: Program, routine: Routine, parameter: Variable) -> KernelArg | None:
-    """The explicit argument that a kernel's parameter is; None when the routine is no kernel, or its layout is not
+    """The explicit argument that a kernel's parameter is; None when the routine is not a kernel, or its layout is not
     known.
 
     The n-th parameter is the n-th explicit argument of the metadata, if there are as many of both and the sizes agree.
@@ -81,21 +76,7 @@ def entry_value(frame: Frame, parameter: Variable, target: Target, memory: Memor
     argument = passed_argument(frame.program, routine, parameter)
     if argument is None:
         return None
-    address = _segment(target, target.wave(frame.scope.thread).id.dispatch)
+    address = target.kernarg_address(frame.scope.thread)
     if not address:
         return None
     return Value(parameter.type, MemoryStorage(memory, 0, address + argument.offset)).fetched().rvalue()
-
-
-def _segment(target: Target, dispatch: int) -> int:
-    """The address of a dispatch's arguments, which stay where they are; 0 where that is not known."""
-    entry = _SEGMENTS.get(id(target))
-    if entry is None or entry[0]() is not target:
-        if len(_SEGMENTS) >= _MOST_TARGETS:
-            _SEGMENTS.clear()
-        entry = _SEGMENTS[id(target)] = weakref.ref(target), {}
-    known = entry[1]
-    address = known.get(dispatch)
-    if not address:  # what else there is to know of a dispatch takes a look at all its waves
-        address = known[dispatch] = next((d.kernarg_address for d in target.dispatches() if d.number == dispatch), 0)
-    return address

@@ -19,6 +19,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.call_sites import DescribedCalls
 from rocdbg.debugger.frames.frame_context import FrameContext, lane_entries
 from rocdbg.debugger.frames.machine_code import MachineCode
+from rocdbg.debugger.frames.physical_frame import PhysicalFrame
 from rocdbg.debugger.frames.unwind_rules import PROLOGUE, Unwinder
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.exec_map import ExecMap
@@ -39,7 +40,7 @@ LanePcVector = list[int | None]
 class Entered(Struct, frozen=True):
     """The innermost frame that a lane is in: its physical level, and where it waits.
 
-    ``pc`` is ``None`` where nothing is known but what the wave does. ``synthesised``: the machine code told it.
+    ``pc`` is ``None`` where nothing is known but what the wave does. ``synthesised``: derived from machine code.
     ``candidates`` is where the lane may be if it is not known (``pc`` is then ``None``); ``None``: it is known, or
     nothing tells of lanes at all.
     """
@@ -145,7 +146,7 @@ class LanePcs(Struct):
         return found
 
     def _known(self, vector: LanePcVector, level: int) -> LanePcVector:
-        """An attribute's vector without lanes that are nobody's, and without what `debugger.annotate` writes
+        """An attribute's vector without unused lanes, and without what `debugger.annotate` writes
         where it does not know."""
         used = self.target.wave(self.thread).used_lanes
         for lane, element in enumerate(vector):
@@ -170,7 +171,7 @@ class LanePcs(Struct):
         used = self.target.wave(self.thread).used_lanes
         for lane, element in enumerate(elements):
             if not used >> lane & 1:
-                element = None  # code tells nothing of lanes that are nobody's
+                element = None  # code says nothing about unused lanes
             if element is not None and element >= UNKNOWN:
                 place = synthesis.place(element, pc, lanes)
                 if place is None:
@@ -201,11 +202,10 @@ def top_context(program: Program, target: Target, scope: Focus, unwinder: Unwind
     assert scope.thread is not None
     access = ThreadAccess(target, scope.thread)
     pc = target.wave(scope.thread).pc
-    context = FrameContext(
-        program, access, pc, scope.lane, unwinder.row, iteration=scope.iteration, call_sites=DescribedCalls()
+    physical = PhysicalFrame(
+        program, access, pc, unwinder.row, call_sites=DescribedCalls(), elsewhere=unwinder.elsewhere
     )
-    context.elsewhere = unwinder.elsewhere
-    return context
+    return FrameContext(physical, scope.lane, scope.iteration)
 
 
 def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:

@@ -38,7 +38,7 @@ _WORTH_KEEPING = 2000
 
 
 class MachineCode:
-    """What is worked out from a program's machine code: unwind rules, positions of lanes, what is no statement.
+    """What is worked out from a program's machine code: unwind rules, positions of lanes, what is not a statement.
 
     The first two are made for a function when first asked for, once per wave size: it may be run by waves of both.
     """

@@ -1,6 +1,6 @@
 """Where a caller's registers are: rows of rules from real CFI, else from reading the prologue.
 
-All sources give the same kind of row; whoever applies one does not know where it came from, but the row
+All sources give the same kind of row; the code that applies one does not know its source, but the row
 remembers it for ``info frame``.
 """
 
@@ -103,6 +103,8 @@ class _FrameSection:
 
 Rows = Callable[[FileAddress, int], FoundRow | None]
 """Rules at a file address for waves of a size."""
+Elsewhere = Callable[[LoadedAddress], tuple[Program, Rows]]
+"""The code object at an address and its rules: functions of one are called from another's."""
 
 
 class Unwinder:
@@ -117,7 +119,7 @@ class Unwinder:
         self._prologue = prologue
         self._prologues: dict[int, RowSource | None] = {}
         self._rows: dict[tuple[FileAddress, int], FoundRow | None] = {}
-        self.elsewhere: Callable[[LoadedAddress], tuple[Program, Rows]] | None = None
+        self.elsewhere: Elsewhere | None = None
         """The code object at an address, and its rules; ``None``: there is no other than this one."""
 
     @cached_property

@@ -26,7 +26,7 @@ class ThreadAccess(Struct):
     target: Target
     thread: int
     reader: Reader | None = None
-    """Told of what is read."""
+    """Notified of what is read."""
 
     def entry(self) -> LoadedAddress:
         """Where the kernel of the wave's dispatch begins; `NOWHERE` when that is not known."""

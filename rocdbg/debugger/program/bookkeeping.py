@@ -23,7 +23,7 @@ from rocdbg.errors import Error
 from rocdbg.isa.instruction import Flow, Instruction, OperandKind
 
 MAX_INSTRUCTIONS = 400
-"""How many are looked at behind a call: more are no bookkeeping."""
+"""How many are looked at behind a call: more are not bookkeeping."""
 _IDLE = frozenset(("s_nop", "s_waitcnt", "s_waitcnt_depctr", "s_delay_alu", "s_clause", "s_inst_prefetch",
                    "s_set_inst_prefetch_distance", "s_wait_loadcnt", "s_wait_storecnt", "s_wait_dscnt", "s_wait_kmcnt",
                    "s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt", "s_wait_alu", "s_wait_samplecnt", "s_wait_bvhcnt",
@@ -70,8 +70,8 @@ class Bookkeeping(Struct):
         return not ahead or not self._has_code_between(address, row, max(ahead))
 
     def is_passed(self, row: LineRow, wave_size: int) -> bool:
-        """Whether a row is no statement to a reader: control falls through a brace that closes a block, or into a loop
-        that begins with its body, at ``do``.
+        """Whether a row is not a statement to a reader: control falls through a brace that closes a block, or into a
+        loop that begins with its body, at ``do``.
 
         A host's compiler has no code there, unless nothing stands before the brace but another block's end: clang
         writes a jump for it then. Without the source, a row that only jumps, over bookkeeping of its own, to where the

@@ -1,4 +1,4 @@
-"""Labels: places in code that have a name and are no functions.
+"""Labels: places in code that have a name and are not functions.
 
 Symbols of no type are labels, of the debug information of assembly its entries of labels. Assemblers forget the names
 that begin with ``.L`` and are numbers (``1:``); the source still has them. Where one is follows from the line table,

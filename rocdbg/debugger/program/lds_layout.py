@@ -118,7 +118,7 @@ def _unplaced(scope: Scope) -> list[Variable]:
 def place_variables(program: Program, kernel: Function) -> dict[int, int]:
     """The LDS offset of each variable without location in a kernel, by its entry's offset.
 
-    Empty when the layout cannot be told: an object with other LDS variables than these.
+    Empty when the layout is not known: an object with other LDS variables than these.
     """
     if kernel.offset not in program.lds_places:
         program.lds_places[kernel.offset] = _place(program, kernel)
@@ -170,7 +170,7 @@ def _place_some(program: Program, kernel: Function, total: int) -> dict[int, int
 
 
 def _functions_use_lds(program: Program) -> bool:
-    """Whether code of a function that is no kernel may reach LDS, by LDS instructions or generic addresses."""
+    """Whether code of a function that is not a kernel may reach LDS, by LDS instructions or generic addresses."""
     target = program.code_object.target.name
     for function in program.info.functions_matching(""):
         low, high = function.low_pc, function.high_pc

@@ -97,7 +97,7 @@ class LocationResolver:
         return list({place.file_address: place for place in reversed(found)}.values())[::-1]
 
     def without_function_as_file(self, spec: FunctionSpec) -> FunctionSpec:
-        """``f:label``, where ``f`` is no file but a function, as the label in it."""
+        """``f:label``, where ``f`` is not a file but a function, as the label in it."""
         return FunctionSpec(spec.file or "", label=spec.name) if self._is_function(spec.file) else spec
 
     def _is_function(self, file: str | None) -> bool:

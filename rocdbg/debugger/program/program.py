@@ -72,7 +72,7 @@ class Program:
         self.built = modified(path)
         self.names: NameList = NameList(self._names)
         self.lds_places: dict[int | None, dict[int, int]] = {}
-        """What `lds` has found, by the kernel's entry; of variables that are no kernel's own under None."""
+        """What `lds` has found, by the kernel's entry; of variables that are not a kernel's own under None."""
         self.functions: FunctionExtents = FunctionExtents(code_object)
         self.labels: Labels = Labels(self)
         self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None

@@ -105,7 +105,7 @@ class SourceFiles:
                 base = _current_directory()
             else:
                 base = Path(directory)
-                with suppress(RuntimeError, KeyError):  # nobody's home
+                with suppress(RuntimeError, KeyError):  # there is no such home
                     base = base.expanduser()
             if base is None:
                 continue
@@ -118,7 +118,7 @@ class SourceFiles:
             if not relative.is_absolute():
                 paths.append(str(self.program_directory / relative))
             paths.append(str(self.program_directory / relative.name))
-        # A name with bytes that are no UTF-8 is looked for as it is in the debug information.
+        # A name with bytes that are not UTF-8 is looked for as it is in the debug information.
         paths += [raw_text(path) for path in paths]
         return [Path(path) for path in dict.fromkeys(paths)]
 

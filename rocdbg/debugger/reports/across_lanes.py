@@ -36,7 +36,7 @@ class Sample(Struct, frozen=True):
 
     ``number`` counts the places of its kind, ``label`` is what this one is called; ``text`` is the value as it is
     shown, or in angle brackets why there is none (``failed``); ``order`` is what it is compared by, ``None`` for what
-    is no number.
+    is not a number.
     """
 
     number: int
@@ -120,7 +120,7 @@ class Across:
         """The value on every lane of a wave (by default the focused one) that has a work-item.
 
         ``show`` makes its text. Lanes in which it cannot be evaluated say why. Raises `rocdbg.Error` for a text that
-        is no expression.
+        is not an expression.
         """
         focus = self._focus.need_running()
         thread = focus.thread if thread is None else thread

@@ -172,7 +172,7 @@ class DwarfInspection:
                 return None
             first, *rest = self.variable_words(variable, self._focus.current)
         except Error as error:
-            return [f'Symbol "{name}" is a variable whose location cannot be told: {error}']
+            return [f'Symbol "{name}" is a variable whose location is not known: {error}']
         if not rest:
             return [f'Symbol "{name}" is {first}.']
         return [f'Symbol "{name}" is {first}', *rest]

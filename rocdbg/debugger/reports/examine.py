@@ -79,7 +79,7 @@ def item_type(fmt: Format) -> Type:
 
 
 def sized(size: int) -> Type:
-    """The integer of so many bytes as ``x`` calls it; one byte is no character."""
+    """The integer of so many bytes as ``x`` calls it; one byte is not a character."""
     return BaseType(f"int{8 * size}_t", Encoding.SIGNED, size)
 
 

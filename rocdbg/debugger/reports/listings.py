@@ -1,4 +1,4 @@
-"""What is told of the program and the next launch as lists: kernels, types, line tables, compilation, arguments."""
+"""What is known of the program and the next launch, as lists: kernels, types, line tables, compilation, arguments."""
 
 from __future__ import annotations
 

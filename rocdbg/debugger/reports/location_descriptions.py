@@ -84,7 +84,7 @@ def joined(fragments: Iterable[Fragment]) -> Iterable[Fragment]:
 
 
 def leaf_words(fragment: Fragment) -> str:
-    """Where a part is that is no composite itself: ``in $s33``, ``at private_wave#0x100``, ``is 0x200``."""
+    """Where a part is that is not a composite itself: ``in $s33``, ``at private_wave#0x100``, ``is 0x200``."""
     text = _leaf(fragment, whole=False)
     return text.replace("at address ", "at ", 1).replace("constant ", "is ", 1)
 
@@ -234,7 +234,7 @@ def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, pro
         return f"{IN_FRAME} ${frame_base} offset 0+{first.operands[0]!r}"
     if first.name == "DW_OP_bregx":
         name, offset = _name(first.operands[0], program), first.operands[1]
-        if len(body) < len(operations) and offset == 0:  # what is in the register is no address
+        if len(body) < len(operations) and offset == 0:  # what is in the register is not an address
             return f"a variable in ${name}"
         return f"a variable at offset {offset!r} from base reg ${name}"
     pushed = unit.address_pushed(first)

@@ -138,7 +138,7 @@ def restored(
 
 
 def write_memory(data: Data, space: int, part: Restored, warn: Warn) -> None:
-    """Write a part into memory; ``warn`` is told where that fails, and nothing is written then."""
+    """Write a part into memory; ``warn`` is called where that fails, and nothing is written then."""
     try:
         data.environment().memory.write(space, part.address & ((1 << 64) - 1), part.data)
     except Error as error:
@@ -171,7 +171,7 @@ def _npy_bytes(contents: bytes, name: str) -> bytes:
         # NumPy's own reader evaluates the header, and looks into what it finds as if it were one.
         raise DebuggerError(f"'{name}' is not a NumPy array file that can be read.") from None
     if dtype.hasobject:
-        raise DebuggerError(f"'{name}' holds Python objects: these are no bytes of memory.")
+        raise DebuggerError(f"'{name}' holds Python objects: these are not bytes of memory.")
     if any(extent < 0 for extent in shape):
         raise DebuggerError(f"'{name}' has an array of negative extent.")
     if not dtype.itemsize:

@@ -164,7 +164,7 @@ class ThreadRow(Struct, frozen=True):
 class LaneRow(Struct, frozen=True):
     """A line of ``info lanes``. ``frame`` is ``None`` for unused lanes; where nothing tells where an inactive lane
     waits it is that of the wave, and ``is_located`` false. ``is_unknown``: what tells of lanes tells that it does not
-    know of this one; ``synthesised``: the machine code told.
+    know of this one; ``synthesised``: derived from machine code.
     """
 
     lane: int

@@ -69,7 +69,8 @@ class Types:
         return "" if real is None else f"/* real type = {real} */\n"
 
     def _is_of_opencl(self, text: str) -> bool:
-        """Whether it names a type of OpenCL that is no typedef: what a program makes of the name is seen in frames."""
+        """Whether it names a type of OpenCL that is not a typedef: what a program makes of the name is seen in
+        frames."""
         if self._data.language_name != "opencl" or not is_opencl_type(text):
             return False
         environment = self._data.environment()

@@ -1,4 +1,4 @@
-"""What commands have in common that run the program: they can be interrupted, and who wants to know is told of their
+"""What all commands that run the program share: they can be interrupted, and observers are notified of their
 stop."""
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ class Driving:
             self._parts.convenience.set_int("_exitcode", end.code if end is not None else 0)
 
     def return_to(self, target: Target) -> None:
-        """The program whose end was told is there again."""
+        """The program whose end was reported is there again."""
         self._parts.inferior.attach(target)
         self._parts.state.attached = True
 
     @property
     def last_stop(self) -> StopEvent | None:
-        """The last stop that was told."""
+        """The last stop that was reported."""
         return self._parts.state.last_stop
 
     def error_of_queue(self, number: int) -> str:

@@ -349,7 +349,7 @@ class LaunchControl:
     def _bound_value(machine: Machine, bound: BoundBuffer) -> Value:
         size = bound.allocation.size
         array, image = bound.buffer.array, bound.buffer.image
-        if bound.layout is not None and array is not None:  # with padding it is no array
+        if bound.layout is not None and array is not None:  # with padding it is not an array
             return Value(_array(array, image), data=bound.contents.tobytes())
         type_ = _array(array) if array is not None else c_types.array_of(c_types.UNSIGNED_CHAR, size)
         return Value(type_, MemoryStorage(_MachineMemory(machine), 0, bound.allocation.address))

@@ -1,4 +1,4 @@
-"""Who is told what becomes of the program: plug-ins, checkers, front ends."""
+"""Observers are notified of launches, stops and ends: plug-ins, checkers, front ends."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class Return(Struct):
     def _registers_of(self, caller: FrameContext) -> Registers:
         """The registers of a calling frame that differ from what the wave has now. Raises `DebuggerError`.
 
-        Those that nobody can tell stay as they are; so do lanes of vector registers.
+        Those that are not known stay as they are; so do lanes of vector registers.
         """
         target, thread = self.runner.target, thread_of(self.focus)
         lanes = target.wave(thread).lane_count

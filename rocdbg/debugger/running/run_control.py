@@ -244,13 +244,13 @@ class RunControl(Driving):
         return target.runnable.progress() if target is not None and target.runnable is not None else None
 
     def watch(self, started: Callable[[], None] | None, ended: Callable[[], None] | None) -> None:
-        """Have a front end told whenever the program goes on and when it has stopped, before anything is shown."""
+        """Notify a front end whenever the program resumes and when it has stopped, before anything is shown."""
         self._parts.state.started, self._parts.state.ended = started, ended
 
     def watch_inside(
         self, show: Print | None = None, stopped: Callable[[StopEvent], None] | None = None
     ) -> None:
-        """Have a front end told of what happens inside a command: it prints for ``dprintf`` (``show``), and shows where
+        """Notify a front end of what happens inside a command: it prints for ``dprintf`` (``show``), and shows where
         a function stops that an expression calls, before the expression's error (``stopped``)."""
         if show is not None:
             self._parts.state.printf = show
@@ -269,7 +269,7 @@ class RunControl(Driving):
 
     @property
     def interrupting(self) -> bool:
-        """Whether the running program was told to stop, and has not yet."""
+        """Whether the running program was asked to stop and has not stopped yet."""
         return self._parts.state.interrupting
 
     def _holds(self, text: str, thread: int, lanes: int, level: int) -> int:

@@ -70,14 +70,14 @@ class RunState(Struct):
     alone: bool = False
     """Whether other waves stand still now, whatever ``scheduler-locking`` says."""
     last_stop: StopEvent | None = None
-    """The last of this program's stops that was told."""
+    """The last of this program's stops that was reported."""
     evaluating: bool = False
     """Whether a breakpoint's condition is evaluated: Ctrl-C ends that, and the program stops there."""
     started: Callable[[], None] | None = None
     """Called before the target goes on, and ``ended`` when it has stopped."""
     ended: Callable[[], None] | None = None
     change: StopEvent | None = None
-    """The event of code objects that have come or gone, until it is told."""
+    """The event of code objects that have come or gone, until it is reported."""
     bookmarks: list[Bookmark] = field(default_factory=list)
     """Positions that the user keeps, of this life of the program and of earlier ones."""
     last_bookmark: int = 0
@@ -90,7 +90,7 @@ class RunState(Struct):
     calls: list[SuspendedPlace] = field(default_factory=list)
     """What the functions that the debugger has called and that have not returned keep waiting, in order of calls."""
     stopped_inside: Callable[[StopEvent], None] | None = None
-    """Told where a function that the debugger called has stopped, before its expression is given up."""
+    """Called where a function that the debugger called has stopped, before its expression is given up."""
 
     def interrupt(self) -> None:
         """The program is to stop, if it runs."""

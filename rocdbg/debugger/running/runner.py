@@ -63,7 +63,7 @@ class Runner(Struct):
     """Resumes the target, turns its stops into events, and moves the focus to where they are.
 
     ``holds`` gives the lanes of a wave (of a mask) for which a condition is true in the frame of a level, ``left`` is
-    told when the target is gone, and whether that was before its end.
+    called when the target is gone, with whether that was before its end.
     """
 
     parts: RunParts
@@ -226,7 +226,7 @@ class Runner(Struct):
     # -- events
 
     def event(self, stop: TargetStop) -> StopEvent | None:
-        """The event of a target's stop; ``None`` for one that is nobody's business."""
+        """The event of a target's stop; ``None`` for one that concerns nothing."""
         if stop.kind is TargetStopKind.DONE:
             gone = self.watcher.forget()
             return StopEvent(Exited(self._finish(), gone), Focus())

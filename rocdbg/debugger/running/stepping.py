@@ -123,7 +123,7 @@ class Stepper(Struct):
                 line = place_here
 
     def _is_passed(self, frame: Frame, row: LineRow) -> bool:
-        """Whether a row is no statement to a reader: nothing but the compiler's own code."""
+        """Whether a row is not a statement to a reader: nothing but the compiler's own code."""
         wave_size = self.runner.target.wave(thread_of(frame.scope)).lane_count
         return self.runner.parts.inferior.machine_code(frame.program).bookkeeping.is_passed(row, wave_size)
 

@@ -181,7 +181,7 @@ class CallEnded(Struct, frozen=True):
 
 
 class SignalReceived(Struct, frozen=True):
-    """An exception of the device, told as a signal."""
+    """An exception of the device, reported as a signal."""
 
     reason: ClassVar[StopReason] = StopReason.SIGNAL
     signal: Signal
@@ -233,7 +233,7 @@ Cause = (
 
 class Returned(Struct, frozen=True):
     """What the function that ``finish`` left gave back: its value, already in the value history under ``number``, or
-    only its type where the value cannot be told."""
+    only its type where the value is not known."""
 
     value: Value | None = None
     number: int | None = None

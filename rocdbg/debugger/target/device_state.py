@@ -78,6 +78,9 @@ class DeviceState(ABC):
     def wave(self, thread: int) -> WaveInfo:
         return self._info(self._wave(thread))
 
+    def kernarg_address(self, thread: int) -> int:
+        return self._dispatch_of(self._wave(thread).number).plan.state.kernarg_address
+
     def _wave(self, thread: int | None) -> Wave:
         wave = self._calls.wave(thread) or self._waves.get(thread or 0)
         if wave is not None:
@@ -102,11 +105,11 @@ class DeviceState(ABC):
 
     def pass_over(self, thread: int) -> None:
         """Let a wave not stop where it is: what would stop it there is known."""
-        if self._calls.wave(thread) is None:  # in a called function no breakpoint is told but by stops of its own
+        if self._calls.wave(thread) is None:  # in a called function only its own stops report breakpoints
             self._dispatch_of(thread).pass_over(thread)
 
     def stop_again(self, thread: int) -> bool:
-        """Let a wave stop where it is, though that was told; whether it would have passed."""
+        """Let a wave stop where it is, though that was reported; returns whether it would have passed."""
         return self._calls.wave(thread) is None and self._dispatch_of(thread).stop_again(thread)
 
     def forget(self) -> None:
@@ -389,7 +392,7 @@ class OwnMemory:
                 raise DebuggerError(f"no room for {len(data)} bytes in the device's memory: {error}") from None
             self._used = 0
         start = self._used
-        # not as a write of the program's: nobody watches it, and going back in time does not undo it
+        # not as a write of the program's: no watchpoint sees it, and going back in time does not undo it
         self._block.data[start : start + len(data)] = np.frombuffer(data, np.uint8)
         self._used += -(-max(1, len(data)) // ALIGN) * ALIGN
         return self._block.address + start

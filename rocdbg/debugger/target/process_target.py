@@ -79,7 +79,7 @@ class HostOrigin(Struct, frozen=True):
 
 
 class GpuProcess(Protocol):
-    """A process as whoever serves its requests shows it.
+    """A process as the server of its requests shows it.
 
     ``runner`` has its queues, ``memory`` is the one memory of its devices.
     """

@@ -110,7 +110,8 @@ class Recording(Protocol):
         """Where bytes of an address space are. Raises a `rocdbg.Error`."""
 
     def find_store(self, spans: Spans, thread: int | None, present: int) -> Write | None:
-        """As `find_write`, the last to bytes that are where `access` or `spans` told; ``thread``: they are its own."""
+        """As `find_write`, the last to bytes that are where `access` or `spans` reported; ``thread``: they are its
+        own."""
 
     def is_own(self, spans: Spans, thread: int | None) -> bool:
         """Whether bytes are a wave's private memory, or its workgroup's."""

@@ -164,7 +164,8 @@ class Runnable(Protocol):
         """Let a wave not stop where it is: what would stop it there is known."""
 
     def stop_again(self, thread: int) -> bool:
-        """Undo `pass_over`, and that a wave does not stop where its stop was told; whether it would have passed."""
+        """Undo `pass_over`, and that a wave does not stop where its stop was reported; returns whether it would have
+        passed."""
 
     def exit_info(self) -> ExitInfo:
         """What came out, once it is finished."""

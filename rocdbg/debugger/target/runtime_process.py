@@ -166,7 +166,7 @@ class HostedProcess:
         return self._child.poll() is None
 
     def wait_for_end(self) -> None:
-        """Return when the program has ended; nobody serves it any more then."""
+        """Return when the program has ended; its requests are no longer served then."""
         self._child.wait()
         self._close()
 

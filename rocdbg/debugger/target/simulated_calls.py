@@ -55,7 +55,7 @@ class CallStacks:
         cls, target: T, dispatch: Caller, current: Callable[[T, int], Wave],
         seen_with: Callable[[T, CallStacks], Target],
     ) -> CallStacks:
-        """Those of a target; it is not held, so that what it holds is free as soon as nobody uses it."""
+        """Those of a target; it is not held, so that what it holds is free as soon as it is unused."""
         this = ref(target)
 
         def alive() -> T:

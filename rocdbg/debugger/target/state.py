@@ -161,6 +161,9 @@ class Target(Protocol):
     def wave(self, thread: int) -> WaveInfo:
         """The resident wave with this number. Raises `FocusError` when there is none."""
 
+    def kernarg_address(self, thread: int) -> int:
+        """Where the arguments of a wave's dispatch are; 0: not known. Raises as `wave`."""
+
     def read_register(self, thread: int, number: int) -> bytes:
         """The whole register with this DWARF number, little-endian; a VGPR has one dword per lane."""
 

@@ -1,8 +1,8 @@
 """Execution backwards: the commands that go to where the focused lane or any wave was before.
 
 Steps read the trace of the focused wave: which instructions it has executed, newest first. What the lane did not
-execute, being inactive, is no place where it has been. The rules are those of GDB: a step back ends where a row of the
-line table begins that is not the beginning of a function.
+execute, being inactive, is not a place where it has been. The rules are those of GDB: a step back ends where a row of
+the line table begins that is not the beginning of a function.
 """
 
 from __future__ import annotations

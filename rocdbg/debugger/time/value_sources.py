@@ -123,7 +123,7 @@ def _moved(
     instruction: Instruction, name: str, half: str, result: Operand, dword: int, lane: int | None, wave_size: int,
     before: Before,
 ) -> tuple[Operand, int, int | None] | None:
-    """The operand, the dword of it and the lane that a move takes; ``None`` for what is no move."""
+    """The operand, the dword of it and the lane that a move takes; ``None`` for what is not a move."""
 
     def operand(*words: str) -> Operand:
         return next(found for word in words if (found := instruction.operand(word + half)) is not None)

@@ -20,7 +20,7 @@ class Symbolizer(Protocol):
     def symbolize(self, address: int, data: bool = True, limit: int = 0, mangled: bool = False) -> str | None:
         """``fn+12`` for an address of code, or of data when ``data``; ``None`` when nothing is there.
 
-        ``limit`` is the largest offset that is told; 0: any is. ``mangled``: as the linker knows the name.
+        ``limit`` is the largest offset that is shown; 0: any is. ``mangled``: as the linker knows the name.
         """
 
     def source_place(self, address: int) -> str | None:

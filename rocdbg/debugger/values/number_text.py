@@ -108,7 +108,7 @@ def format_string(data: bytes, element: Type, settings: PrintSettings, truncated
     text = ""
     shown = 0
     if size == 1:
-        # each byte that is no character becomes a lone surrogate
+        # each byte that is not a character becomes a lone surrogate
         chars = bytes(codes).decode("latin-1" if settings.sevenbit_strings else "utf-8", "surrogateescape")
         units = _characters(bytes(codes), chars, settings.sevenbit_strings)
         if not (limit and len(units) > limit) and not units[-1].startswith(_INCOMPLETE) and (

@@ -166,7 +166,7 @@ class ConvenienceStorage(Nowhere, Struct):
 
 
 class FaultyStorage(Nowhere, Struct, frozen=True):
-    """Storage of a variable whose location cannot be told: using it raises the reason."""
+    """Storage of a variable whose location is not known: using it raises the reason."""
 
     error: Error
 

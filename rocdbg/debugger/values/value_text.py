@@ -203,7 +203,7 @@ class _Writer(ClassText):
         return text + "..." if end < 0 and len(data) >= limit and self._goes_on(space, address + limit, size) else text
 
     def _goes_on(self, space: int, address: int, size: int) -> bool:
-        """Whether a character follows that is no null."""
+        """Whether a character follows that is not a null."""
         assert self.formatter.memory is not None
         try:
             return any(self.formatter.memory.read(space, address, size))

@@ -75,7 +75,7 @@ def property_expression(value: Exprloc | Loclist, unit: Unit, *, is_location: bo
 
 
 def as_written(value: Exprloc | Loclist, unit: Unit) -> AnyExpression:
-    """An expression in the unit's own dialect: one that is no location, or is to be shown."""
+    """An expression in the unit's own dialect: one that is not a location, or is to be shown."""
     return _read(value, unit, unit.dialect, lambda data: data)
 
 

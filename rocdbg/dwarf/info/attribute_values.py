@@ -45,7 +45,7 @@ class Constant(Struct, frozen=True):
 
 
 class Block(Struct, frozen=True):
-    """A block of bytes that is no expression (a constant value in memory order, for one)."""
+    """A block of bytes that is not an expression (a constant value in memory order, for one)."""
 
     data: bytes
 

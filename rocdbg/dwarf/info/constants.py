@@ -161,7 +161,7 @@ class At:
     GNU_RANGES_BASE: Final = 0x2132
     GNU_ADDR_BASE: Final = 0x2133
     # The heterogeneous extensions; in upstream LLVM the first five codes mean other things;
-    # they are told apart by tag and form class.
+    # tag and form class distinguish them.
     LLVM_ACTIVE_LANE: Final = 0x3E08
     LLVM_AUGMENTATION: Final = 0x3E09
     LLVM_LANES: Final = 0x3E0A

@@ -37,7 +37,7 @@ class DebugInfo:
     ``address_sizes`` gives the size in bytes of pointers into DWARF address spaces where it differs from the
     unit's address size, since compilers do not write it down; by default it is taken from ``architecture``, a
     name in the registry of ``rocdbg.dwarf.architecture`` (unknown ones have no other sizes). ``code`` lists the
-    address ranges of the object's code; with it, what the linker dropped (left at address 0) is told apart.
+    address ranges of the object's code; with it, what the linker dropped (left at address 0) is recognised.
     ``split_files`` finds the objects and packages that skeleton units stand for (DWARF 5 section 7.3.2),
     ``supplement`` gives the sections of the supplementary file (section 7.3.6).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,8 +14,10 @@ from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import uleb
 from rocdbg.dwarf.info.model import SourceFile
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.dwarf.info.unit import Unit
 from rocdbg.text import decode_text
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.unit import Unit
 
 _DEFINE, _UNDEF, _START, _END, _DEFINE_STRP, _UNDEF_STRP, _IMPORT = range(1, 8)
 _DEFINE_SUP, _UNDEF_SUP, _IMPORT_SUP, _DEFINE_STRX, _UNDEF_STRX = range(8, 13)
@@ -35,7 +38,7 @@ class Place(Struct, frozen=True):
 
 
 class Macro(Struct, frozen=True):
-    """A definition. ``parameters`` is None for a macro that is no function; ``place`` None for a user's."""
+    """A definition. ``parameters`` is None for a macro that is not a function; ``place`` None for a user's."""
 
     name: str
     parameters: tuple[str, ...] | None

@@ -44,7 +44,7 @@ class IndexEntry(Struct, frozen=True):
     """An entry of the pool: an entry of ``.debug_info`` that goes by a name.
 
     ``offset`` is the entry's own position in the pool, by which ``parent`` of others refers to it; ``parent`` is
-    None when the parent is not indexed or not told (``attributes`` tells the two apart). ``unit_offset`` and
+    None when the parent is not indexed or not stated (``attributes`` distinguishes the two). ``unit_offset`` and
     ``die_offset`` are positions in ``.debug_info``; both are None for a type unit of another file, whose
     ``signature`` is known. ``attributes`` holds raw values by DW_IDX_* code.
     """

@@ -53,7 +53,7 @@ class SplitFiles(Protocol):
         mapping for the same file; ``None`` if there is none. Raises `rocdbg.Error` for one that cannot be read."""
 
     def unread(self, name: SplitName, reason: str) -> None:
-        """Be told that what was found cannot be used."""
+        """Note that what was found cannot be used."""
 
 
 class SplitSections(Sections):

@@ -1,7 +1,7 @@
 """What debug information may say of types: sizes, places and nesting that a consumer can work with.
 
 What is beyond is damage, or made to hurt: a class that contains itself has no size, and types put together from
-each other twice at every step are exponentially large. All is checked while types are read, so that nobody who
+each other twice at every step are exponentially large. All is checked while types are read, so that no code that
 walks through them has to.
 """
 
@@ -46,7 +46,7 @@ def _short(number: int) -> str:
 
 
 class Growth:
-    """How deep and how large types are that are read: told as they are read, innermost first."""
+    """How deep and how large the types being read are: noted as they are read, innermost first."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[int, int]] = {}

@@ -120,6 +120,11 @@ class Type:
         return self.strip_typedefs()
 
     @cached_property
+    def is_dynamic(self) -> bool:
+        """Whether bounds or places of members, at any depth, are expressions, which hold for one object only."""
+        return False
+
+    @cached_property
     def integer(self) -> Integer | None:
         """Of integers of up to 16 bytes, characters, bool and enumerations, found once; ``None`` of any other type.
 
@@ -238,7 +243,7 @@ _INTEGERS = frozenset({
 
 
 def numeric(element: Type) -> Type:
-    """The element type of a vector: as GDB has it, a character type that is no typedef is a small integer there."""
+    """The element type of a vector: as GDB has it, a character type that is not a typedef is a small integer there."""
     if isinstance(element, BaseType) and element.encoding in (Encoding.SIGNED_CHAR, Encoding.UNSIGNED_CHAR):
         signed = element.encoding == Encoding.SIGNED_CHAR
         return replace(element, encoding=Encoding.SIGNED if signed else Encoding.UNSIGNED, offset=element.offset)
@@ -316,6 +321,11 @@ class ArrayType(Type):
         if isinstance(self.count, int) and isinstance(stride, int):
             return self.count * stride
         return None
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        bounds = (self.count, self.lower_bound, self.byte_stride)
+        return any(not isinstance(bound, int | None) for bound in bounds) or self.element.bare.is_dynamic
 
     def declare(self, declarator: str, spell: Spell | None = None, qualifiers: Qualifiers = ()) -> str:
         count = "" if self.count is None else str(self.count) if isinstance(self.count, int) else "variable length"
@@ -629,6 +639,11 @@ class ClassType(Type):
     def body(self) -> ClassBody:
         """The contents, read on first use. Raises DebugInfoError when they are damaged."""
         return self.read_body()
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        parts: tuple[Member | BaseClass, ...] = (*self.members, *self.bases)
+        return any(part.location is not None or part.type.bare.is_dynamic for part in parts)
 
     @property
     def members(self) -> tuple[Member, ...]:

@@ -16,6 +16,7 @@ from rocdbg.dwarf.info.constants import LANGUAGE_NAMES, At, UnitType
 from rocdbg.dwarf.info.dialect import unit_dialect
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.macro_sections import MacroTable, macros_of
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
 from rocdbg.dwarf.info.split_units import SplitName, SplitSections
 from rocdbg.dwarf.info.unit_index import UnitIndex
@@ -70,6 +71,11 @@ class Unit:
     def abbreviations(self) -> dict[int, Abbreviation]:
         """The unit's abbreviation table."""
         return self.entries.abbreviations(self)
+
+    @remembered
+    def macros(self) -> MacroTable:
+        """The macros; an empty table without any. Raises DebugInfoError for a damaged section."""
+        return macros_of(self)
 
     @cached_property
     def top(self) -> Die:

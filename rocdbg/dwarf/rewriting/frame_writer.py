@@ -28,7 +28,7 @@ AUGMENTATION = "[amd:v0.0]"
 _CODE_FACTOR = 4
 _DATA_FACTOR = 4
 """Both as AMDGPU usage, "Call Frame Information", has them. Rules may change within a call, for the caller's frame,
-which is in it: `DW_CFA_set_loc` leads to places that are no multiple of the factor."""
+which is in it: `DW_CFA_set_loc` leads to places that are not a multiple of the factor."""
 
 
 def debug_frame(
@@ -116,7 +116,7 @@ def _cfa(rule: CfaRule) -> bytes:
 
 def _factored(offset: int) -> int:
     if offset % _DATA_FACTOR:
-        raise DwarfError(f"the offset {offset} of call frame information is no multiple of {_DATA_FACTOR}")
+        raise DwarfError(f"the offset {offset} of call frame information is not a multiple of {_DATA_FACTOR}")
     return offset // _DATA_FACTOR
 
 

@@ -2,5 +2,5 @@
 
 ``syntax`` takes a line apart, ``encoder`` finds the row of the table that it belongs to, ``row_encoder`` makes the word
 of one row: ``operand_fields`` and ``modifier_fields`` set the bits of each of its items, ``numbers`` and ``named`` read
-what is no register. ``rules`` says which operands go together.
+what is not a register. ``rules`` says which operands go together.
 """

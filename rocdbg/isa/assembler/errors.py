@@ -6,8 +6,8 @@ from rocdbg.errors import Error
 
 
 class AssemblyError(Error):
-    """A line that is no instruction of the target: ``text`` is the line, ``reason`` what is wrong with it, ``column``
-    where in the line, from 1."""
+    """A line that is not an instruction of the target: ``text`` is the line, ``reason`` what is wrong with it,
+    ``column`` where in the line, from 1."""
 
     def __init__(self, text: str, target: str, reason: str, column: int) -> None:
         shown = text if len(text) <= 120 else text[:117] + "..."

@@ -97,7 +97,8 @@ class ModifierField:
             return codes
         found = self._codes.get(frozenset(filter(None, mine)))
         if found is None or len(set(mine)) != len(mine):
-            raise Mismatch(f"`{' '.join(mine)}' cannot stand together" if len(mine) > 1 else f"`{mine[0]}' is no value")
+            words = " ".join(mine)
+            raise Mismatch(f"`{words}' cannot stand together" if len(mine) > 1 else f"`{words}' is not a value")
         return found
 
     def _list_codes(self, word: str) -> list[int]:
@@ -237,7 +238,7 @@ class NumberField:
         if not value.addresses:
             return value.value
         if value.addresses != 1 or value.part:
-            raise Mismatch(f"`{text}' is no address")
+            raise Mismatch(f"`{text}' is not an address")
         distance, rest = divmod(value.value - place.address - 4, 4)
         if rest:
             raise Mismatch(f"the branch target {value.value:#x} is not at a multiple of 4 bytes from the instruction")

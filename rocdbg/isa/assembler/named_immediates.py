@@ -75,7 +75,7 @@ def _delays(text: str) -> int:
             "instid0": (DELAY_IDS, 0), "instskip": (DELAY_SKIPS, 4), "instid1": (DELAY_IDS, 7),
         }.get(name, ((), 0))
         if argument not in names:
-            raise Mismatch(f"`{name}({argument})' is no delay")
+            raise Mismatch(f"`{name}({argument})' is not a delay")
         if name in seen:
             raise Mismatch(f"`{name}' is given twice")
         seen.add(name)
@@ -186,7 +186,7 @@ def swizzle(text: str, evaluate: Evaluate) -> int:
         return 0xC000 | direction << 10 | _field(arguments[1], evaluate, 0, 31, "distance") << 5
     value = _swizzle_masks(mode, arguments, evaluate) if arguments else None
     if value is None:
-        raise Mismatch(f"`{text}' is no mode of swizzle with its arguments")
+        raise Mismatch(f"`{text}' is not a mode of swizzle with its arguments")
     return value
 
 

@@ -214,7 +214,7 @@ class OperandField:
         if ("LITERAL" not in self._texts.codes and not wide) or self._literal in ("", "invalid"):
             if not self._texts.constant(0, self._type):
                 raise Mismatch(f"{self.name} cannot be `{typed}': it takes {self.takes()}")
-            raise Mismatch(f"{self.name} cannot be `{typed}', which is no inline constant: it takes {self.takes()}")
+            raise Mismatch(f"{self.name} cannot be `{typed}', which is not an inline constant: it takes {self.takes()}")
         if number.addresses:
             size = put_address(number, self._type, wide, self.name, word)
             return self._texts.codes["LITERAL64" if size == 8 else "LITERAL"]
@@ -261,7 +261,7 @@ def describe(texts: TextCodes, literal: bool) -> str:
 
 
 def typed_register(typed: str, place: Place) -> Register | None:
-    """The register that a text names; None if it is no register. Raises Mismatch for one the target has not."""
+    """The register that a text names; None if it is not a register. Raises Mismatch for one the target has not."""
     if not re.match(r"^\[|^(?:v|a|acc|s|ttmp)\s*\[|^(?:v|a|acc|s|ttmp)\d+(\.[lh])?$|^[a-z]", typed, re.IGNORECASE):
         return None
     if re.match(r"^lit(64)?\s*\(", typed, re.IGNORECASE):

@@ -34,7 +34,7 @@ _NO_SCALARS = (
 _SCALED_CONVERSIONS = re.compile(r"^v_cvt_scale")
 _ONE_LANE = re.compile(r"^v_(read|write)lane_b32$")
 _FIRST_VALUE = 230
-"""Codes from here on are values that are no registers."""
+"""Codes from here on are values that are not registers."""
 _DESTINATIONS = ("vdst", "sdst", "vdstx", "vdsty")
 _SIZED_IMAGES = (
     "image_load", "image_sample", "image_store", "image_gather4", "image_get_lod", "image_get_resinfo", "image_atomic",
@@ -226,7 +226,7 @@ def _matrices(found: Instruction, layout: Layout, target: Target) -> str | None:
             return f"{name} cannot be {operand.text}: it takes vector registers"
     result, addend = found.operand("vdst"), found.operand("src2")
     if found.name.startswith("v_smfmac"):
-        return None  # src2 is no addend
+        return None  # src2 is not an addend
     if addend is not None and addend.kind is K.CONSTANT and not target.unified_vgprs:
         return f"src2 cannot be {addend.text}: hardware of {target.name} does not read constants there rightly"
     if result is None or addend is None or result.kind is not addend.kind or result.dwords <= 4:

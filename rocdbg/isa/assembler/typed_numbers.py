@@ -44,7 +44,7 @@ def read(text: str, symbols: Lookup) -> Number | None:
     try:
         number = floating(text)
     except OverflowError:
-        raise Mismatch(f"`{text}' is no 64-bit floating-point number") from None
+        raise Mismatch(f"`{text}' is not a 64-bit floating-point number") from None
     if number is not None:
         return Number(floating=number, literal=literal, wide=wide)
     value = integer(text, symbols)

@@ -251,7 +251,7 @@ class Transfer:
             if new.encoding == "VOP2" and name == "src0" and texts[128]:
                 texts, style = (*texts[:255], "LITERAL", *texts[256:]), style or "b32i"
             if row.mnemonic.startswith(_LANE_SELECTS):
-                name = item[1]  # as elsewhere: it is no vector register
+                name = item[1]  # as elsewhere: it is not a vector register
             return [tag, name, bits_text(bits), texts, style, *signs]
         if tag == ItemTag.MODIFIER:
             if item[1] not in new.modifiers:

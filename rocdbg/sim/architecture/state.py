@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _SYNC_BYTES: Final = 4 * len(GWS_FIELDS)
 _MOST_SYNC: Final = {"flag": 1, "origin": max(Origin)}
-"""The largest values of fields of a resource that are no counters."""
+"""The largest values of fields of a resource that are not counters."""
 
 
 class ArchitectureError(Error):

@@ -393,7 +393,7 @@ class Arithmetic(ABC):
     keeps_signaling: bool = False
     """Whether signaling NaNs pass through arithmetic as they are (MODE.IEEE is clear, before GFX12)."""
     on_rounding: Callable[[Op, Type, Sequence[Value], Value], None] | None = None
-    """Told of each primitive that `rounded` applies, with its result (arithmetic exceptions)."""
+    """Called with each primitive that `rounded` applies, with its result (arithmetic exceptions)."""
 
     def rounding_of(self, type: Type) -> int:
         """0 nearest even, 1 +inf, 2 -inf, 3 zero."""

@@ -1,7 +1,7 @@
 """Checks at stops: whether a wave that comes to an instruction stops there is found out by native code.
 
 A `Check` stands at a pc and has conditions. Where one of them holds, or cannot be decided, the wave stops with BREAK
-and nothing is counted: whoever asked finds out by himself. Else what is to be counted is counted, the instruction is
+and nothing is counted: the caller evaluates it. Else what is to be counted is counted, the instruction is
 executed, and the wave goes on without leaving native code.
 """
 

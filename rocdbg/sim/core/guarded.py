@@ -4,8 +4,8 @@ Generated code checks each access itself. Should a check be wrong, an access tha
 a guard page and stops at once (`native_guard`), instead of changing whatever the host keeps behind the block.
 
 A process may have only so many mappings (Linux: vm.max_map_count, by default 65,530). Blocks beyond `MOST_GUARDS` come
-without guards: the checks stand. Before that, now and then, what nobody can reach any more is collected: blocks of a
-launch that nobody ended lie in cycles, which Python's collector leaves alone as long as few other objects are made.
+without guards: the checks stand. Before that, now and then, what is unreachable is collected: blocks of a
+launch that was never ended lie in cycles, which Python's collector leaves alone as long as few other objects are made.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _take(kind: _Kind) -> _Mapping | None:
 
 
 class _Shown(Struct, frozen=True):
-    """Rows that somebody has. ``mapping`` is None if it is too large to be kept: it goes with them."""
+    """Rows that are in use. ``mapping`` is None if it is too large to be kept: it goes with them."""
 
     reference: weakref.ref[NDArray[np.uint8]]
     mapping: _Mapping | None
@@ -192,19 +192,19 @@ class _Shown(Struct, frozen=True):
 _shown: dict[int, _Shown] = {}
 """By the identity of the reference."""
 _gone: deque[weakref.ref[NDArray[np.uint8]]] = deque()
-"""References whose rows nobody has any more. Nothing but this list's own append runs when rows are freed: that may be
+"""References whose rows are no longer in use. Nothing but this list's own append runs when rows are freed: that may be
 anywhere, even where no Python function can be called as the stack is at its end."""
 
 
 def _show(memory: NDArray[np.uint8], mapping: _Mapping, sparse: bool) -> None:
-    """Note that the rows in ``memory`` are somebody's."""
+    """Note that the rows in ``memory`` are in use."""
     reference = weakref.ref(memory, _gone.append)
     kept = mapping if len(mapping.memory) <= _KEPT else None
     _shown[id(reference)] = _Shown(reference, kept, _Kind(mapping.rows, mapping.size, sparse, mapping.head))
 
 
 def _take_back() -> None:
-    """Keep what nobody shows any more, or free it."""
+    """Keep what is no longer in use, or free it."""
     global _guards, _kept_bytes, _kept_guards
     while _gone:
         shown = _shown.pop(id(_gone.popleft()))
@@ -222,7 +222,7 @@ def _take_back() -> None:
 
 
 class Sparing(Protocol):
-    """Who keeps blocks that nobody needs at the moment."""
+    """Those that keep blocks which are not needed at the moment."""
 
     def clear(self) -> None:
         """Keep none."""
@@ -232,7 +232,7 @@ _sparing: weakref.WeakSet[Sparing] = weakref.WeakSet()
 
 
 def when_scarce(who: Sparing) -> None:
-    """Have what somebody keeps cleared when guards or memory run short, as long as it is there."""
+    """Clear what ``keeper`` keeps when guards or memory run short, as long as it exists."""
     _sparing.add(who)
 
 
@@ -249,7 +249,7 @@ def _keep_none() -> None:
 
 
 def _made_room(guards: int) -> bool:
-    """Whether there can be so many more guards, once all has been given back that nobody needs."""
+    """Whether there can be so many more guards, once everything that is not needed has been given back."""
     global _asked
     _asked += guards
     if _guards + guards > MOST_GUARDS // 2 and _asked >= _SELDOM:
@@ -273,7 +273,7 @@ def guarded(size: int, sparse: bool = False) -> NDArray[np.uint8]:
 
 def guarded_rows(rows: int, size: int, used: Parts | None = None, sparse: bool = False) -> NDArray[np.uint8]:
     """Blocks of ``size`` zero bytes, uint8[rows, size], with guard pages before, between and behind them. Less than a
-    page of nobody's bytes lies between the end of a block and a guard page.
+    page of unowned bytes lies between the end of a block and a guard page.
 
     ``used``: the parts of each block that will ever be written to, where that is much less than all: only they are
     cleared when the memory is used again. ``sparse``: see `guarded`. Raises MemoryError.

@@ -1,4 +1,4 @@
-"""Expressions over one lane of a wave, as whoever knows the program's source hands them to the engine.
+"""Expressions over one lane of a wave, as the debugger, which knows the source, hands them to the engine.
 
 An expression is a tree of typed nodes. Its leaves are what a wave holds (registers, memory, fields of its state), the
 number of the lane, constants, and *cells*: numbers that the caller may change between runs. It may be *undecided*: a
@@ -26,7 +26,7 @@ MAX_DEPTH = 150
 
 
 class LaneExpressionError(Exception):
-    """An expression that has no meaning, or is too large: whoever made it falls back to another way."""
+    """An expression that has no meaning, or is too large: its maker falls back to another way."""
 
 
 class Space(IntEnum):

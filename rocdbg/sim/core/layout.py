@@ -380,7 +380,7 @@ class FaultKind(IntEnum):
     MISALIGNED = 3
     LDS_RANGE = 4
     SCRATCH_RANGE = 5
-    # What follows is no violation: the instruction asks for something of an image that is not simulated.
+    # What follows is not a violation: the instruction asks for something of an image that is not simulated.
     TILED = 6
     """A tiling that is not simulated, or not for the image's type and format."""
     COMPRESSED = 7

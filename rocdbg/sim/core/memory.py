@@ -152,7 +152,7 @@ class GlobalMemory:
         self._table: NDArray[np.void] = guarded(PAGE_COUNT * PAGE_ENTRY.itemsize, sparse=True).view(PAGE_ENTRY)
         self._table_bytes = self._table.view(np.uint8).data
         self._first_pages: NDArray[np.int32] = guarded(PAGE_COUNT * 4, sparse=True).view(np.int32)
-        """For each page the first one of the allocation that has it; 0: it is nobody's. Page 0 never is anybody's."""
+        """For each page the first one of the allocation that has it; 0: it is free. Page 0 is always free."""
         self._first_page = self._first_pages.data
         self._live: dict[int, Allocation] = {}
         """By first page."""

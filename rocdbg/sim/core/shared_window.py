@@ -120,11 +120,12 @@ class SharedWindow:
             self._map.madvise(advice, address - self.base, length)
 
     def restore(self, address: int, size: int) -> None:
-        """Undo `place`: the window's own pages are there again, all zero where nobody wrote. Raises MemoryError."""
+        """Undo `place`: the window's own pages are there again, all zero where nothing was written. Raises
+        MemoryError."""
         self.place(address, size, self.file, address - self.base)
 
     def close(self, address: int, size: int) -> None:
-        """The bytes are nobody's any more: their memory goes back to the host, for every process."""
+        """The bytes have no owner any more: their memory goes back to the host, for every process."""
         if not size:
             return
         offset = address - self.base

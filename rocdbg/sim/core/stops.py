@@ -32,11 +32,11 @@ class StopKind(enum.Enum):
     EXCEPTION = "arithmetic exception"
     """An arithmetic exception that MODE (GFX12: TRAP_CTRL) enables. The instruction was executed, PC is after it."""
     ILLEGAL = "illegal instruction"
-    """The bytes at PC are no instruction of this target."""
+    """The bytes at PC are not an instruction of this target."""
     UNSUPPORTED = "unsupported instruction"
     """The instruction at PC is real, but the simulator has no semantics for it."""
     HANG = "hang"
-    """No wave can go on, as the reason says: all wait at barriers that nobody completes. Or a wave halted itself: it
+    """No wave can go on, as the reason says: all wait at barriers that no wave completes. Or a wave halted itself: it
     goes on when it is run again."""
     INTERNAL = "internal error"
     """The simulator failed in the middle of the block at PC, as the reason says; what the wave has done of it is not

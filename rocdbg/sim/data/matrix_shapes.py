@@ -119,7 +119,7 @@ _OLD_PER_LANE = {"f32": 1, "f64": 1, "f16": 4, "bf16": 2, "i8": 4}
 def _parse(name: str) -> Shape:
     match = _NAME.match(name)
     if match is None:
-        raise ValueError(f"{name} is no matrix instruction")
+        raise ValueError(f"{name} is not a matrix instruction")
     kind, d, m_text, k_text, blocks_text, a, tail = match.groups()
     m, k, sparse = int(m_text), int(k_text), kind == "smfmac"
     cdna3 = re.search(rf"\db?_{a}", name) is not None
@@ -201,8 +201,8 @@ class ScaleKind(IntEnum):
 
     NONE = 0
     VECTOR = 1
-    """In a register; told is its offset in the state."""
+    """In a register, by its offset in the state."""
     SCALAR = 2
     """The same, one for all lanes."""
     CONSTANT = 3
-    """Told is the byte itself."""
+    """The byte itself."""

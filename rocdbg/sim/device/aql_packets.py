@@ -66,7 +66,7 @@ class KernelPacket(Struct, frozen=True):
     """Address of the kernel descriptor."""
     kernarg_address: int
     completion_signal: int = 0
-    """Handle, 0 if nobody wants to know."""
+    """Handle, 0 for no completion signal."""
     header: int = _LAUNCH_HEADER
 
     @classmethod
@@ -108,7 +108,7 @@ class KernelPacket(Struct, frozen=True):
 
 
 class Barrier(Struct, frozen=True):
-    """Waits until all signals, or any of them, are 0. No signal at all holds nobody up."""
+    """Waits until all signals, or any of them, are 0. Without any signal it does not wait."""
 
     signals: tuple[int, ...]
     any: bool

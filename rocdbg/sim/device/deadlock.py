@@ -17,7 +17,7 @@ _COUNTER, _FLAG = GWS_FIELDS.index("counter"), GWS_FIELDS.index("flag")
 def is_deadlock(waves: Iterable[Wave], share: GlobalShare, memory: GlobalMemory) -> bool:
     """Whether none of the resident waves can go on, at least one of them for a barrier or semaphore of GWS.
 
-    Only another wave releases one, and nobody else is there to.
+    Only another wave releases one, and there is no other.
     """
     found = False
     for wave in waves:

@@ -628,7 +628,7 @@ class Dispatch:
         return self._too_large if refused else None
 
     def _crash(self, wave: Wave) -> Stop:
-        """Generated code was abandoned in the middle of a block, of which nobody knows how much was done: that was all
+        """Generated code was abandoned in the middle of a block, of which it is unknown how much was done: that was all
         of this dispatch."""
         wave.set_word("limit", 0)
         reason = f"generated code of the block at {wave.pc:#x} crashed: {self._engine.crash().text}"

@@ -25,7 +25,7 @@ UNREPORTED = frozenset({Status.WATCH, Status.FETCH})
 
 
 class EngineStops:
-    """Makes stops of an engine's statuses. ``waits`` gives why an access is no fault but a wait without end, if it
+    """Makes stops of an engine's statuses. ``waits`` gives why an access is not a fault but a wait without end, if it
     is."""
 
     def __init__(

@@ -123,7 +123,7 @@ def check_metadata(kernel: Kernel, grid: Dim3, workgroup: Dim3) -> None:
         )
 
     if metadata.uniform_work_group_size and any(map(mod, grid, workgroup)) and not kernel.code_object.is_hip:
-        reason = f"the kernel asks for uniform work-groups; {list(grid)} is no multiple of {list(workgroup)}"
+        reason = f"the kernel asks for uniform work-groups; {list(grid)} is not a multiple of {list(workgroup)}"
         raise LaunchLimitError(kernel.name, "grid", reason)
 
 

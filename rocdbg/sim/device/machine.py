@@ -366,8 +366,8 @@ class Machine:
         """Start what a kernel dispatch packet asks for; nothing runs before ``Dispatch.run``.
 
         All is as the packet says: the arguments are where it says and as they are there, hidden ones too, private
-        memory and LDS as large as it says (and no less than the kernel's descriptor does). Whoever has processed the
-        packet sees to its completion signal. ``first_wave``: the number of the first wave. Raises `PacketError` and
+        memory and LDS as large as it says (and no less than the kernel's descriptor does). The code that has processed
+        the packet sees to its completion signal. ``first_wave``: the number of the first wave. Raises `PacketError` and
         LaunchLimitError.
         """
         asked = (

@@ -5,7 +5,7 @@ when `PageHistory.keep` was called. One version at a time is laid out in full, i
 neighbouring versions there is a `_Delta`: the chunks that differ. Seen from the version that is laid out, deltas hold
 the contents farther away, so that the layout moves to a neighbour by exchanging chunks.
 
-A shadow may be borrowed: memory of somebody else's that does not change (the initial contents of a buffer, zeros). It
+A shadow may be borrowed: another owner's memory that does not change (the initial contents of a buffer, zeros). It
 is copied when the page is found to have changed. What such pages held in version 0 is read there, and kept in no delta.
 """
 

@@ -49,7 +49,7 @@ class PacketQueue(Protocol):
 class QueueStop(Struct, frozen=True):
     """Why the queues came back: what stopped, of which queue's dispatch.
 
-    ``begins``: the dispatch is about to begin, and ``stop`` says nothing. Without ``queue`` it was nobody's: an
+    ``begins``: the dispatch is about to begin, and ``stop`` says nothing. Without ``queue`` it had none: an
     interrupt."""
 
     stop: Stop
@@ -62,7 +62,7 @@ class QueueRunner:
     """Runs what is in the queues.
 
     Attributes:
-        begun: told of each dispatch before it runs; what it returns says whether to come back with that.
+        begun: called with each dispatch before it runs; its result says whether to return with that.
         resolve: asked about each memory fault whether it has mended what was missing; the instruction is done again.
         quiet: dispatches that pass breakpoints and watchpoints. Their waves have no numbers of their own, until one
             of them is why the queues come back.
@@ -260,7 +260,7 @@ class QueueRunner:
         return QueueStop(stop, queue, dispatch), used
 
     def _surface(self, dispatch: Dispatch, stop: Stop) -> Stop:
-        """A dispatch that nobody was to hear of is heard of: its waves need numbers that no others have."""
+        """A hidden dispatch becomes visible: its waves need numbers that no others have."""
         self.quiet.discard(dispatch)
         slot = stop.wave.number - dispatch.plan.first_wave if stop.wave is not None else 0
         dispatch.renumber(self._next_wave)

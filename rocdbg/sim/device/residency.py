@@ -39,10 +39,10 @@ class Residency:
         self._scratch = scratch
         self._fields = places.fields
         self._flags, self._next, self._previous = places.flags, places.following, places.previous
-        self._waves: dict[int, Wave] = {}  # by slot: those somebody has asked for
+        self._waves: dict[int, Wave] = {}  # by slot: those that were requested
         self._words: NDArray[np.uint8] | None = None
         self.private = True
-        """Whether nobody has been shown any of its memory, so that others can have that afterwards."""
+        """Whether none of its memory was handed out, so that others can have it afterwards."""
         places.begin(state, scratch, first_wave)
 
     def fill(self) -> None:
@@ -52,7 +52,7 @@ class Residency:
             self._create(place, clean=fresh, clean_scratch=True)
 
     def leave(self) -> None:
-        """All waves have ended: from now on the places are somebody else's, and what is asked here is answered from
+        """All waves have ended: from now on the places belong to another, and requests here are answered from
         what was so at the end."""
         self._fields = Fields.from_buffer_copy(self._fields)
         self._flags = np.zeros_like(self._flags)
@@ -159,7 +159,7 @@ class Residency:
         return (wave.address - self.get("states")) // self.get("state_stride")
 
     def synchronise(self) -> None:
-        """Native code has run: `Wave` objects of waves that ended meanwhile are told."""
+        """Native code has run: `Wave` objects of waves that ended meanwhile are updated."""
         for slot, wave in list(self._waves.items()):
             if not self._flags[slot] or self.number(slot) != wave.number:
                 wave.retire()
@@ -184,7 +184,7 @@ class Residency:
         self.synchronise()
 
     def known(self) -> list[Wave]:
-        """The waves that somebody has asked for: no others can have been changed from outside."""
+        """The waves that were requested: no others can have been changed from outside."""
         return list(self._waves.values())
 
     def memory(self) -> list[NDArray[np.uint8]]:

@@ -1,6 +1,6 @@
 """A queue that the same process fills: raw packets in, dispatches out, completion signals counted down.
 
-For whoever has packets and no runtime: tests, tools, Python.
+For users who have packets and no runtime: tests, tools, Python.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class UserQueue:
         return self.ring + number % self.size * PACKET_SIZE
 
     def take(self) -> Dispatch | None:
-        """The dispatch of the packet at the head. Raises PacketError for one that is no kernel's, LaunchLimitError."""
+        """The dispatch of the packet at the head. Raises PacketError for one that is not a kernel's,
+        LaunchLimitError."""
         number = self.read_index
         if number >= self.write_index:
             return None

@@ -205,7 +205,7 @@ class SparePlaces:
         return places
 
     def give(self, kind: Hashable, places: Places) -> None:
-        """The dispatch in them has ended, and nobody looks at its waves any more."""
+        """The dispatch in them has ended, and its waves are no longer looked at."""
         self._kept[places] = kind
         self._by_kind.setdefault(kind, []).append(places)
         self._rows += places.rows
@@ -252,7 +252,8 @@ def _without_huge_pages(scratch: Allocation) -> None:
 
 
 def _c_fields() -> Iterator[tuple[str, Any]]:
-    """`schedule.SCHEDULE` as ctypes has fields; what lies between them and the arrays have names nobody asks for."""
+    """`schedule.SCHEDULE` as ctypes has fields; what lies between them and the arrays have names that are never
+    used."""
     at = 0
     for name, field in SCHEDULE.items():
         if field.offset > at:

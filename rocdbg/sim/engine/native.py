@@ -268,7 +268,8 @@ class Engine(Translations):
         self._set_env("touches", self._watches.touches)
 
     def change(self) -> Change:
-        """What the last WATCH was about. Where nothing says which lanes have written, all that took part are told."""
+        """What the last WATCH was about. Where it is not known which lanes have written, all that took part are
+        named."""
         lanes, size = self._get_env("watch_lanes"), self._get_env("watch_size")
         pointers = (ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_POINTER)
         strides = (ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_KIND)

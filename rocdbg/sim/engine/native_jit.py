@@ -111,7 +111,7 @@ _MODULE = 16 << 10  # what a module takes beside its object code: each section h
 class Generation:
     """Linked modules that are freed together: LLVM cannot let go of a single one.
 
-    Whoever calls their functions has to keep a reference.
+    The caller of their functions must keep a reference.
     """
 
     def __init__(self, cpu: str, features: str) -> None:

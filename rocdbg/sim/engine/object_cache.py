@@ -41,7 +41,7 @@ _SHARDS = 256
 _LARGEST = 16 << 20  # bytes of the largest entry that is read
 _GROUP_BYTES = 32 << 20  # shards are cleaned in groups of this size: see `ObjectCache._make_room`
 _TOUCH = 3600  # seconds after which another use of an entry is noted
-_OLD = 86400  # seconds after which a file that nobody knows is removed
+_OLD = 86400  # seconds after which an unknown file is removed
 _SWEEP = 1000  # abandoned files looked at by one process
 _ENTRY_NAME = re.compile(r"[0-9a-f]{62}")
 _SIZE = re.compile(r"([0-9]{1,15})([KMG]?)", re.IGNORECASE)
@@ -304,7 +304,7 @@ def _abandoned(folder: int, name: str) -> bool:
 
 def _secret(objects: int) -> bytes:
     """The user's key. It is kept apart from the entries: who brings a folder of entries brings no key. Only where there
-    is no place for the user's state it is among them. Raises OSError."""
+    is not a place for the user's state it is among them. Raises OSError."""
     base = base_directory("XDG_STATE_HOME", ".local/state")
     if base is not None:
         try:

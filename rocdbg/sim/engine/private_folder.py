@@ -1,4 +1,4 @@
-"""Folders that nobody but the user can change: found, made and checked before anything in them is believed.
+"""Folders that only the user can change: found, made and checked before anything in them is trusted.
 
 A folder is used through a file descriptor that was checked after it was opened, so that nothing that happens to its
 path later matters.
@@ -55,7 +55,7 @@ def open_private(path: Path) -> int:
     if missing:
         owner = missing[-1].parent.lstat().st_uid
         if os.geteuid() == 0 and owner != 0:
-            # Root with the home of somebody else, whom a folder of root's would be in the way.
+            # Root with the home of another user, for whom a folder of root's would be an obstacle.
             raise UntrustedFolder("it is in a folder of another user")
         for folder in reversed(missing):
             with contextlib.suppress(FileExistsError):  # another process was faster

@@ -111,7 +111,7 @@ class Translations:
     def set_stops(self, stops: frozenset[int], checks: Mapping[int, Check] | None = None) -> None:
         """The pcs before which waves stop with BREAK; what lies outside simulated memory is never reached.
 
-        At those of ``checks`` that are no stops otherwise, native code finds out whether a wave stops. Their counters
+        At those of ``checks`` that are not stops otherwise, native code finds out whether a wave stops. Their counters
         are taken as they are now; `collect` brings them up to date.
         """
         inside = frozenset(pc for pc in stops.union(checks or ()) if 0 <= pc - self._base < WINDOW_SIZE)

@@ -117,7 +117,7 @@ _GFX12: dict[str, Field] = {
     "pitch": ((4, 0, 16),),
     "base_array": ((4, 16, 14),),
     "max_mip": ((1, 12, 5),),
-    "compressed": (),  # memory is compressed and expanded on the way, which nobody sees
+    "compressed": (),  # memory is compressed and expanded on the way, which is invisible
 }
 IMAGE_FIELDS: Mapping[Rules, Layout] = {
     Rules.GFX6: _GFX6,

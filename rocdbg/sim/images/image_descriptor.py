@@ -15,7 +15,7 @@ from rocdbg.sim.images.tiles import Equation, equation, tiling_of
 
 
 class ImageType(IntEnum):
-    """The TYPE field; other values are no images."""
+    """The TYPE field; other values are not images."""
 
     ONE = 8
     TWO = 9
@@ -111,7 +111,7 @@ class ImageDescriptor(Struct, frozen=True):
         """The eight dwords. Raises ValueError if something does not fit its field."""
         layout, words = IMAGE_FIELDS[self.rules], [0] * IMAGE_DWORDS
         if self.base & 0xFF:
-            raise ValueError(f"{self.base:#x} is no multiple of 256")
+            raise ValueError(f"{self.base:#x} is not a multiple of 256")
         early = self.rules is Rules.GFX6
         depth = self.depth - 1 if self.type == ImageType.THREE else self.last_array
         if early and self.type in _WITH_LAYERS:
@@ -141,7 +141,7 @@ class ImageDescriptor(Struct, frozen=True):
 
     @property
     def layers(self) -> int:
-        """How many layers instructions see; 1 of what is no array."""
+        """How many layers instructions see; 1 of what is not an array."""
         return max(0, self.last_array - self.base_array + 1)
 
     @property

@@ -91,7 +91,7 @@ def vector_number(operand: Operand, dwords: int = 1) -> int:
     """The builder's number of the first of ``dwords`` vector registers of an operand: AGPR n is 256 + n. What is none,
     or has fewer, is refused."""
     if operand.kind not in (OperandKind.VGPR, OperandKind.AGPR):
-        raise Unsupported(f"operand {operand.text} is no vector register")
+        raise Unsupported(f"operand {operand.text} is not a vector register")
     if dwords > operand.dwords:
         raise Unsupported(f"operand {operand.text} has not {dwords} registers")
     return operand.index + (VGPR_COUNT if operand.kind is OperandKind.AGPR else 0)
@@ -149,7 +149,7 @@ class Access:
         """An integer control field of the instruction."""
         value = self.insn.modifiers.get(name, default)
         if not isinstance(value, int):
-            raise TypeError(f"modifier {name} of {self.insn.text} is no integer")
+            raise TypeError(f"modifier {name} of {self.insn.text} is not an integer")
         return value
 
     @property
@@ -416,7 +416,7 @@ class Access:
     def scalar_code(self, operand: Operand, dwords: int = 1) -> int:
         """The hardware operand code of the first of ``dwords`` scalar registers, all of one kind, or of NULL.
 
-        What is no register (or reserved, as 125 is on GFX9), or goes on past the last one, is refused.
+        What is not a register (or reserved, as 125 is on GFX9), or goes on past the last one, is refused.
         """
         code = operand.index + (self.target.first_ttmp if operand.kind is OperandKind.TTMP else 0)
         if operand.kind in (OperandKind.SGPR, OperandKind.TTMP, OperandKind.SPECIAL):
@@ -426,10 +426,10 @@ class Access:
                 raise Unsupported(f"{self.insn.text}: operand {operand.text} has not {dwords} registers")
             if code >= 0 and code + dwords <= self._scalars_end(code):
                 return code
-        raise Unsupported(f"{self.insn.text}: operand {operand.text} is no scalar register")
+        raise Unsupported(f"{self.insn.text}: operand {operand.text} is not a scalar register")
 
     def _scalars_end(self, code: int) -> int:
-        """One past the last code of the registers among which ``code`` is; 0 if it is no register's."""
+        """One past the last code of the registers among which ``code`` is; 0 if it is not a register's."""
         if code == self.context.m0:
             return code + 1
         if EXEC_LO <= code < SGPR_COUNT:

@@ -184,7 +184,7 @@ _WORKGROUP = -1 & 0xFFFFFFFF
 
 def _is_workgroup(i: Access) -> bool:
     """Whether the instruction names the workgroup's barrier. Those that M0 can name, 0 to 31, are there for later
-    targets: nobody is a member of them."""
+    targets: no wave is a member of them."""
     operand = i.sources[0]
     return operand.kind is OperandKind.CONSTANT and operand.value & 0xFFFFFFFF == _WORKGROUP
 

@@ -1,6 +1,6 @@
 """Arithmetic exceptions: which of them an instruction raises, in which lanes.
 
-Blocks are translated with this only where somebody could notice (`Context.exceptions`): a wave has exceptions enabled,
+Blocks are translated with this only where it could be noticed (`Context.exceptions`): a wave has exceptions enabled,
 or code reads the sticky bits. What raises what follows the ISA documents; where they leave it open (what a NaN hides,
 when underflow is detected, what output modifiers do) it follows what was measured on gfx1201:
 

@@ -1,7 +1,7 @@
 """DPP: src0 of a vector instruction comes from another lane.
 
 `dpp_prepare` does the permutation before the instruction's own semantic runs: the permuted source goes into
-the transfer buffer, and `Access` is told where it is, which lanes read 0, and which lanes may write.
+the transfer buffer, and `Access` knows where it is, which lanes read 0, and which lanes may write.
 """
 
 from __future__ import annotations

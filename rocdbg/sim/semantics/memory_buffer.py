@@ -32,7 +32,7 @@ from rocdbg.sim.semantics.memory_common import (
 
 
 def _rules(i: Access) -> int:
-    """What the routine is told of the generation and the instruction."""
+    """What the routine knows of the generation and the instruction."""
     flags = max(0, min(3, int(i.generation) - 9)) << buffer_request.RULES
     if i.modifier("idxen"):
         flags |= buffer_request.IDXEN

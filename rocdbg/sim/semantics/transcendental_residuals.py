@@ -1,6 +1,6 @@
 """Where the cubics of `transcendental_roots` come out one unit in the last place off the captures.
 
-All these lie so near the middle between two f32 numbers that bits which nobody knows decide: hardware gives the other
+All these lie so near the middle between two f32 numbers that unpublished bits decide: hardware gives the other
 one. Mantissas have 23 bits; before those of roots stands the exponent's lowest bit.
 """
 

@@ -85,7 +85,7 @@ _EXPONENTS = {240: 126, 241: 126, 242: 127, 243: 127, 244: 128, 245: 128, 246: 1
 
 
 def _scale(i: Access, name: str) -> tuple[ScaleKind, int]:
-    """What the routine is told of a scale: see `matrix_scaled`."""
+    """What the routine knows of a scale: see `matrix_scaled`."""
     operand = i.insn.operand(name)
     if operand is None:
         return ScaleKind.NONE, 0

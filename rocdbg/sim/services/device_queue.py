@@ -1,6 +1,6 @@
 """The default queue that kernels of OpenCL 2 enqueue to: there, and full.
 
-Nobody here starts kernels for a kernel, so ``enqueue_kernel`` gives its error, which programs have to expect. Layouts
+rocdbg starts no kernels for a kernel, so ``enqueue_kernel`` gives its error, which programs have to expect. Layouts
 are those of the device libraries: a header (64 bytes), bit masks of slots that are in use, and what they call the wrap
 of the running kernel (128 bytes), where it counts its children.
 """

@@ -192,7 +192,8 @@ class HostServices:
         if not address:
             return heap.allocate(size)
         if not heap.free(address):
-            raise HostcallError(f"free(): {address:#x} is no address that the kernel was given, or was freed before")
+            what = f"{address:#x} is not an address that the kernel was given, or was freed before"
+            raise HostcallError(f"free(): {what}")
         return address
 
     def _need_heap(self) -> DeviceHeap:

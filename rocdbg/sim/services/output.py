@@ -1,4 +1,4 @@
-"""What kernels print, on its way to whoever shows it.
+"""What kernels print, on its way to the output.
 
 Kernels print again when a part of the run is repeated. Each source of text is a stream of bytes, of which the first
 ``delivered`` ones were passed on: what a repetition prints up to there was seen before.
@@ -21,7 +21,7 @@ class Stream(IntEnum):
 
 
 Sink = Callable[[str, Stream], None]
-"""Takes text. Bytes that are no UTF-8 are surrogates, as ``surrogateescape`` decodes them."""
+"""Takes text. Bytes that are not UTF-8 are surrogates, as ``surrogateescape`` decodes them."""
 
 Positions = tuple[tuple[tuple[str, int], int], ...]
 """How much each source has printed: (name of the source, descriptor), bytes."""

@@ -162,7 +162,7 @@ class PrintfBuffer:
         self.printed = self._touched = 0
 
     def print(self, ended: bool) -> None:
-        """Print the frames that are new; ``ended``: nobody writes any more, so all are complete."""
+        """Print the frames that are new; ``ended``: the kernel has ended, so all are complete."""
         used: int = struct.unpack_from("<I", self._data.data, 0)[0]
         used = min(used, len(self._data) - _HEAD) & ~3  # whatever a kernel has made of it
         rest = self._data[_HEAD + self.printed : _HEAD + used].tobytes()
@@ -203,7 +203,7 @@ class PrintfBuffer:
         return size
 
     def _damaged(self, rest: int) -> None:
-        note = f"rocdbg: {rest} bytes of the printf buffer are no frames of this code object's formats.\n"
+        note = f"rocdbg: {rest} bytes of the printf buffer are not frames of this code object's formats.\n"
         self.printed += rest
         self._output.write(_SOURCE, Stream.STDERR, note.encode())
 

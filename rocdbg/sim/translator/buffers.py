@@ -238,7 +238,7 @@ class BufferRoutines:
     def translate(self, r: Routine, split: bool = False) -> None:
         """Body of ``translate_buffer``: a pointer and the distance of its dwords per lane, 0 where dropped.
 
-        ``split``: dwords are checked one by one, and what is told is where the first is.
+        ``split``: dwords are checked one by one, and the first one's place is reported.
         """
         s = _resource(self.runtime, r)
         size = r.value("%size")

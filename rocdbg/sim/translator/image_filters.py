@@ -60,7 +60,7 @@ def wrap(r: Routine) -> None:
 
 
 def finite(value: Value) -> Value:
-    """An F64, 0 for what is no number or infinite."""
+    """An F64, 0 for what is not a number or infinite."""
     zero = value.builder.const(0.0, F64)
     return value.fabs().flt(float("inf")).select(value, zero)
 

@@ -208,7 +208,7 @@ class Writer(Arithmetic):
         if type.is_float:
             return Value(self, type, Constant(float_literal(float(value), type)), True)
         if isinstance(value, float):
-            raise TypeError(f"{value} is no integer")
+            raise TypeError(f"{value} is not an integer")
         return Value(self, type, Constant(int_literal(value, type)), True)
 
     def constant(self, value: Value) -> int | None:
@@ -248,7 +248,7 @@ class Writer(Arithmetic):
     def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
         """As `Arithmetic.emit`. What has no meaning (operands of other types) is an error here: LLVM would abort the
         process. What LLVM leaves undefined is defined: shifts are by the count modulo the width (by less than
-        the width where that is no power of two), divisors are at least 1."""
+        the width where that is not a power of two), divisors are at least 1."""
         if not well_typed(op, type, [a.type for a in args]):
             raise TypeError(f"{op.name} of {', '.join(a.type.name for a in args)} to {type.name}")
         self.check_exact(op, type)

@@ -87,7 +87,8 @@ def writes_memory(helper: str) -> bool:
 
 
 def space_of(helper: str) -> str | None:
-    """The space of a routine that accesses memory lane by lane; ``None`` of others, and where its size is not told."""
+    """The space of a routine that accesses memory lane by lane; ``None`` of others, and where its size is not
+    stated."""
     if helper == "sload":
         return "global"
     access, _, _ = helper.partition("_")

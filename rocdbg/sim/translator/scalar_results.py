@@ -19,7 +19,7 @@ SCC = SPECIAL_CODES["src_scc"]
 
 
 class _AnySlot(dict[str, int]):
-    """Slots of routines that nobody calls."""
+    """Slots of routines that are never called."""
 
     def __missing__(self, name: str) -> int:
         return 0

@@ -2,8 +2,8 @@
 
 It does what `rocdbg.sim.device.residency` and `rocdbg.sim.device.dispatch` do, on the same memory
 (`rocdbg.sim.device.schedule`), and returns to them for everything else: CONTINUE when nothing is to be said (budget or
-time are used up, an interrupt is asked for, nobody is left or can run, the next wave was reported), MISS when code must
-be translated for the wave whose turn it is, or the status that ended the turn of ``current``.
+time are used up, an interrupt is asked for, no wave is left or can run, the next wave was reported), MISS when code
+must be translated for the wave whose turn it is, or the status that ended the turn of ``current``.
 """
 
 from __future__ import annotations
@@ -293,7 +293,7 @@ def is_first(r: Schedule) -> None:
 
 
 def complete(r: Schedule) -> None:
-    """``i32 complete(ptr schedule, i64 slot)``: complete the group's barrier if nobody is missing."""
+    """``i32 complete(ptr schedule, i64 slot)``: complete the group's barrier if no wave is missing."""
     first, size = _group(r)
     here = WaveFlag.RESIDENT | WaveFlag.SIGNALLED
 

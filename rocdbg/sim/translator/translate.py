@@ -77,7 +77,7 @@ def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> 
 
 
 def refusal(builder: WaveBuilder, context: Context, instruction: Instruction) -> str | None:
-    """What keeps an instruction from being recorded, without its text; None if nothing does, or nobody says what."""
+    """What keeps an instruction from being recorded, without its text; None if nothing does, or it is not stated."""
     semantic = lookup(instruction.name)
     if semantic is None:
         return missing(instruction.name)

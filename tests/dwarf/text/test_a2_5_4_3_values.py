@@ -195,7 +195,7 @@ CASES: list[tuple[Any, ...]] = [
     # DW_OP_GNU_parameter_ref: DW_AT_call_value (A.3.4.2) of the call site, in the calling frame
     ("GNU_parameter_ref", "GNU_parameter_ref $p; lit1; plus", "0x3005", {"dies": {"p": None}, "call_site_values": {"p": "breg16 0"}}),
     ("of a typed value", "GNU_parameter_ref $p", "u32 4660", {"dies": {"p": None}, "call_site_values": {"p": "regval_type 32 u32"}}),
-    ("of a location that is no value", "GNU_parameter_ref $p", "ill-formed", {"dies": {"p": None}, "call_site_values": {"p": "regx 32"}}),
+    ("of a location that is not a value", "GNU_parameter_ref $p", "ill-formed", {"dies": {"p": None}, "call_site_values": {"p": "regx 32"}}),
     ("of another parameter", "GNU_parameter_ref $q", "error", {"dies": {"p": None, "q": None}, "call_site_values": {"p": "lit1"}}),
     ("GNU_variable_value", "GNU_variable_value $v", "0x706050403020100", {"dies": {"v": "addr 0x1000"}}),
     ("D.1.3: 16 added to what a register held on entry", "entry_value [reg16]; offset_uconst 16", "mem0 0x3014"),

@@ -47,7 +47,7 @@ CASES: list[tuple[Any, ...]] = [
     ("one place too far is an error", "call4 $two; lit4; offset", "error", TWO_PLACES),
     ("offset of an incomplete composite", "regx 33; piece 4; lit0; offset", "ill-formed"),
     ("offset needs two entries", "lit1; offset", "ill-formed"),
-    ("offset by a location that is no address", "addr 0x1000; regx 33; offset", "ill-formed"),
+    ("offset by a location that is not an address", "addr 0x1000; regx 33; offset", "ill-formed"),
     # DW_OP_LLVM_offset_uconst, DW_OP_LLVM_bit_offset
     ("offset_uconst", "regx 2560; offset_uconst 200", "reg2560+1600"),
     ("offset_uconst 0", "regx 33; offset_uconst 0", "reg33"),
@@ -91,7 +91,7 @@ CASES: list[tuple[Any, ...]] = [
     ("a typed address space", "lit8; const_type u8 x:03; form_aspace_address", "mem3 0x8"),
     ("a default memory location is an address", "addr 0x8; lit3; form_aspace_address", "mem3 0x8"),
     ("memory of another space is none", "lit8; lit3; form_aspace_address; lit3; form_aspace_address", "ill-formed"),
-    ("a float is no address", "const_type f32 x:0000803f; lit3; form_aspace_address", "ill-formed"),
+    ("a float is not an address", "const_type f32 x:0000803f; lit3; form_aspace_address", "ill-formed"),
     ("form_aspace_address with one entry", "lit3; form_aspace_address", "ill-formed"),
     ("region memory", "lit4; lit2; form_aspace_address", "mem2 0x4 {8: 4}"),
     ("private memory of the focused lane", "lit8; lit5; form_aspace_address", "mem5 0x8 lane5 {32: 0xaa550520}"),

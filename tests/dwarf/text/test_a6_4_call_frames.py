@@ -153,7 +153,7 @@ RULES: list[tuple[str, str, int, str, str]] = [
     ("offset needs the CFA", "offset 33 1", 0x1000, "33", "ill-formed"),
     ("val_offset", CFA + "val_offset 17 2", 0x1000, "17", "implicit {64: 0x1010}"), ("val_offset_sf", CFA + "val_offset_sf 17 -2", 0x1000, "17", "implicit {64: 0x1000}"),
     ("val_offset in another space", "def_aspace_cfa 32 6 5; val_offset 33 1", 0x1000, "33", "implicit {32: 0xc, 33: error}"),
-    ("val_offset of a register that is no address", CFA + "val_offset 33 1", 0x1000, "33", "ill-formed"),
+    ("val_offset of a register that is not an address", CFA + "val_offset 33 1", 0x1000, "33", "ill-formed"),
     ("val_offset of a larger one", "def_aspace_cfa 32 6 5; val_offset 17 1", 0x1000, "17", "ill-formed"),
     ("register", CFA + "register 33 34", 0x1000, "33", "reg34"), ("register is another register now, whatever its own rule (DWARF 5's meaning)", CFA + "register 33 34; offset 34 1", 0x1000, "33", "reg34"), ("register of another size", CFA + "register 33 17", 0x1000, "33", "ill-formed"), ("register of itself", CFA + "register 33 33", 0x1000, "33", "ill-formed"),
     ("a cycle of registers", CFA + "register 33 34; register 34 33", 0x1000, "33", "ill-formed"), ("register of one that the caller cannot have", CFA + "register 33 34; undefined 34", 0x1000, "33", "reg34"),
@@ -163,7 +163,7 @@ RULES: list[tuple[str, str, int, str, str]] = [
     ("expression that gives a typed value", CFA + "expression 33 [lit1; stack_value]", 0x1000, "33", "implicit {32: 1}"),
     ("expression of a register without CFA", "expression 33 [regx 34]", 0x1000, "33", "reg34 or ill-formed"),
     ("val_expression", CFA + "val_expression 17 [lit5]", 0x1000, "17", "implicit {64: 5, 65: error}"), ("val_expression starts with the CFA", CFA + "val_expression 17 [lit8; plus]", 0x1000, "17", "implicit {64: 0x1010}"), ("val_expression that is empty is the CFA's address", CFA + "val_expression 17 []", 0x1000, "17", "implicit {64: 0x1008}"),
-    ("val_expression of another size", CFA + "val_expression 33 [lit5]", 0x1000, "33", "ill-formed"), ("val_expression that gives a location", CFA + "val_expression 17 [regx 17]", 0x1000, "17", "ill-formed"), ("a CFA in another space is no value", PRIVATE + "val_expression 17 []", 0x1000, "17", "ill-formed"),
+    ("val_expression of another size", CFA + "val_expression 33 [lit5]", 0x1000, "33", "ill-formed"), ("val_expression that gives a location", CFA + "val_expression 17 [regx 17]", 0x1000, "17", "ill-formed"), ("a CFA in another space is not a value", PRIVATE + "val_expression 17 []", 0x1000, "17", "ill-formed"),
     # restrictions of A.6.4.2
     *((f"{op.split()[0]} is not allowed in a register rule", CFA + f"expression 33 [{op}]", 0x1000, "33", "ill-formed") for op in (
         "addrx 0", "call2 0x100", "call4 0x100", "call_ref 0x100", "const_type u32 x:00000000", "constx 0", "lit1; convert u32", "deref_type 4 u32", "fbreg 0", "implicit_pointer 0x100 0", "regval_type 33 u32", "lit1; reinterpret u64",

@@ -145,7 +145,7 @@ def test_at_the_prompt(build: Build, tmp_path: Path) -> None:
         "Argument 0: rgba8[4,2] = arange", "Argument 1: sampler linear wrap",
     ]
     for wrong, why in (
-        ("image rgba9[4,2]", "`rgba9` is no image format"), ("image rgba8[0]", "an image's sizes are at least 1"),
+        ("image rgba9[4,2]", "`rgba9` is not an image format"), ("image rgba8[0]", "an image's sizes are at least 1"),
         ("image rgba8[4] levels 9", "9 levels, an image of this size has 1 to 3"),
         ("sampler smooth", "`smooth` says nothing of a sampler"), ("texture linear", "write a texture as"),
     ):

@@ -89,7 +89,7 @@ class Environment(Protocol):
         """``'file.c'::name``, ``function::name``. Raises `NoSymbolError`."""
 
     def is_type(self, name: str) -> bool:
-        """Whether a name that is no variable here names a type."""
+        """Whether a name that is not a variable here names a type."""
 
     @property
     def types(self) -> TypeLookup:
@@ -105,7 +105,7 @@ class Environment(Protocol):
         """A function as a value: its type, at its entry."""
 
     def pointed_member(self, pointer: Value, object_: Value) -> Value:
-        """``object_.*pointer``. Raises `ExpressionError` for what is no pointer to a data member."""
+        """``object_.*pointer``. Raises `ExpressionError` for what is not a pointer to a data member."""
 
     def at_location(self, type_: Type, location: LocationDescription) -> Value:
         """What is at a location description."""

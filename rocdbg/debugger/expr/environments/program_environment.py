@@ -15,6 +15,7 @@ from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSym
 from rocdbg.debugger.base.focus import STATIC, Focus
 from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic, may_be_dynamic
+from rocdbg.debugger.expr.environments.names_here import NamesHere, in_frame
 from rocdbg.debugger.expr.names.builtin_variables import BUILTINS, builtin_variable
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
 from rocdbg.debugger.expr.names.known_variables import Known, SharedLocations, lds_offset
@@ -30,8 +31,8 @@ from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frame_registers import RegisterFile, is_register_name
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
+from rocdbg.debugger.frames.physical_frame import PhysicalFrame
 from rocdbg.debugger.frames.recovered_values import Recovery
-from rocdbg.debugger.frames.unwind_rules import FoundRow
 from rocdbg.debugger.frames.variable_places import memory_location, variable_expression
 from rocdbg.debugger.program import lds_layout
 from rocdbg.debugger.program.program import Program
@@ -66,16 +67,20 @@ class ProgramEnvironment(Struct, dict=True):
     settings: Settings
     history: ValueHistory
     convenience: Convenience
+    here: NamesHere
+    """What is the same for all lanes that are at this place."""
     caller: FunctionCaller | None = None
     """What runs functions of the program; without it none can be called."""
     recovery: Recovery | None = None
     """What recovers values that debug information has no place for."""
     outwards: Callable[[Frame], Iterable[Frame]] | None = None
     """A frame and those outside of it."""
-    shared: SharedLocations | None = None
-    """What environments of several lanes know together."""
     unused: Focus | None = None
     """The focus, if that is on a lane without frames."""
+    given_memory: Memory | None = None
+    """Memory to be read instead of the lane's."""
+    given_registers: RegisterFile | None = None
+    """Registers to be read instead of the frame's."""
 
     # -- the place
 
@@ -87,15 +92,11 @@ class ProgramEnvironment(Struct, dict=True):
     def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
         """The environment of another lane that stands at the same place, in the first frame it is in (``frame``)."""
         assert self.frame is not None
-        if self.shared is None:
-            self.shared, self._known = SharedLocations(), {}
-        other = replace(self, frame=frame or self.frame.at_lane(lane))
-        other.__dict__.update(self.__dict__)
-        for what in ("memory", "context", "_registers"):
-            other.__dict__.pop(what, None)
-        return other
+        if self.here.locations is None:
+            self.here.locations = SharedLocations()
+        return replace(self, frame=frame or self.frame.at_lane(lane), given_memory=None, given_registers=None)
 
-    @cached_property
+    @property
     def bool_type(self) -> Type:
         """bool in C++, else int."""
         return c_types.BOOL if self.is_cplusplus else c_types.INT
@@ -107,15 +108,10 @@ class ProgramEnvironment(Struct, dict=True):
             return self.settings.language in ("c++", "hip")
         return self.language_name in ("c++", "hip")
 
-    @cached_property
+    @property
     def language_name(self) -> str:
         """``c``, ``c++``, ``opencl``, ..."""
-        if self.frame is not None and self.frame.function is not None:
-            return self.frame.function.unit.language_name
-        if self.program is not None and self.program.has_debug_info:
-            for unit in self.program.info.units[:1]:
-                return unit.language_name
-        return "c"
+        return self.here.language_name
 
     @property
     def input_radix(self) -> int:
@@ -125,6 +121,8 @@ class ProgramEnvironment(Struct, dict=True):
     @cached_property
     def memory(self) -> Memory:
         """Memory as the lane in focus sees it."""
+        if self.given_memory is not None:
+            return self.given_memory
         if self.target is None:
             return FileMemory(self.program)
         if self.frame is None or self.frame.scope.thread is None:
@@ -160,18 +158,13 @@ class ProgramEnvironment(Struct, dict=True):
     def local(self, name: str) -> Value | None:
         """A variable of the frame's blocks, innermost first; ``x@entry``: what a kernel was given for a parameter."""
         name, at, _ = name.partition("@")
-        variable = self._locals.get(name)
+        variable = self.here.locals.get(name)
         if variable is None:
             return None
         if at and self.frame is not None and self.target is not None:
             passed = entry_value(self.frame, variable, self.target, self.memory)
             return passed or Value.absent(variable.type)
         return self.value_of(variable)
-
-    @cached_property
-    def _known(self) -> dict[int, Known]:
-        """Of variables that were asked for, by identity, what is the same for all lanes here."""
-        return {}
 
     def _known_of(self, variable: Variable) -> Known:
         type_ = self.complete_type(variable.type)
@@ -183,20 +176,9 @@ class ProgramEnvironment(Struct, dict=True):
                 what = Expression(matching[0], what.dialect)
         return Known(variable, type_, type_.size or 0, what, unit, self.context is context, may_be_dynamic(type_))
 
-    @cached_property
-    def _locals(self) -> dict[str | None, Variable]:
-        """The variables of the frame's blocks by name, without those that others hide."""
-        found: dict[str | None, Variable] = {}
-        for variable in self.local_variables():
-            found.setdefault(variable.name, variable)
-        return found
-
     def local_variables(self) -> Iterator[Variable]:
         """The variables of the frame's blocks, those that hide others first."""
-        for scope in self.frame.scopes if self.frame is not None else ():
-            yield from reversed(scope.variables)
-        if self.frame is not None and self.frame.inline is not None and self.program is not None:
-            yield from lds_layout.body_variables(self.program, self.frame.inline.function)
+        return self.here.local_variables()
 
     def global_symbol(self, name: str, is_global: bool = False) -> Value | None:
         """A global variable, function, enumerator or symbol; ``is_global``: it began with ``::``."""
@@ -253,14 +235,15 @@ class ProgramEnvironment(Struct, dict=True):
             raise
 
     def _value_at_location(self, variable: Variable) -> Value:
-        known = self._known.get(id(variable))
+        here = self.here
+        known = here.known.get(id(variable))
         if known is None:
-            known = self._known[id(variable)] = self._known_of(variable)
+            known = here.known[id(variable)] = self._known_of(variable)
         type_ = known.type
         if known.expression is not None:
             own = self.frame if known.is_own_unit else None
             context = own.context if own is not None else self.context_of(variable)
-            found = self.shared.located(known, context) if self.shared is not None else known.located(context)
+            found = here.locations.located(known, context) if here.locations is not None else known.located(context)
             make = self._typed if known.may_be_dynamic else partial(value_at, memory=self.memory)
             return make(type_, found, context=context)
         location = variable.location
@@ -342,10 +325,10 @@ class ProgramEnvironment(Struct, dict=True):
 
     # -- types
 
-    @cached_property
+    @property
     def types(self) -> TypeLookup:
         """The types of the frame and the program."""
-        return TypeLookup(self.program, self.frame)
+        return self.here.types
 
     def is_type(self, name: str) -> bool:
         """Whether a name is a type and no variable hides it."""
@@ -373,6 +356,8 @@ class ProgramEnvironment(Struct, dict=True):
     @cached_property
     def _registers(self) -> RegisterFile | None:
         """The registers of the frame."""
+        if self.given_registers is not None:
+            return self.given_registers
         if self.frame is None or self.target is None or self.frame.scope.thread is None:
             return None
         return RegisterFile(self.frame.context.access.target, self.frame.scope.thread, self.frame.context)
@@ -395,7 +380,7 @@ class ProgramEnvironment(Struct, dict=True):
 
 def local_variable(environment: ProgramEnvironment, name: str) -> Known | None:
     """A variable of the frame's blocks, and what is known of it here whatever the lane."""
-    variable = environment._locals.get(name)
+    variable = environment.here.locals.get(name)
     return None if variable is None else environment._known_of(variable)
 
 
@@ -411,36 +396,8 @@ class StaticContext(FrameContext):
     """The context of a program that is not running: its file's memory, and nothing else."""
 
     def __init__(self, program: Program, memory: Memory) -> None:
-        self.program = program
+        super().__init__(PhysicalFrame(program, None, None, lambda pc, wave_size: None), None, None)
         self.memory = memory
-        self.pc = None
-        self.wave_pc = None
-        self.lane = None
-        self.callee = None
-        self.object = None
-        self.iteration = None
-        self._call_sites = None
-        self.unwound = None
-
-    @cached_property
-    def function(self) -> Function | None:
-        """There is no current function."""
-        return None
-
-    @cached_property
-    def iterations(self) -> int:
-        """There are no loops under way."""
-        return 1
-
-    @cached_property
-    def wave_size(self) -> int:
-        """That of the target's usual waves."""
-        return self.program.code_object.target.default_wave_size
-
-    @cached_property
-    def found_row(self) -> FoundRow | None:
-        """There are no frames."""
-        return None
 
     def register_location(self, number: int) -> LocationDescription:
         """There are no registers."""
@@ -503,7 +460,7 @@ def _in_function(environment: ProgramEnvironment, function: CodeScope, name: str
                 raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
             if frame is None:
                 raise ExpressionError(f"No frame is currently executing in block {_title(function)}.")
-            return (environment if frame is environment.frame else replace(environment, frame=frame)).value_of(variable)
+            return (environment if frame is environment.frame else in_frame(environment, frame)).value_of(variable)
     for child in function.children:
         found = _in_function(environment, child, name)
         if found is not None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment, variable_here
 from rocdbg.debugger.expr.program_data import Data, before_prologue
@@ -55,7 +57,7 @@ class ArgumentText(Protocol):
 
     @property
     def is_plain(self) -> bool:
-        """Whether nobody outside of the debugger makes the text."""
+        """Whether only the debugger itself makes the text."""
 
 
 def lane_arguments(data: Data, frames: Sequence[Frame], text: ArgumentText) -> list[list[Row]]:
@@ -96,7 +98,7 @@ class _Place:
             known = variable_here(environment, variable)
         except DwarfError:  # each lane says so
             return None
-        memory, context, shared = environment.memory, environment.context_of(variable), environment.shared
+        memory, context, shared = environment.memory, environment.context_of(variable), environment.here.locations
         if not isinstance(memory, LaneMemory) or shared is None or known.may_be_dynamic:
             return None
         lanes = self._lanes
@@ -207,11 +209,7 @@ class _Texts:
         text = self._known.get(key)
         if text is None:
             watched = WatchedMemory(memory)
-            environment.__dict__["memory"] = watched
-            try:
-                text = self._text.of_value(environment, value)
-            finally:
-                environment.__dict__["memory"] = memory
+            text = self._text.of_value(replace(environment, given_memory=watched), value)
             if not watched.by_lane:
                 self._known[key] = text
         return text

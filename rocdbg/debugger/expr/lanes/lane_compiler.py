@@ -290,7 +290,7 @@ class LaneCompiler:
 
     def _typed_memory(self, type_: Type, address: Term) -> Term:
         if not isinstance(address.bare, PointerType) and not c_types.is_integral(address.type):
-            raise Untranslatable("an address that is no number")
+            raise Untranslatable("an address that is not a number")
         return self._at(type_, address)
 
     def _element(self, base: Term, index: Term) -> Term:

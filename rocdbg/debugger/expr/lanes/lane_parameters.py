@@ -30,7 +30,7 @@ class Parameters:
         self.all: list[Parameter] = []
 
     def term(self, name: str) -> Term:
-        """The value of ``$name``. Raises `Untranslatable` for what is no number."""
+        """The value of ``$name``. Raises `Untranslatable` for what is not a number."""
         value = _value(name, self._environment)
         if value.data is None and (address := value.address) is not None:
             # what the program's buffers are called: it is in memory, at the same place while the program runs

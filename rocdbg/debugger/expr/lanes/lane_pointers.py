@@ -64,7 +64,7 @@ def _generic_number(term: Term, space: int, environment: Environment) -> Node:
         return number
     aperture = environment.memory.generic_address(space, 0)
     if aperture is None:
-        raise Untranslatable("a pointer into a space that is no part of the generic one")
+        raise Untranslatable("a pointer into a space that is not part of the generic one")
     is_null = apply(Op.EQ, number, constant(null_address(space)))
     return apply(Op.SELECT, is_null, constant(0), apply(Op.OR, number, constant(aperture)), type=I64)
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, MemoryAccessError
 from rocdbg.debugger.base.focus import STATIC, Focus
 from rocdbg.debugger.expr.complex_numbers import parts
+from rocdbg.debugger.expr.parsing.tree_store import TreeStore
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
@@ -55,6 +56,8 @@ class Convenience:
         self.functions: dict[str, Function] = dict(_FUNCTIONS)
         self.macros: dict[str, Macro] = {}
         """Those of ``macro define``, by name."""
+        self.trees = TreeStore()
+        """Of the session's expressions."""
         self.text: Callable[[Value], str] = lambda value: str(value.as_int())
         """Makes text of values; by what shows them, where there is that."""
 

@@ -7,10 +7,10 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from rocdbg.addresses import NOWHERE
 from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.expr.environments.names_here import in_frame
 from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES
@@ -51,12 +51,12 @@ def up_level_value(environment: ProgramEnvironment, name: str) -> Value | None:
         return environment.value_of(variable)
     host = copy(environment.frame)
     host.context, host.function, host.inline, host.scopes = around.context, around.context.function, None, around.scopes
-    return replace(environment, frame=host).value_of(variable)
+    return in_frame(environment, host).value_of(variable)
 
 
 # The frames of the subprograms around a nested one: what its up-level variables are evaluated in (A.3.3.5 (3)).
 MOST_LEVELS = 32
-"""Subprograms around a subprogram that are looked at: nobody nests deeper but a hostile file."""
+"""How many enclosing subprograms are examined; only a hostile file nests deeper."""
 
 
 class Enclosing(Struct, frozen=True):

@@ -10,7 +10,7 @@ from rocdbg.dwarf.info.names import split_qualified
 from rocdbg.dwarf.info.namespaces import Namespaces, declared_in, imported
 
 MOST_SCOPES = 100
-"""Namespaces and classes around a function in which names are looked for: nobody nests deeper but a hostile file."""
+"""Namespaces and classes around a function in which names are looked up; only a hostile file nests deeper."""
 MOST_ALIASES = 8
 """Aliases of aliases that are followed."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -15,6 +14,7 @@ from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.macro_expansion import expand
 from rocdbg.debugger.expr.parsing.macro_scope import macros_at
 from rocdbg.debugger.expr.parsing.parser import parse
+from rocdbg.debugger.expr.parsing.tree_store import KeptTree
 from rocdbg.dwarf.info import DebugInfoError
 
 
@@ -42,14 +42,14 @@ def parse_in(
         return asked_names[-1][1]
 
     key = text, environment.input_radix, environment.is_cplusplus
-    known = _TREES.get(key)
+    store = environment.convenience.trees
+    known = store.find(key)
     if known is not None:
-        tree, types, names, needed = known
-        same_types = all(names_type(name) is answer for name, answer in types)
-        if same_types and all(environment.types.is_known(name) is answer for name, answer in names):
+        same_types = all(names_type(name) is answer for name, answer in known.types)
+        if same_types and all(environment.types.is_known(name) is answer for name, answer in known.names):
             if names_first:
-                need_known(needed, environment)
-            return tree
+                need_known(known.needed, environment)
+            return known.tree
     found: list[syntax.Name | syntax.TypeName] = []
     with nesting_limited(text):
         try:
@@ -59,12 +59,7 @@ def parse_in(
                 need_known(found, environment)
             raise
     needed = tuple(names_of(tree, environment.is_cplusplus)) if has_effect(tree) else ()
-    if len(text) <= MAX_KEPT_TEXT:
-        if len(_TREES) >= MAX_KEPT or _kept[0] + len(text) > MAX_KEPT_CHARACTERS:
-            _TREES.clear()
-            _kept[0] = 0
-        _kept[0] += len(text)
-        _TREES[key] = tree, tuple(dict(asked_types).items()), tuple(dict(asked_names).items()), needed
+    store.keep(key, KeptTree(tree, tuple(dict(asked_types).items()), tuple(dict(asked_names).items()), needed))
     if names_first:
         need_known(needed, environment)
     return tree
@@ -79,20 +74,6 @@ def _without_macros(text: str, environment: Environment) -> str:
         return expand(text, scope.find)
     except DebugInfoError:
         return text
-
-
-_Answers: TypeAlias = tuple[tuple[str, bool], ...]
-_TREES: dict[
-    tuple[str, int, bool], tuple[syntax.Expression, _Answers, _Answers, tuple[syntax.Name | syntax.TypeName, ...]]
-] = {}
-"""Trees of texts that were parsed (loops and conditions evaluate the same ones over and over), with what was asked of
-the environment meanwhile: `is_type` and `is_known`. A tree holds wherever the answers are the same. Last, the names
-that must mean something before it is evaluated."""
-MAX_KEPT, MAX_KEPT_CHARACTERS = 16_384, 1 << 20
-"""Trees, and characters of their texts together: thousands of breakpoints at a line have each a condition."""
-MAX_KEPT_TEXT = 1024
-_kept = [0]
-"""Characters of the texts in `_TREES`; a list, as it changes."""
 
 
 @contextmanager

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from weakref import WeakKeyDictionary
 
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.dwarf.info.macro_sections import Macro as Macro
-from rocdbg.dwarf.info.macro_sections import MacroTable, macros_of
 from rocdbg.dwarf.info.unit import Unit
-
-_TABLES: WeakKeyDictionary[Unit, MacroTable] = WeakKeyDictionary()
-
-
-def table_of(unit: Unit) -> MacroTable:
-    """The macros of a unit, read once. Raises `DebugInfoError`."""
-    table = _TABLES.get(unit)
-    if table is None:
-        table = _TABLES[unit] = macros_of(unit)
-    return table
 
 
 class MacroScope:
@@ -35,14 +23,14 @@ class MacroScope:
         if self._known is None:
             known: Mapping[str, Macro] = {}
             if self.unit is not None and self.file is not None:
-                known = table_of(self.unit).at(self.file, self.line)
+                known = self.unit.macros.at(self.file, self.line)
             self._known = known
         return self._known
 
     @property
     def has_macros(self) -> bool:
         """Whether the unit's debug information has any."""
-        return self.unit is not None and bool(table_of(self.unit).changes)
+        return self.unit is not None and bool(self.unit.macros.changes)
 
     def of_program(self, name: str) -> Macro | None:
         """The program's macro of a name."""
@@ -58,7 +46,7 @@ class MacroScope:
     def all_of(self, name: str) -> Iterator[Macro]:
         """Every definition of a name in the unit."""
         if self.unit is not None:
-            for change in table_of(self.unit).changes:
+            for change in self.unit.macros.changes:
                 if change.name == name and change.macro is not None:
                     yield change.macro
 

@@ -36,7 +36,7 @@ def parse(
 ) -> syntax.Expression:
     """The tree of ``text``.
 
-    ``is_type`` says whether a name that is no C keyword names a type in scope; ``is_known`` whether a
+    ``is_type`` says whether a name that is not a C keyword names a type in scope; ``is_known`` whether a
     name with template arguments exists. ``is_cxx``: C++ has words that C has not. ``names`` gets the names
     in order, so that after an error it holds those before it. Raises `ExpressionError` with the offset.
     """

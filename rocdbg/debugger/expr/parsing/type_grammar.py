@@ -30,7 +30,7 @@ types go by names."""
 class TypeGrammar(Struct):
     """Parses type names from a stream of tokens.
 
-    ``is_type`` says whether a name that is no C keyword names a type in scope, ``expression`` parses the operand
+    ``is_type`` says whether a name that is not a C keyword names a type in scope, ``expression`` parses the operand
     of ``typeof``. ``names`` gets the names that were read.
     """
 

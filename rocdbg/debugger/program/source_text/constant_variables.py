@@ -32,7 +32,6 @@ from rocdbg.debugger.program.source_text.source_tokens import (
     tokens_of,
 )
 from rocdbg.dwarf.info import DebugInfoError, Function, SourceFile, Unit, Variable
-from rocdbg.dwarf.info.macro_sections import macros_of
 from rocdbg.dwarf.info.scopes import LexicalBlock, Scope
 from rocdbg.dwarf.info.types import (
     BaseType,
@@ -223,7 +222,7 @@ def _qualifiers(type_: Type) -> set[Qualifier]:
 def macros_at(unit: Unit, file: SourceFile, line: int) -> Definitions | None:
     """All macros at a line of a unit's file; None without debug information of them."""
     try:
-        known = macros_of(unit).at(file, line)
+        known = unit.macros.at(file, line)
     except DebugInfoError:
         return None
     if not known:

@@ -129,7 +129,7 @@ class FunctionText:
         return [function.type for function in self._info.functions_named(name)]
 
     def places(self, name: str) -> list[int]:
-        """Where a name stands that is no member's."""
+        """Where a name stands that is not a member's."""
         return self._objects.get(name, [])
 
     def is_visible(self, declared: int, index: int) -> bool:
@@ -369,7 +369,7 @@ class FunctionText:
         )
 
     def _is_cast(self, closing: int) -> bool:
-        """Whether parentheses have nothing but a type that is no reference in them."""
+        """Whether parentheses have nothing but a type that is not a reference in them."""
         start = self._start_of(closing)
         words = [] if start is None else [token.text for token in self.tokens[start + 1 : closing]]
         return bool(words) and all(
@@ -417,9 +417,9 @@ class FunctionText:
 def member_after(
     tokens: Sequence[Token], index: int, object_type: Type, closing: Callable[[int], int]
 ) -> tuple[int, Type | None]:
-    """The token behind what begins at ``index``, and the type of what is meant; None if that is no data member.
+    """The token behind what begins at ``index``, and the type of what is meant; None if that is not a data member.
 
-    ``closing`` gives the token that closes the bracket at a token. What a member points to is no part of the object.
+    ``closing`` gives the token that closes the bracket at a token. What a member points to is not part of the object.
     """
     type_: Type | None = object_type
     while type_ is not None and index < len(tokens) and tokens[index].text in (".", "["):

@@ -1,7 +1,7 @@
 """Integer expressions of C and C++ as source text has them, computed as the languages define it.
 
 What a language leaves undefined (overflow of signed numbers, division by zero, shifts beyond the width) has no value:
-what compiled code makes of it cannot be told from the text.
+what compiled code makes of it does not follow from the text.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class UnitTexts(Struct, dict=True):
 
 
 def _begins_token(line: str, column: int) -> bool:
-    """Whether a column of a line's bytes, from 1 on, may be a token's first; 0 is no column."""
+    """Whether a column of a line's bytes, from 1 on, may be a token's first; 0 is not a column."""
     data = line.encode()
     if not column or data.lstrip()[:1] == b"#":
         return True

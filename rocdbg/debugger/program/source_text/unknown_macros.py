@@ -1,4 +1,4 @@
-"""What a function's text may hide in macros whose definitions nobody knows: those of the command line (``-DTILE=16``)
+"""What a function's text may hide in macros with unknown definitions: those of the command line (``-DTILE=16``)
 and of headers that are not to be had.
 
 Any name may be one that neither the language nor a text nor the debug information declares (`KnownNames`). As an
