@@ -52,8 +52,8 @@ def test_batch(arguments: list[str], status: int, output: str, errors: str) -> N
 
 TOOLS = [
     (["run", "no\x1b[31m"], "rocdbg: cannot run no\\x1b[31m: No such file or directory"),
-    (["llvmdi", "check", "f", "\x1b[31m"], r"rocdbg llvmdi: error: unrecognized arguments: \033[31m"),
-    (["annotate", "f", "-o", "g", "\x1b[31m"], r"rocdbg annotate: error: unrecognized arguments: \033[31m"),
+    (["llvmdi", "check", "f", "\x1b[31m"], r"rocdbg llvmdi: error: unrecognized arguments: \x1b[31m"),
+    (["annotate", "f", "-o", "g", "\x1b[31m"], r"rocdbg annotate: error: unrecognized arguments: \x1b[31m"),
 ]
 
 

@@ -97,7 +97,7 @@ def same_states(
     session.break_at(function or session.launch.kernel.name)
     rng = random.Random(file + seed)
     session.run()
-    while session.inferior.target is not None and not session.running.runner.state.pending_signal:
+    while session.inferior.target is not None and not session.running.runner.parts.state.pending_signal:
         session.running.proceed()
     found = {}
     for _ in range(moves):

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import rocdbg
 from rocdbg import Debugger
 
 pytestmark = pytest.mark.llvm
@@ -83,8 +82,7 @@ def test_split_objects_and_packages(
     assert session_of(split) == wanted
 
     (tmp_path / "split.co.dwp").unlink()
-    with pytest.raises(rocdbg.Error, match='Function "scale" not defined'):
-        Debugger(split).execute("list scale")
+    Debugger(split).execute("list scale")  # by the symbol and the line table, which the skeleton has
     assert f"Could not find DWO CU {part}(0x" in capfd.readouterr().err
 
 

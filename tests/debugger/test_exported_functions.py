@@ -28,7 +28,7 @@ def test_backtrace_behind_an_earlier_call(compiled: Callable[..., Path], target:
     session.focus.select_frame(1)
     assert session.data.evaluate("a").as_int() == 15
     finished = session.running.finish()
-    assert finished.returned is not None and finished.returned.as_int() == 29
+    assert finished.returned is not None and finished.returned.value.as_int() == 29
 
 
 def test_the_table(compiled: Callable[..., Path]) -> None:

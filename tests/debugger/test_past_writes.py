@@ -90,7 +90,8 @@ def step(target: RecordedTarget, wave: Wave) -> None:
 
 def log_of_writes(target: RecordedTarget, wave: Wave, watched: Sequence[Place], steps: int) -> list[list[int]]:
     """The positions at which instructions have written each place."""
-    memory = [wave.state, wave.lds, *(each.data for each in target.machine.memory.allocations if each.name != "code")]
+    allocations = [each.data for each in target.machine.memory.allocations if each.name != "code"]
+    memory = [wave.state, wave.engine, wave.lds, *allocations]
     log: list[list[int]] = [[] for _ in watched]
     probed = [[place] for place in watched if place.text.startswith("$")]
     probed.append([place for place in watched if not place.text.startswith("$")])

@@ -60,7 +60,7 @@ def test_each_kernel(mixed: Path, size: int, waves: int) -> None:
     assert session.data.evaluate("v").as_int() == size
     assert session.data.evaluate("$v0").size == 4 * size
     finished = session.running.finish()
-    assert finished.returned is not None and finished.returned.as_int() == 2 * size
+    assert finished.returned is not None and finished.returned.value.as_int() == 2 * size
 
 
 @pytest.mark.llvm

@@ -314,7 +314,7 @@ def test_errors(line: str, column: int, reason: str) -> None:
         ("gfx908", "global_load_dword a0, v[0:1], off", "it takes vector registers"),
         ("gfx900", "flat_load_dword v0, v[0:1] offset:-1", "offset must be 0 to 0xfff, not -1"),
         ("gfx1030", "flat_load_dword v0, v[0:1] offset:2048", "offset must be 0 to 0x7ff, not 2048"),
-        ("gfx900", "v_add3_u32 v0, 0x1234, v1, v2", "no inline constant"),
+        ("gfx900", "v_add3_u32 v0, 0x1234, v1, v2", "not an inline constant"),
         ("gfx1100", "v_add_f32_e64_dpp v0, v1, s2 row_shl:1", "src1 cannot be `s2'"),
         ("gfx1200", "s_barrier_init s0", "it takes m0 or inline constants"),
         ("gfx1250", "v_readlane_b32 s20, src_private_limit, s4", "it takes vector registers"),

@@ -367,7 +367,7 @@ def test_no_room_for_a_file(place: Place) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
-from rocdbg.sim import object_cache
+from rocdbg.sim.engine import object_cache
 os.replace = lambda *arguments, **options: os.kill(os.getpid(), 9)
 object_cache.ObjectCache(Path(sys.argv[1])).write("ab" * 32, b"note", b"code")
 """
