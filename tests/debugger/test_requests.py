@@ -93,7 +93,7 @@ def test_lane_ranges(mask: int, text: str) -> None:
 
 PLUGIN = '''
 """Doubles numbers."""
-from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values import c_types as ctypes
 from rocdbg.debugger.values.value import Value
 
 def double(host, values):

@@ -49,7 +49,7 @@ SELECTIONS: list[tuple[str, Callable[[Session], object], Focus | str, list[str]]
     ("thread 2", lambda s: s.focus.select_thread(2), Focus(2, 0), INACTIVE),
     ("thread 1:3", lambda s: s.focus.select_thread(1, 3), Focus(1, 3), []),
     ("thread 1:0", lambda s: s.focus.select_thread(1, 0), Focus(1, 0), INACTIVE),
-    ("thread 3:63", lambda s: s.focus.select_thread(3, 63), Focus(3, 63), INACTIVE),
+    ("thread 3:63", lambda s: s.focus.select_thread(3, 63), Focus(3, 63), ["Current lane is unused."]),
     ("thread 1:4", lambda s: s.focus.select_thread(1, 4), "Lane 4 does not exist on this thread.", []),
     ("thread 3:64", lambda s: s.focus.select_thread(3, 64), "Lane 64 does not exist on this thread.", []),
     ("thread 4", lambda s: s.focus.select_thread(4), "Unknown thread 4.", []),

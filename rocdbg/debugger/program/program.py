@@ -105,6 +105,8 @@ class Program:
         yield from self.info.declared_names()
         shown = (SymbolType.NOTYPE, SymbolType.OBJECT, SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
         for symbol in self.code_object.symbols:
+            if symbol.is_absolute and "." in symbol.name:
+                continue  # LLVM's count of what a function uses: `saxpy.num_vgpr`
             if symbol.type in shown and symbol.is_defined and symbol.name and not symbol.name.startswith(".L"):
                 data = symbol.type == SymbolType.OBJECT or symbol.is_absolute or not self.code_object.is_code(symbol)
                 yield DeclaredName(symbol.name, NameKind.DATA_SYMBOL if data else NameKind.SYMBOL, 0)
