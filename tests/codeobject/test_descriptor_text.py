@@ -161,7 +161,9 @@ def _targets() -> list[tuple[str, int]]:
         if name in ("gfx802", "gfx805"):
             continue  # the assembler always writes 96 SGPRs for these, whatever the directive says
         target = target_by_name(name)
-        for setting in ("", ":xnack+", ":xnack-") if target.supports_xnack else ("",):
+        always_on = name.startswith(("gfx94", "gfx95", "gfx9-4", "gfx125"))  # the assembler refuses XNACK off there
+        settings = ("", ":xnack+") if always_on else ("", ":xnack+", ":xnack-")
+        for setting in settings if target.supports_xnack else ("",):
             found.append((name + setting, 6 if target.is_generic else 4 + len(found) % 3))
     return found
 
