@@ -45,7 +45,7 @@ LANES = [
     ("info lanes -all", r"(?s)  63 +U +AMDGPU Lane 1:1:1:2/63 .* \(unused\)$"),
     ("info lanes 5", r"^No lanes match '5'\."),
     ("lane apply 4-5 -all -q print $_lane", r"^\$8 = 4\n\$9 = 5$"),
-    ("lane 5", r"Switching to thread 2, lane 5 .*\nwarning: Current lane is inactive"),
+    ("lane 5", r"Switching to thread 2, lane 5 .*\nwarning: Current lane is unused"),
     ("thread find Lane.*\\[68,0,0\\]", r"^Thread 2, lane 4 has target id 'AMDGPU Lane 1:1:1:2/4 \(0,0,0\)\[68,0,0\]'$"),
     ("info waves", r"^1 waves \(0 running, 0 single-stepping, 1 stopped\)$"),
     ("info waves count 1", r"^1$"),
@@ -68,7 +68,7 @@ ADDRESSES = [
     ("set var $s32 = 0x42", ""),
     ("print/x private_lane#$s32", r" = private_lane#0x42$"),
     ("set var $s32 = $temp", ""),
-    ("print (unsigned int *) private_lane#$addr", r" = \(unsigned int \*\) private_lane#0xffffffff$"),
+    ("print (unsigned int *) private_lane#$addr", r" = \(unsigned int \*\) 0x0$"),  # null as well
     ("print *(unsigned int *) private_lane#0x0 = 3", " = 3$"),
     ("print *(unsigned int *) (private_lane#$addr + 1)", " = 3$"),
     ("set var $long_long = (unsigned long long) private_lane#0x0", ""),
