@@ -42,7 +42,8 @@ def test_tools_whose_input_is_not_there(tool: str, tmp_path: Path) -> None:
     words = f"-o {tmp_path}/out ./not-there" if tool == "annotate" else "check ./not-there"
     for redirection in ("2>&-", "2>/dev/full", ">&- 2>&-", "2>&1 >/dev/null | false"):
         done = shell(f"{tool} {words} {redirection}")
-        assert (done.returncode, done.stderr) == (2 if tool == "dwarf" else 1, "")
+        opened = 2 if tool == "dwarf" and "|" not in redirection else 1  # behind a pipe, the status of `false`
+        assert (done.returncode, done.stderr) == (opened, "")
 
 
 def test_a_program_finds_its_streams_as_they_were() -> None:
