@@ -215,9 +215,10 @@ def test_returned_values(launch: Launch, target: str, level: str) -> None:
         session.focus.select_lane(5)
         event = session.running.finish()
         assert (event.reason, session.focus.frame().name) == (StopReason.FINISHED, "returns")
-        seen[name] = session.data.format(event.returned.value).split(" '")[0] if event.returned is not None else None
-        if name == "mixed" and event.returned is not None:
-            seen[name] = session.data.format(event.returned.value)
+        value = event.returned.value if event.returned is not None else None
+        seen[name] = session.data.format(value).split(" '")[0] if value is not None else None
+        if name == "mixed" and value is not None:
+            seen[name] = session.data.format(value)
         event = session.running.proceed()
     assert seen == {
         name: None if level != "-O0" and name in CHANGED else text(item) for name, text in RETURNS
