@@ -18,6 +18,7 @@ from rocdbg.cli import internal_errors
 from rocdbg.cli.command_registry import CommandError
 from rocdbg.cli.interrupts import Signals, Terminated
 from rocdbg.cli.leaving_commands import Quit
+from rocdbg.cli.look import meet_terminal
 from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.script import Line
 from rocdbg.cli.shell import Shell
@@ -142,6 +143,7 @@ def _make_shell(options: argparse.Namespace) -> Shell:
     colour = interactive and os.environ.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in os.environ
     shell = Shell(Session(), Writer(sys.stdout, colour), Writer(sys.stderr), interactive)
     if interactive:
+        meet_terminal(shell)
         from rocdbg.cli.pager import Pager
 
         shell.out.pager = Pager(shell, sys.stdout)
@@ -190,7 +192,8 @@ def _wait_for_detached(shell: Shell) -> None:
 
 def _start(shell: Shell, options: argparse.Namespace) -> bool:
     if not options.quiet and not options.batch:
-        shell.line(f"rocdbg {rocdbg.__version__}: debugging AMD GPU kernels without an AMD GPU.")
+        shell.out.styled([("version", f"rocdbg {rocdbg.__version__}"),
+                          ("", ": debugging AMD GPU kernels without an AMD GPU.\n")])
         shell.line('For help, type "help".')
     good = True
     home = internal_errors.home_directory()

@@ -218,6 +218,12 @@ def _radices_set(shell: Shell) -> str:
     return f"Input and output radices now set to decimal {radix}, hex {radix:x}, octal {radix:o}."
 
 
+def _edits(shell: Shell) -> bool:
+    from rocdbg.cli.repl import edits_lines
+
+    return edits_lines(shell)
+
+
 def session_settings() -> tuple[Setting, ...]:
     """These settings."""
     return (
@@ -261,6 +267,16 @@ def session_settings() -> tuple[Setting, ...]:
             "non-stop", BOOLEAN, "whether rocdbg controls the inferior in non-stop mode",
             Place("non-stop", lambda shell: shell.settings.get("non-stop", False), _write_non_stop),
             sentence="Controlling the inferior in non-stop mode is {}.",
+        ),
+        Setting(
+            "editing", BOOLEAN, "editing of command lines as they are typed",
+            Place(
+                "editing", lambda shell: bool(shell.settings.get("editing", _edits(shell))),
+                lambda shell, value: shell.settings.__setitem__("editing", value),
+            ),
+            set_help="Set editing of command lines as they are typed.\n\nIf off, the terminal itself edits and shows "
+            "them; nothing is completed or drawn again. So it is where TERM is \"dumb\", and on a terminal that does "
+            "not answer, as one that a program drives, until it is set.",
         ),
         Setting(
             "history size", DEPTH, "the size of the command history", of_front_end("history size", 256),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.command_options import Option, OptionGroup
 from rocdbg.cli.command_registry import Category, CommandError, Completes
+from rocdbg.cli.look import restyle
 from rocdbg.cli.paths import expand, search_folder
 from rocdbg.cli.setting_declaration import Place, Setting, of_engine, of_front_end, of_launch, of_print, of_program
 from rocdbg.cli.value_kinds import (
@@ -104,6 +105,7 @@ def _redirect_line(shell: Shell) -> str:
 
 def _colour(shell: Shell) -> None:
     shell.out.colour = bool(STYLE.read(shell)) and shell.can_colour
+    restyle(shell)
 
 
 def _set_direction(shell: Shell, word: object) -> None:
@@ -413,6 +415,8 @@ SETTINGS = (
     ),
     Setting(
         "style sources", BOOLEAN, "whether source code styling is enabled", STYLE_SOURCES,
+        set_help="Set whether source code styling is enabled.\nIf enabled, source code is styled.\nNote that source "
+        "styling only works if styling in general is enabled,\nsee \"show style enabled\".",
         line=lambda shell: f"Source code styling is {'enabled' if STYLE_SOURCES.read(shell) else 'disabled'}.",
     ),
     Setting(
