@@ -30,7 +30,9 @@ class LinePrompt:
     def read(self, prompt: str) -> str:
         """A command line. Raises EOFError at the end of input."""
         line = self._line(prompt)
-        self._wanted = what_is_wanted(line) if self._says else ""
+        wanted = what_is_wanted(line) if self._says else ""
+        # GDB says nothing of `if` and `while`
+        self._wanted = wanted.replace(".  ", ".\n", 1) if ".  " in wanted else ""
         return line
 
     def more(self, prompt: str) -> str:

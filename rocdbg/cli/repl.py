@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.internal_errors import home_directory
-from rocdbg.cli.leaving_commands import Quit
 from rocdbg.cli.line_prompt import LinePrompt
 from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.progress import progress_shown
@@ -51,14 +50,15 @@ def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
     return attempt(shell, lambda: shell.guard(run, first)) and good == [True]
 
 
-def run_prompt(shell: Shell, quiet: bool = False) -> int:
-    """Read and run commands until the end of input or `quit`; returns the exit status."""
+def run_prompt(shell: Shell) -> None:
+    """Read and run commands until the end of input. Raises `Quit` for `quit`."""
     if sys.stdin.isatty() and sys.stdout.isatty():
-        return _run_terminal(shell)
-    return _run_lines(shell)
+        _run_terminal(shell)
+    else:
+        _run_lines(shell)
 
 
-def _run_lines(shell: Shell) -> int:
+def _run_lines(shell: Shell) -> None:
     """Commands from a pipe or file: the prompt is plain text, as GDB's is."""
     prompt = LinePrompt(shell, says_what_is_wanted=False)
     while True:
@@ -66,7 +66,7 @@ def _run_lines(shell: Shell) -> int:
             line = _read(shell, lambda: prompt.read(prompt_text(shell)))
         except EOFError:
             shell.line("quit")
-            return 0
+            return
         if line is not None:
             run_statement(shell, line, prompt.more)
 
@@ -191,27 +191,24 @@ def edits_lines(shell: Shell) -> bool:
     return bool(said) if said is not None else shell.interactive and shell.answers and not is_dumb()
 
 
-def _run_terminal(shell: Shell) -> int:
+def _run_terminal(shell: Shell) -> None:
     prompts = _Prompts(shell)
     shell.ask = prompts.ask
     try:
-        return _read_and_run(shell, prompts)
+        _read_and_run(shell, prompts)
     finally:
         prompts.close()
 
 
-def _read_and_run(shell: Shell, prompts: _Prompts) -> int:
+def _read_and_run(shell: Shell, prompts: _Prompts) -> None:
     while True:
         try:
             line = _read(shell, lambda: prompts.now().read(prompt_text(shell)))
         except EOFError:
             shell.line("quit")
-            try:
-                run_statement(shell, "quit", prompts.more)
-            except Quit as request:
-                return request.status
+            run_statement(shell, "quit", prompts.more)
             if not sys.stdin.isatty():
-                return 0
+                return
             continue
         if line is not None:
             shell.state.remember(line)

@@ -86,6 +86,7 @@ class Shell:
         self.can_colour = self.out.colour
         self.registry = registry or Registry()
         self.settings: dict[str, object] = {}
+        self.program_out: Writer | None = None  # for what kernels print, if that is not among what commands write
         self.look = Look()  # what is known of the terminal
         self.typed_ahead = b""  # what the user typed while the terminal was asked
         self.answers = True  # whether the terminal answers when it is asked

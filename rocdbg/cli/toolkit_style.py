@@ -12,6 +12,7 @@ from rocdbg.cli.look import TRUE_COLOUR, roles
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
+MOST_STYLES = 32
 _MENU = ("completion-menu", "completion-menu.completion", "completion-menu.meta.completion",
          "completion-menu.multi-column-meta")
 _MENU_CURRENT = ("completion-menu.completion.current", "completion-menu.meta.completion.current")
@@ -28,8 +29,9 @@ def theme_style(shell: Shell, full_screen: bool) -> BaseStyle:
         rules = _rules(shell, full_screen)
         key = tuple(rules.items())
         if key not in made:
-            made.clear()
-            made[key] = Style(list(key))
+            if len(made) > MOST_STYLES:
+                made.pop(next(iter(made)))
+            made[key] = Style(list(key))  # others live on: prompt_toolkit tells styles apart by their addresses
         return made[key]
 
     return DynamicStyle(now)
