@@ -78,6 +78,7 @@ class Writer:
         self.at_line_start = True
         self.log: TextIO | None = None  # a copy without colour (`set logging`)
         self.pager: Pager | None = None  # on a terminal
+        self.also: TextIO | None = None  # what the full screen will show, which is chosen and not there yet
         self.log_alone = False  # whether the stream gets nothing (`set logging redirect`)
         self.failure: OSError | ValueError | None = None
         self.failed: Callable[[str], None] = lambda message: None
@@ -91,6 +92,8 @@ class Writer:
         if not text:
             return
         self.at_line_start = text.endswith("\n")
+        if self.also is not None and self.stream is self._base[0]:
+            self.also.write(text)
         if self.log is not None:
             self._copy(self.log, ESCAPES.sub("", text))
             if self.log_alone and self.log is not None:

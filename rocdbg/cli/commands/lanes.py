@@ -6,6 +6,8 @@ import enum
 import re
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from rocdbg.cli.apply_commands import APPLY_OPTIONS, Flags, run_for
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.command_options import Option, Unknown
@@ -321,7 +323,18 @@ def thread_apply_all(shell: Shell, ascending: bool, flags: Flags, line: str) -> 
 # -- lanes
 
 
-@command("lane", category=RUNNING, needs=need_threads, args=Arguments(optional("number", LANE)))
+def _lane_number(shell: Shell, text: str) -> int:
+    """A lane's number. A position would be an expression too, whose value is its last part."""
+    inside = text.strip().strip("()[] ")
+    if text.strip()[:1] in "([" and "," in inside and not any(mark in inside for mark in "()[]{}\"'"):
+        raise CommandError(f'A lane is a number: "workitem {inside}" selects a work-item by its position.')
+    return shell.session.data.integer(text)
+
+
+LANE_NUMBER = structs.replace(LANE, read=_lane_number)
+
+
+@command("lane", category=RUNNING, needs=need_threads, args=Arguments(optional("number", LANE_NUMBER)))
 def lane_(shell: Shell, number: int | None) -> None:
     """Use this command to switch between lanes of the current wave.
 

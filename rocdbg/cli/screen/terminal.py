@@ -163,6 +163,7 @@ class FullScreen:
         """Take the terminal: what is written goes to the command window from now on."""
         if not self.started:
             self.started = True
+            self.shell.out.also = self.shell.err.also = None
             stream = self.screen.command.stream
             stream.flushed = self._repaint
             stream.show_progress = self._show_progress
