@@ -21,7 +21,7 @@ from rocdbg.debugger.target.runnable import Resume, TargetStop, WatchedMemory
 from rocdbg.debugger.target.simulated_calls import Caller, CallStacks
 from rocdbg.debugger.target.simulated_stops import on_host, run_options, target_stop
 from rocdbg.debugger.target.state import Target, WaveInfo
-from rocdbg.isa.operands import SPECIAL_CODES, special_code
+from rocdbg.isa.operands import SPECIAL_CODES, scalar_registers, special_code
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.memory import Allocation, AllocationError, AllocationKind, GlobalMemory
 from rocdbg.sim.core.memory import MemoryAccessError as SimMemoryAccessError
@@ -99,7 +99,7 @@ class DeviceState(ABC):
             self._wave_id(wave),
             wave.workgroup, wave.index, wave.wave_size, wave.used_lanes, LoadedAddress(wave.pc),
             wave.exec & all_lanes(wave.wave_size), wave.workgroup_size, self._title(dispatch),
-            wave.sgpr_count, wave.vgpr_count, wave.agpr_count, dispatch.plan.grid,
+            min(wave.sgpr_count, scalar_registers(wave.target)), wave.vgpr_count, wave.agpr_count, dispatch.plan.grid,
             dispatch.plan.workgroup, wave.instructions,
         )
 
