@@ -97,7 +97,7 @@ class Dispatch:
         self.services = services or HostServices(memory, RESIDENT_WAVES)
         """The services behind the hidden arguments of its kernel."""
         self._engine = engine
-        self._stops = EngineStops(engine, memory, self._waits, bool(plan.kernel.descriptor.uses_dynamic_stack))
+        self._stops = EngineStops(engine, memory, self._waits, bool(plan.state.descriptor.uses_dynamic_stack))
         self._spare, self._kind = spare, kind
         places = spare.take(kind) if spare is not None else None
         if places is None:
