@@ -108,7 +108,7 @@ def contributions(package: Mapping[str, bytes], index: str) -> dict[int, Contrib
     if names is None:
         raise DebugInfoError(index, 0, f"version {version} of package indexes is not known")
     columns, units, slots = word(4), word(8), word(12)
-    rows = 16 + 12 * slots  # behind the identities and the row numbers of the slots
+    rows = 16 + 12 * slots  # after the identities and the row numbers of the slots
     offsets = rows + 4 * columns
     sizes = offsets + 4 * columns * units
     if units > _MOST_UNITS or columns > len(_COLUMNS[2]) or sizes + 4 * columns * units > len(data):
