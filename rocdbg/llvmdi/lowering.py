@@ -304,7 +304,7 @@ class _Lowering:
         )
 
     def _record_entries(self, node: Node, records: list[Segment]) -> Iterator[LocationListEntry]:
-        """Those of `#dbg_value` records: the active ones of a variable are its parts."""
+        """The entries of `#dbg_value` records: the active records of a variable describe its parts."""
         if not records:
             return
         function = records[0].function
@@ -360,12 +360,12 @@ class _Lowering:
             return assembled(["undefined"], self.dialect)
         items = self.code(segment, function, address).location(tree)
         if not called and items[-1] == "piece_end":
-            items = items[:-1]  # the end of the expression completes it too, as DWARF 5 has it
+            items = items[:-1]  # the end of the expression completes it too, as in DWARF 5
         return assembled(items, self.dialect)
 
 
 class _Names:
-    """What the code of one segment's expression asks: see `rocdbg.llvmdi.dwarf_code.Names`."""
+    """What the code of one segment's expression needs: see `rocdbg.llvmdi.dwarf_code.Names`."""
 
     def __init__(self, lowering: _Lowering, segment: Segment, function: Function | None, address: int | None) -> None:
         self.lowering = lowering
@@ -455,7 +455,7 @@ class _Names:
         return node is not None and self.lowering.is_list(self.info.segments_of.get(node, ()))
 
     def pointee(self, tree: Tree) -> int:
-        """An object that is at this location whenever this segment is active, or an artificial one."""
+        """An object that has this location whenever this segment is active, or an artificial one."""
         node = self._argument(tree)
         if isinstance(node, Node):
             entry = self.lowering.by_node.get((node, None))
@@ -476,7 +476,9 @@ class _Names:
         return entry.offset
 
     def _stands_for(self, other: Segment, tree: Tree) -> bool:
-        """Whether a variable's only active segment says the same as a tree of this segment, wherever this is active."""
+        """Whether, wherever this segment is active, a variable's only active segment gives the same location as a tree
+        of this one.
+        """
         node = other.object
         assert node is not None
         if node.kind not in VARIABLES or not _alike(self.segment, other) or other.is_bounded != self.segment.is_bounded:
@@ -506,7 +508,7 @@ def _same(a: list[Operation], b: list[Operation]) -> bool:
 
 
 def _joined(entries: list[LocationListEntry]) -> list[LocationListEntry]:
-    """The same list with entries that adjoin and say the same made one."""
+    """The same list with adjacent equal entries merged."""
     result: list[LocationListEntry] = []
     for entry in entries:
         if result and entry[0] is not None and result[-1][1] == entry[0] and result[-1][2] == entry[2]:

@@ -124,7 +124,9 @@ class UnitParts:
         self.units += units
 
     def _parts_of(self, sections: Mapping[str, bytes], name: SplitName) -> Iterator[Mapping[str, bytes]]:
-        """What is to be read of a split object or package for one skeleton; of an object all comes with the first."""
+        """The sections to read from a split object or package for one skeleton; for an object, the first skeleton gets
+        all of them.
+        """
         is_new = id(sections) not in self._packages
         if CU_INDEX not in sections:
             if is_new:
@@ -152,7 +154,9 @@ class UnitParts:
                     compiled[self._id_of(unit, index, sections)] = unit
 
     def _id_of(self, unit: Unit, index: int, sections: Sections) -> int:
-        """A split unit's identity. Before DWARF 5 its own entry has it, which is read apart from all others."""
+        """A split unit's identity. Before DWARF 5 it is in the unit's own entry, which is read separately from all
+        others.
+        """
         if unit.id is not None:
             return unit.id
         found = self._entries.alone(sections).units[index].top.raw_attribute(At.GNU_DWO_ID)
