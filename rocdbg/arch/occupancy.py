@@ -1,5 +1,6 @@
-"""Occupancy: how many waves of a kernel a SIMD can hold at once, and which resource limits it.\n\nThe estimate is the
-compiler's: if a workgroup does not fill its SIMDs evenly, the remainder counts as a wave.
+"""Occupancy: how many waves of a kernel a SIMD can hold at once, and which resource limits it.
+
+The estimate is the compiler's: if a workgroup does not fill its SIMDs evenly, the remainder counts as a wave.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""AMDGPU processors: the meaning of ``e_flags`` machine values, and the properties of each processor.\n\n`TARGETS` is
-the only table; its rows agree with LLVM 22's assembler (``tests/arch/test_targets.py`` checks that).  `TargetId` (a
-processor with its xnack and sramecc settings) is in `rocdbg.arch.target_id`.
+"""AMDGPU processors: the meaning of ``e_flags`` machine values, and the properties of each processor.
+
+`TARGETS` is the only table; its rows agree with LLVM 22's assembler (``tests/arch/test_targets.py`` checks that).
+`TargetId` (a processor with its xnack and sramecc settings) is in `rocdbg.arch.target_id`.
 """
 
 from __future__ import annotations

@@ -245,8 +245,9 @@ class CodeObject:
         raise self.source.error(f"symbol {symbol.name} has no {size} bytes in the file", section=what)
 
     def read(self, address: int, size: int) -> bytes:
-        """``size`` bytes at an address; raises `CodeObjectError` if they are not in the file.\n\nBytes of a linked
-        object are not relocated; those of an unlinked one are relocated for load bias 0.
+        """``size`` bytes at an address; raises `CodeObjectError` if they are not in the file.
+
+        Bytes of a linked object are not relocated; those of an unlinked one are relocated for load bias 0.
         """
         if not self.is_relocatable:
             return self._elf.read(address, size, "loaded bytes")

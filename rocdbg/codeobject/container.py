@@ -88,9 +88,10 @@ def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = N
 
 
 def open_modules(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> list[CodeObject]:
-    """Open what one device would load from a file: the best match of each translation unit, in the order of the
-    file.\n\nRaises the errors of `open_file`, and `ChoiceError` if no ``target_id`` is given and there is code for
-    several targets.
+    """Open what one device would load from a file: the best match of each translation unit, in the order of the file.
+
+    Raises the errors of `open_file`, and `ChoiceError` if no ``target_id`` is given and there is code for several
+    targets.
     """
     request = _request(target_id)
     with _open_source(path) as place:

@@ -1,6 +1,7 @@
-"""Rewrites an ELF file with new contents for sections that are not loaded.\n\nLoaded parts are unchanged, byte for
-byte: sections outside segments are placed after the last byte of the others, and the table of section headers after
-them.
+"""Rewrites an ELF file with new contents for sections that are not loaded.
+
+Loaded parts are unchanged, byte for byte: sections outside segments are placed after the last byte of the others, and
+the table of section headers after them.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ _SHT_PROGBITS = 1
 
 
 def with_sections(elf: Elf, contents: Mapping[str, bytes]) -> bytes:
-    """The file with sections of the given names and contents; sections that do not exist are added.\n\nNew contents are
-    stored uncompressed. Raises `CodeObjectError` for a section that is loaded, and for a file that is damaged in the
-    parts to be copied.
+    """The file with sections of the given names and contents; sections that do not exist are added.
+
+    New contents are stored uncompressed. Raises `CodeObjectError` for a section that is loaded, and for a file that is
+    damaged in the parts to be copied.
     """
     sections = elf.section_list
     if not sections or not elf.header.name_section:

@@ -144,10 +144,12 @@ class SymbolTable:
         return None if found is None else found[0]
 
     def extent_at(self, address: int) -> tuple[Symbol, int, int] | None:
-        """The symbol that contains an address, with its begin and end (exclusive).\n\nA symbol with a size is preferred
-        to one without; if several contain the address, the one that starts last. A symbol without a size extends to the
-        next address that has a symbol or to the end of its section, except for bytes that an earlier symbol with a size
-        contains. If several have one address, global symbols are preferred to local ones, then the last one by name.
+        """The symbol that contains an address, with its begin and end (exclusive).
+
+        A symbol with a size is preferred to one without; if several contain the address, the one that starts last. A
+        symbol without a size extends to the next address that has a symbol or to the end of its section, except for
+        bytes that an earlier symbol with a size contains. If several have one address, global symbols are preferred to
+        local ones, then the last one by name.
         """
         index = self._by_address
         position = bisect_right(index.starts, address) - 1

@@ -1,6 +1,7 @@
-"""Code objects embedded verbatim in the data of a host executable.\n\nOpenMP programs contain them: LLVM's in the
-offload binaries of ``.llvm.offloading``, GCC's in a table in ``.data``. In both cases they are whole ELF files,
-recognised by their headers.
+"""Code objects embedded verbatim in the data of a host executable.
+
+OpenMP programs contain them: LLVM's in the offload binaries of ``.llvm.offloading``, GCC's in a table in ``.data``. In
+both cases they are whole ELF files, recognised by their headers.
 """
 
 from __future__ import annotations

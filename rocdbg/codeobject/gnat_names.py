@@ -1,6 +1,7 @@
-"""Names of symbols other than C++'s as GDB shows them: decoded by the rules of GNAT, the Ada compiler.\n\nGDB asks each
-of its languages whether a symbol's name is one of its names. Ada's rules fit names of C, too: the static variable
-``calls`` of ``f``, which clang names ``f.calls``, is shown as ``f[calls]``, and ``rows__x`` as ``rows.x``.
+"""Names of symbols other than C++'s as GDB shows them: decoded by the rules of GNAT, the Ada compiler.
+
+GDB asks each of its languages whether a symbol's name is one of its names. Ada's rules fit names of C, too: the static
+variable ``calls`` of ``f``, which clang names ``f.calls``, is shown as ``f[calls]``, and ``rows__x`` as ``rows.x``.
 """
 
 from __future__ import annotations

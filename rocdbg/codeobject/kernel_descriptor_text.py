@@ -1,9 +1,10 @@
-"""Kernel descriptors of code object V3 and later as assembler directives.\n\nThey re-assemble to the same descriptor
-for the code object's target id. They differ from llvm-objdump's output in the two cases in which that does not: if
-XNACK may be on, the assembler accepts only 1 for ``.amdhsa_reserve_xnack_mask``, and counts the registers of the mask
-itself; and a number of user SGPRs that does not follow from the enabled ones (gfx11) needs a directive.  Properties
-without a directive are comments. A descriptor with reserved bits set has no directives at all, as in llvm-objdump: a
-line names the bits, and the bytes follow.
+"""Kernel descriptors of code object V3 and later as assembler directives.
+
+They re-assemble to the same descriptor for the code object's target id. They differ from llvm-objdump's output in the
+two cases in which that does not: if XNACK may be on, the assembler accepts only 1 for ``.amdhsa_reserve_xnack_mask``,
+and counts the registers of the mask itself; and a number of user SGPRs that does not follow from the enabled ones
+(gfx11) needs a directive. Properties without a directive are comments. A descriptor with reserved bits set has no
+directives at all, as in llvm-objdump: a line names the bits, and the bytes follow.
 """
 
 from __future__ import annotations

@@ -164,8 +164,9 @@ def _find(source: Source, start: int, end: int) -> int | None:
 
 
 def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[BundleEntry, ...], int]:
-    """The entries of the plain bundle at ``start``, and where it ends.\n\n``size_in_all`` is the size of the complete
-    source, of which only the first bytes may be present.
+    """The entries of the plain bundle at ``start``, and where it ends.
+
+    ``size_in_all`` is the size of the complete source, of which only the first bytes may be present.
     """
     what = "bundle"
     at = start + len(BUNDLE_MAGIC)

@@ -1,5 +1,6 @@
-"""Bit layouts of the encodings of GFX6, GFX7 and GFX8 (see `rocdbg.isa.encoding_layouts` for later ones).\n\nGFX8 moved
-the fields of VOP3, VINTRP, EXP, DS and of scalar loads to GFX9's positions, and introduced SDWA and DPP.
+"""Bit layouts of the encodings of GFX6, GFX7 and GFX8 (see `rocdbg.isa.encoding_layouts` for later ones).
+
+GFX8 moved the fields of VOP3, VINTRP, EXP, DS and of scalar loads to GFX9's positions, and introduced SDWA and DPP.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Items of a row: how one field, or one word, of an instruction is converted to operands, modifiers and
-text.\n\n``tables/README.md`` describes their grammar in the tables.
+"""Items of a row: how one field, or one word, of an instruction is converted to operands, modifiers and text.
+
+``tables/README.md`` describes their grammar in the tables.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ _MASK32, _MASK64 = (1 << 32) - 1, (1 << 64) - 1
 
 
 class Reading:
-    """The result so far of applying the items of a row to an instruction word.\n\n``words`` are the printed operands,
-    ``tail`` the words after them; ``size`` is in bytes. ``whole``: 16-bit operands are printed without halves.
-    ``overflow``: image registers would extend past the last one, so their default counts are used.
+    """The result so far of applying the items of a row to an instruction word.
+
+    ``words`` are the printed operands, ``tail`` the words after them; ``size`` is in bytes. ``whole``: 16-bit operands
+    are printed without halves. ``overflow``: image registers would extend past the last one, so their default counts
+    are used.
     """
 
     __slots__ = ("modifiers", "opened", "operands", "overflow", "size", "tail", "whole", "words")

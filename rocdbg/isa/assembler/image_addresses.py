@@ -1,6 +1,7 @@
-"""The number of registers that may be written for the address of an image instruction of GFX6 to GFX9.\n\nThe image,
-not the instruction, determines their number: the disassembler prints the fewest, compilers write as many as the image
-needs.
+"""The number of registers that may be written for the address of an image instruction of GFX6 to GFX9.
+
+The image, not the instruction, determines their number: the disassembler prints the fewest, compilers write as many as
+the image needs.
 """
 
 from __future__ import annotations

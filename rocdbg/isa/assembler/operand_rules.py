@@ -1,5 +1,6 @@
-"""Combinations of operands and modifiers that hardware cannot execute although each of them is valid alone.\n\nThe
-decoder prints such instructions, as LLVM's does; assemblers reject them.
+"""Combinations of operands and modifiers that hardware cannot execute although each of them is valid alone.
+
+The decoder prints such instructions, as LLVM's does; assemblers reject them.
 """
 
 from __future__ import annotations

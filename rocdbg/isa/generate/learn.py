@@ -1,6 +1,7 @@
-"""Learns how one opcode of a layout is printed, from LLVM's text for selected encodings.\n\nThe result is a list of
-items in text order. Items of operands and of modifiers say which bits select their text. A vector of texts, one per
-value of the field, is learned exhaustively (None: that value is illegal).
+"""Learns how one opcode of a layout is printed, from LLVM's text for selected encodings.
+
+The result is a list of items in text order. Items of operands and of modifiers say which bits select their text. A
+vector of texts, one per value of the field, is learned exhaustively (None: that value is illegal).
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Learns the image instructions (MIMG, VIMAGE, VSAMPLE).\n\nThe number of their data and address registers depends not
-only on the opcode, but also on control fields (dmask, dim, a16, d16, tfe), so their register operands are items of a
-separate kind: a vector of register counts, indexed by the control bits that matter.
+"""Learns the image instructions (MIMG, VIMAGE, VSAMPLE).
+
+The number of their data and address registers depends not only on the opcode, but also on control fields (dmask, dim,
+a16, d16, tfe), so their register operands are items of a separate kind: a vector of register counts, indexed by the
+control bits that matter.
 """
 
 from __future__ import annotations

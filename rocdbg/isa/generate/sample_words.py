@@ -1,6 +1,7 @@
-"""Instruction words of every opcode, legal and illegal, chosen so that all kinds of operands occur.\n\nFor every
-layout, opcode and selector case, each operand field takes the codes at which kinds of operands differ, and each
-modifier and immediate field its values; there are also random mixtures, and random words with every prefix.
+"""Instruction words of every opcode, legal and illegal, chosen so that all kinds of operands occur.
+
+For every layout, opcode and selector case, each operand field takes the codes at which kinds of operands differ, and
+each modifier and immediate field its values; there are also random mixtures, and random words with every prefix.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Derives the tables of GFX6 and GFX7 from GFX8's, using LLVM's assembler to find the differences.\n\nEach row of GFX8
-is written as text, under its name and those of related instructions with the same operands, and assembled for the older
-target: the row belongs to the layout of the result. Fields that have moved are found by their names; registers with
-other codes get other texts. Then every text of every field is assembled again, and texts that do not assemble to the
-expected encoding are illegal.
+"""Derives the tables of GFX6 and GFX7 from GFX8's, using LLVM's assembler to find the differences.
+
+Each row of GFX8 is written as text, under its name and those of related instructions with the same operands, and
+assembled for the older target: the row belongs to the layout of the result. Fields that have moved are found by their
+names; registers with other codes get other texts. Then every text of every field is assembled again, and texts that do
+not assemble to the expected encoding are illegal.
 """
 
 from __future__ import annotations
@@ -66,8 +67,9 @@ _DIGITS = re.compile(r"\bv(\d+)\b")
 
 
 def models(target: str) -> Iterator[tuple[Layout, DraftRow, str]]:
-    """Rows of a table whose texts the assembler might accept: layout, row, and the text of a legal encoding.\n\nEach
-    row occurs several times, because LLVM prints some kinds of operands that it does not assemble.
+    """Rows of a table whose texts the assembler might accept: layout, row, and the text of a legal encoding.
+
+    Each row occurs several times, because LLVM prints some kinds of operands that it does not assemble.
     """
     table = load(target)
     draft = Draft(table)

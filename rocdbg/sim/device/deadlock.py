@@ -15,8 +15,9 @@ _COUNTER, _FLAG = GWS_FIELDS.index("counter"), GWS_FIELDS.index("flag")
 
 
 def is_deadlock(waves: Iterable[Wave], share: GlobalShare, memory: GlobalMemory) -> bool:
-    """Whether none of the resident waves can continue, at least one of them because of a barrier or semaphore of
-    GWS.\n\nOnly another wave could release it, and there is no other.
+    """Whether none of the resident waves can continue, at least one of them because of a barrier or semaphore of GWS.
+
+    Only another wave could release it, and there is no other.
     """
     found = False
     for wave in waves:

@@ -233,9 +233,11 @@ class Dispatch:
     # -- running ---------------------------------------------------------------------------------------------
 
     def run(self, options: RunOptions | None = None) -> Stop:
-        """Continue until something stops the program; see `RunOptions` and `StopKind`.\n\nAt a stop the state is exact:
-        PC is at the next instruction (for a fault: at the instruction that faulted, without effect). Raises
-        RunRequestError for a wave that is not resident, or when the dispatch has been released.
+        """Continue until something stops the program; see `RunOptions` and `StopKind`.
+
+        At a stop the state is exact: PC is at the next instruction (for a fault: at the instruction that faulted,
+        without effect). Raises RunRequestError for a wave that is not resident, or when the dispatch has been
+        released.
         """
         options = options or RunOptions()
         if self._released:

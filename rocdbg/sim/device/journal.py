@@ -1,6 +1,7 @@
-"""What determines a run besides its launch: turns that were not the schedule's choice, and writes from outside.\n\nA
-dispatch runs deterministically, except for what its user does: single steps and ranges give turns to a wave that is not
-next, and a debugger writes registers and memory. The journal records all of that, by position: the number of
+"""What determines a run besides its launch: turns that were not the schedule's choice, and writes from outside.
+
+A dispatch runs deterministically, except for what its user does: single steps and ranges give turns to a wave that is
+not next, and a debugger writes registers and memory. The journal records all of that, by position: the number of
 wave-instructions executed since the beginning. Together with the launch it reproduces every state of the run
 (`rocdbg.sim.device.recorder`).
 """

@@ -1,6 +1,7 @@
-"""Facts shared by launches of one kernel with the same sizes, determined once.\n\nPrograms repeatedly launch the same
-few kernels with the same few grids. Whether such a launch is valid, what it needs and how its waves' memory is laid out
-does not change in between.
+"""Facts shared by launches of one kernel with the same sizes, determined once.
+
+Programs repeatedly launch the same few kernels with the same few grids. Whether such a launch is valid, what it needs
+and how its waves' memory is laid out does not change in between.
 """
 
 from __future__ import annotations

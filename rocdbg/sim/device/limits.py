@@ -62,8 +62,10 @@ def sizes(kernel: Kernel, grid: Dim3, workgroup: Dim3, lds: int, lane_scratch: i
 
 def lane_scratch(kernel: Kernel, dynamic_stack_size: int) -> int:
     """Bytes of private memory per lane that a kernel asks for, plus ``dynamic_stack_size`` if the compiler could not
-    determine its stack size.\n\nBefore code object version 5, kernels cannot indicate the latter: compilers include 16
-    KiB, so if ``dynamic_stack_size`` is larger, the excess is added to every stack.
+    determine its stack size.
+
+    Before code object version 5, kernels cannot indicate the latter: compilers include 16 KiB, so if
+    ``dynamic_stack_size`` is larger, the excess is added to every stack.
     """
     size = kernel.descriptor.private_segment_fixed_size
     if uses_dynamic_stack(kernel):
@@ -102,10 +104,11 @@ def check_hardware(name: str, target: Target, grid: Dim3, workgroup: Dim3, lds: 
 
 
 def check_metadata(kernel: Kernel, grid: Dim3, workgroup: Dim3) -> None:
-    """Reject a workgroup for which a kernel was not compiled, and a grid with partial workgroups if the kernel requires
-    uniform ones. Raises LaunchLimitError.\n\nclang sets this requirement for every HIP kernel, because HIP counts
-    workgroups. Compiled HIP code treats a partial workgroup as a whole one, as HIP kernels expect, so such launches are
-    permitted.
+    """Reject a workgroup for which a kernel was not compiled, and a grid with partial workgroups if the kernel
+    requires uniform ones. Raises LaunchLimitError.
+
+    clang sets this requirement for every HIP kernel, because HIP counts workgroups. Compiled HIP code treats a partial
+    workgroup as a whole one, as HIP kernels expect, so such launches are permitted.
     """
     metadata, items = kernel.metadata, reduce(mul, workgroup)
     if metadata is None:

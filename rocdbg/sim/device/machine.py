@@ -63,9 +63,10 @@ class LoadError(Error):
 
 
 class LdsOutOfRange(Enum):
-    """What accesses beyond a workgroup's LDS do; the value is its name in settings.\n\nHardware returns zeros and drops
-    writes, and reports a violation only if LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING is set. For a debugger the violation
-    is more useful.
+    """What accesses beyond a workgroup's LDS do; the value is its name in settings.
+
+    Hardware returns zeros and drops writes, and reports a violation only if LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING is
+    set. For a debugger the violation is more useful.
     """
 
     FAULT = "fault"

@@ -1,10 +1,13 @@
-"""Contents of memory at several times, each stored as its difference from the next.\n\nMemory is a list of *pages*:
-arrays of bytes that do not move, of any size. A *version* is the contents of all pages when `PageHistory.keep` was
-called. One version at a time is laid out in full, in *shadows* of the pages; between two neighbouring versions there is
-a `_Delta`: the chunks that differ. Each delta holds the contents of whichever of its two versions is farther from the
-one laid out, so the layout moves to a neighbour by exchanging chunks.\n\nA shadow may be borrowed: memory of another
-owner that does not change (the initial contents of a buffer, zeros). It is copied when the page is found to have
-changed. The contents of such pages in version 0 are read there, and no delta stores them.
+"""Contents of memory at several times, each stored as its difference from the next.
+
+Memory is a list of *pages*: arrays of bytes that do not move, of any size. A *version* is the contents of all pages
+when `PageHistory.keep` was called. One version at a time is laid out in full, in *shadows* of the pages; between two
+neighbouring versions there is a `_Delta`: the chunks that differ. Each delta holds the contents of whichever of its
+two versions is farther from the one laid out, so the layout moves to a neighbour by exchanging chunks.
+
+A shadow may be borrowed: memory of another owner that does not change (the initial contents of a buffer, zeros). It is
+copied when the page is found to have changed. The contents of such pages in version 0 are read there, and no delta
+stores them.
 """
 
 from __future__ import annotations
@@ -97,8 +100,9 @@ class PageHistory:
             self._own.append(own)
 
     def keep(self) -> None:
-        """Store the pages' contents as a new version after the current one, and make it the current one.\n\nLater
-        versions, if any, follow the new one.
+        """Store the pages' contents as a new version after the current one, and make it the current one.
+
+        Later versions, if any, follow the new one.
         """
         delta: _Delta = {}
         for number, (page, shadow) in enumerate(zip(self.pages, self._shadows, strict=True)):

@@ -1,8 +1,9 @@
-"""Several queues of one memory, whose dispatches run in turn, each for a share of instructions.\n\nEach queue runs at
-most one dispatch at a time; the next begins when it has ended, so queues wait for one another only if their packets or
-kernels do. A share is a number of wave-instructions, not a time: if the kernel of one queue waits for what the kernel
-of another writes, both end. Execution within a dispatch is deterministic; the interplay of queues with the program that
-feeds them is not, as on hardware.
+"""Several queues of one memory, whose dispatches run in turn, each for a share of instructions.
+
+Each queue runs at most one dispatch at a time; the next begins when it has ended, so queues wait for one another only
+if their packets or kernels do. A share is a number of wave-instructions, not a time: if the kernel of one queue waits
+for what the kernel of another writes, both end. Execution within a dispatch is deterministic; the interplay of queues
+with the program that feeds them is not, as on hardware.
 """
 
 from __future__ import annotations
@@ -46,8 +47,10 @@ class PacketQueue(Protocol):
 
 
 class QueueStop(Struct, frozen=True):
-    """Why the queues stopped running: the stop, and the queue whose dispatch stopped.\n\n``begins``: the dispatch is
-    about to begin, and ``stop`` has no meaning. Without ``queue`` it is an interrupt."""
+    """Why the queues stopped running: the stop, and the queue whose dispatch stopped.
+
+    ``begins``: the dispatch is about to begin, and ``stop`` has no meaning. Without ``queue`` it is an interrupt.
+    """
 
     stop: Stop
     queue: PacketQueue | None = None

@@ -1,6 +1,7 @@
-"""The structures that a kernel can access through its queue pointer and hidden arguments, with their real
-layouts.\n\nKernels read aperture bases from the ``amd_queue_t``; its other fields hold what a runtime would put there,
-if that is meaningful without one. The packets in a queue are in `rocdbg.sim.device.aql_packets`.
+"""The structures that a kernel can access through its queue pointer and hidden arguments, with their real layouts.
+
+Kernels read aperture bases from the ``amd_queue_t``; its other fields hold what a runtime would put there, if that is
+meaningful without one. The packets in a queue are in `rocdbg.sim.device.aql_packets`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ GRID_SYNC_SIZE = 48
 """Size in bytes of the structure behind ``hidden_multigrid_sync_arg``."""
 
 GRID_SYNC_REFUSED: Final = 0x7EFF_FFFF_F000
-"""An unmapped address: the value of ``hidden_multigrid_sync_arg`` if not all workgroups can be resident at
-once.\n\nWhether a kernel synchronises its grid is not known beforehand: all unoptimised kernels have the argument, and
+"""An unmapped address: the value of ``hidden_multigrid_sync_arg`` if not all workgroups can be resident at once.
+
+Whether a kernel synchronises its grid is not known beforehand: all unoptimised kernels have the argument, and
 optimised ones also use it to ask whether the launch was cooperative. Only an access to the structure shows it.
 """
 
@@ -93,7 +95,8 @@ class Queue(Struct, frozen=True):
 
 
 def grid_sync(groups: int) -> bytes:
-    """The 48 bytes through which ``groups`` workgroups of a cooperative launch on one device synchronise.\n\nA grid
-    whose number of workgroups needs more than 32 bits is never fully resident, so it cannot synchronise.
+    """The 48 bytes through which ``groups`` workgroups of a cooperative launch on one device synchronise.
+
+    A grid whose number of workgroups needs more than 32 bits is never fully resident, so it cannot synchronise.
     """
     return _GRID_SYNC.pack(0, 0, 0, 0, 0, 0, 0, min(groups, 0xFFFF_FFFF), 0)

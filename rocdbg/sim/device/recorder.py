@@ -307,8 +307,9 @@ class Recorder:
     def repeat(
         self, until: int, stops: Stops = NO_STOPS, followed: Followed | None = None
     ) -> Stop | None:
-        """Repeat the history up to a position or a stop; None if the position is reached.\n\nWrites from outside to
-        watched memory do not stop; later comparisons use the new values.
+        """Repeat the history up to a position or a stop; None if the position is reached.
+
+        Writes from outside to watched memory do not stop; later comparisons use the new values.
         """
         stop = self._forward(min(until, self.end), stops, followed)
         if stop is not None and not self.live and self.position == self.journal.end:

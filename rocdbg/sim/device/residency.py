@@ -1,6 +1,8 @@
 """The workgroups and waves of a dispatch that exist, in memory shared with native code (see
-`rocdbg.sim.device.schedule`).\n\n`rocdbg.sim.translator.scheduler` does natively what this module does for one wave at
-a time, in the same order and with the same results.
+`rocdbg.sim.device.schedule`).
+
+`rocdbg.sim.translator.scheduler` does natively what this module does for one wave at a time, in the same order and
+with the same results.
 """
 
 from __future__ import annotations

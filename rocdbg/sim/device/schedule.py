@@ -1,7 +1,8 @@
-"""The scheduler's data in memory, for native code and Python alike.\n\nThe *schedule* is one block per dispatch: which
-waves are resident, which one has the turn, which workgroup comes next. A resident wave occupies a *wave slot*; the wave
-slots of a workgroup are consecutive: slot ``g * group_waves + i`` is wave i of the workgroup in place g. The waves are
-chained by slot in order of creation, -1 at the ends.
+"""The scheduler's data in memory, for native code and Python alike.
+
+The *schedule* is one block per dispatch: which waves are resident, which one has the turn, which workgroup comes next.
+A resident wave occupies a *wave slot*; the wave slots of a workgroup are consecutive: slot ``g * group_waves + i`` is
+wave i of the workgroup in place g. The waves are chained by slot in order of creation, -1 at the ends.
 """
 
 from __future__ import annotations

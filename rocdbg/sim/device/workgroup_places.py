@@ -1,6 +1,8 @@
-"""The memory of resident workgroups: state blocks, LDS, and the schedule for native code.\n\nThe layout fits every
-launch of one kernel with the same sizes, so it is kept when a dispatch has ended (`SparePlaces`). The next dispatch
-reuses it as a workgroup reuses the place of an earlier one: with cleared registers and LDS, but with a new schedule.
+"""The memory of resident workgroups: state blocks, LDS, and the schedule for native code.
+
+The layout fits every launch of one kernel with the same sizes, so it is kept when a dispatch has ended
+(`SparePlaces`). The next dispatch reuses it as a workgroup reuses the place of an earlier one: with cleared registers
+and LDS, but with a new schedule.
 """
 
 from __future__ import annotations
