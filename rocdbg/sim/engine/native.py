@@ -1,5 +1,6 @@
-"""The execution engine: runs waves in native code, and translates code when it is first reached.\n\nOne `Engine` serves
-one machine's waves of one size. `translations` manages the native code.
+"""The execution engine: runs waves in native code, and translates code when it is first reached.
+
+One `Engine` serves one machine's waves of one size. `translations` manages the native code.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Translations of a target's code for waves of one size: made when a wave first reaches the code, kept, and
-freed.\n\nNative code finds a block's function by pc in page directories, one per MODE key (`code_table`). A stop is an
-entry that points to a routine which only reports it, so stops cost nothing elsewhere.
+"""Translations of a target's code for waves of one size: made when a wave first reaches the code, kept, and freed.
+
+Native code finds a block's function by pc in page directories, one per MODE key (`code_table`). A stop is an entry
+that points to a routine which only reports it, so stops cost nothing elsewhere.
 """
 
 from __future__ import annotations
@@ -76,8 +77,9 @@ class Translations:
 
     def optimise(self) -> None:
         """Translate blocks with optimisation from now on, at several times the cost; existing translations are
-        discarded.\n\nEngines do it after many instructions, so that optimisation does not slow down stepping through a
-        kernel once.
+        discarded.
+
+        Engines do it after many instructions, so that optimisation does not slow down stepping through a kernel once.
         """
         self._optimise = True
         for key, start in self._installed:
@@ -109,9 +111,10 @@ class Translations:
     # -- stops and changed code --------------------
 
     def set_stops(self, stops: frozenset[int], checks: Mapping[int, Check] | None = None) -> None:
-        """Set the pcs before which waves stop with BREAK; pcs outside simulated memory are never reached.\n\nAt pcs in
-        ``checks`` that are not also stops, native code decides whether a wave stops. Counters begin at their current
-        values; `collect` updates them.
+        """Set the pcs before which waves stop with BREAK; pcs outside simulated memory are never reached.
+
+        At pcs in ``checks`` that are not also stops, native code decides whether a wave stops. Counters begin at their
+        current values; `collect` updates them.
         """
         inside = frozenset(pc for pc in stops.union(checks or ()) if 0 <= pc - self._base < WINDOW_SIZE)
         wanted = {pc: check for pc, check in (checks or {}).items() if pc in inside and pc not in stops}

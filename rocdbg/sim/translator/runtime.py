@@ -524,8 +524,9 @@ class Runtime:
     # -- the dispatch loop --------------------
 
     def _run(self, ranged: bool, traced: bool = False) -> Callable[[Routine], None]:
-        """Call blocks until one returns a status. %tables: host address of the page directories, by MODE
-        key.\n\n``traced``: before each block, record the wave's PC and EXEC in the row of its instruction count.
+        """Call blocks until one returns a status. %tables: host address of the page directories, by MODE key.
+
+        ``traced``: before each block, record the wave's PC and EXEC in the row of its instruction count.
         """
 
         def body(r: Routine) -> None:
