@@ -20,7 +20,6 @@ from rocdbg.cli.screen.source_pane import SourcePane
 from rocdbg.cli.screen.status import status_line
 from rocdbg.cli.screen.waves_pane import WavesPane
 from rocdbg.cli.screen.window_layout import (
-from rocdbg.debugger.reports.register_changes import Snapshot
     COMMAND,
     LEAST,
     LEAST_WIDTH,
@@ -32,6 +31,7 @@ from rocdbg.debugger.reports.register_changes import Snapshot
     parse_layout,
     windows,
 )
+from rocdbg.debugger.reports.register_changes import Snapshot
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.errors import Error
