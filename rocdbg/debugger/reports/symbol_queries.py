@@ -141,6 +141,8 @@ class Symbols:
         rows = [row for row in program.info.rows_of_line(file, line) if row.is_stmt]
         if rows:
             return self._line_info(program, file, line, rows[0].address, self._end(program, rows[0]))
+        for where in program.expansions.lines_of(file, line):
+            return self.line(*where)
         following = [n for n in program.info.lines_with_code(file) if n > line]
         if not following:
             raise DebuggerError(f'Line number {line} is out of range for "{file.name}".')
