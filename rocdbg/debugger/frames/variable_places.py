@@ -1,4 +1,4 @@
-"""Where variables and addresses are, as a frame sees them."""
+"""Where variables and addresses are, from a frame's view."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def memory_location(context: FrameContext, space: int, address: int) -> Location
 def variable_expression(
     variable: Variable, context: FrameContext, size: int | None = None
 ) -> AnyExpression | None:
-    """What says where a variable is, ready to be evaluated; ``None`` without a location of that kind.
+    """A variable's location attribute, ready to be evaluated; ``None`` without a location of that kind.
 
     ``size`` is that of its complete type, in bytes; ``None``: its type's own.
     """
