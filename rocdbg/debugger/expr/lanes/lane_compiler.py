@@ -131,7 +131,7 @@ class LaneCompiler:
 
     def truth(self, node: syntax.Expression) -> Node:
         """Whether the value is not 0 (I1)."""
-        if isinstance(node, syntax.Conditional):  # of two types, perhaps
+        if isinstance(node, syntax.Conditional):  # the two may differ in type
             return Choose(self.truth(node.condition), self.truth(node.then), self.truth(node.otherwise))
         return truth(self.operand(node))
 
@@ -268,7 +268,7 @@ class LaneCompiler:
             return term.part(type_, 0)
         return pointer_cast(type_, self.operand(operand), self.environment)
 
-    # -- what a value leads to
+    # -- pointers and members
 
     def _follow(self, term: Term) -> Term:
         return self._at(_referred(term.type), term) if is_reference(term.type) else term
@@ -387,9 +387,9 @@ _WHAT = {
 }
 
 
-# Values of any type over the lanes of a wave, as words that the simulator can write down.
+# Values of any type over the lanes of a wave, as words that the simulator can record.
 MAX_BYTES = 4096
-"""Of the largest value that is collected."""
+"""Bytes of the largest value that is collected."""
 
 
 class LaneColumn(Struct, frozen=True):
