@@ -24,6 +24,7 @@ from rocdbg.dwarf.reader import results
 from rocdbg.dwarf.reader.entry import Entry
 from rocdbg.dwarf.reader.file import DebugFile, DebugUnit
 from rocdbg.dwarf.reader.numbers import tag_name
+from rocdbg.dwarf.reader.prepared import first_expression
 from rocdbg.errors import Error
 
 __all__ = ["check"]
@@ -136,7 +137,7 @@ class _Checker:
         if die.tag in _FUNCTIONS:
             self._static("lanes", entry, lambda: results.lanes(die))
             if results.has_iterations(die):
-                told = results.expression(die, (At.LLVM_LANES,))
+                told = first_expression(die, (At.LLVM_LANES,))
                 self._probe("iterations", entry, told, lambda entry, context: results.iterations(entry.die, context))
 
     def _attribute(self, entry: Entry, code: int, value: AttributeValue) -> None:
