@@ -65,6 +65,9 @@ class PrintSettings(Struct, frozen=True):
     asm_demangle: bool = False
     """Show C++ names of code as in the source, not mangled, in disassembly and locations."""
 
+    asm_operands: bool = False
+    """Values of its operands behind the instruction at the PC, in disassembly."""
+
     type_methods: bool = True
     """Show the methods of classes in ``ptype``."""
     type_typedefs: bool = True
@@ -109,6 +112,9 @@ class Settings(Struct):
     """Frames that a backtrace shows; 0 for no limit."""
     disassemble_next_line: str = "off"
     operands: bool = False
+    """Whether stops show what the next instruction reads and writes."""
+    register_changes: bool = False
+    """Whether stops keep registers, so that those that change before the next can be marked."""
     unwind_on_signal: bool = False
     """Whether the frames of a called function are dropped when a signal is received in it."""
     directories: list[str] = field(default_factory=lambda: ["$cdir", "$cwd"])

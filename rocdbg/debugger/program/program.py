@@ -31,7 +31,6 @@ from rocdbg.debugger.program.source_files import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, SourceFile, Type
 from rocdbg.dwarf.info.all_names import DeclaredName, NameKind
-from rocdbg.dwarf.info.attribute_expressions import ExpressionReader
 from rocdbg.launch.debug_files import DebugContents, DebugFiles
 from rocdbg.launch.debug_sections import has_debug_info
 
@@ -118,11 +117,6 @@ class Program:
     def debug(self) -> DebugContents:
         """The file with the debug information: the code object itself, or the separate debug file of a stripped one."""
         return self.debug_files.contents(self.code_object)
-
-    @property
-    def expressions(self) -> ExpressionReader:
-        """Reads the expressions of its debug information."""
-        return self.info.entries.expressions
 
     @property
     def has_debug_info(self) -> bool:

@@ -21,7 +21,7 @@ from rocdbg.debugger.target.runnable import Resume, TargetStop, WatchedMemory
 from rocdbg.debugger.target.simulated_calls import Caller, CallStacks
 from rocdbg.debugger.target.simulated_stops import on_host, run_options, target_stop
 from rocdbg.debugger.target.state import Target, WaveInfo
-from rocdbg.isa.operands import SPECIAL_CODES, special_code
+from rocdbg.isa.operands import SPECIAL_CODES, scalar_registers, special_code
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.memory import Allocation, AllocationError, AllocationKind, GlobalMemory
 from rocdbg.sim.core.memory import MemoryAccessError as SimMemoryAccessError
@@ -32,7 +32,9 @@ from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 
 _APERTURE_MASK = ~0xFFFF_FFFF
-_APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE}
+_APERTURES: dict[int, int] = {
+    AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE,
+}
 # Registers without a DWARF number, by name: operand code, or a field of the wave.
 _FIELDS = {"scc": "scc", "mode": "mode", "status": "status", "trapsts": "trapsts"}
 _GFX12_FIELDS = {name: name for name in ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")}
@@ -99,7 +101,7 @@ class DeviceState(ABC):
             self._wave_id(wave),
             wave.workgroup, wave.index, wave.wave_size, wave.used_lanes, LoadedAddress(wave.pc),
             wave.exec & all_lanes(wave.wave_size), wave.workgroup_size, self._title(dispatch),
-            wave.sgpr_count, wave.vgpr_count, wave.agpr_count, dispatch.plan.grid,
+            min(wave.sgpr_count, scalar_registers(wave.target)), wave.vgpr_count, wave.agpr_count, dispatch.plan.grid,
             dispatch.plan.workgroup, wave.instructions,
         )
 
@@ -255,7 +257,7 @@ class DeviceState(ABC):
             return address
         if address == null_address(space):
             return 0
-        aperture = _APERTURES.get(AddressSpace(space))
+        aperture = _APERTURES.get(space)
         return None if aperture is None else aperture | address & ~_APERTURE_MASK
 
     def is_generic(self, address: int) -> bool:
@@ -263,8 +265,11 @@ class DeviceState(ABC):
 
     @staticmethod
     def _route(space: int, address: int, lane: int | None) -> tuple[int, int, int | None]:
-        """The space, address and lane to which a generic address refers."""
-        address &= (1 << 8 * address_space(space).address_size) - 1
+        """The space, address and lane to which a generic address, or one of a lane's own space, refers."""
+        info = address_space(space)
+        address &= info.address_mask
+        if info.lane is not None:
+            return info.space, address, info.lane
         if space != AddressSpace.GENERIC:
             return space, address, lane
         if layout.is_scratch_address(address):
