@@ -110,6 +110,8 @@ class Inputs(Struct, frozen=True):
     has_referrer: bool = False
     referrer_bits: int | None = None
     arguments: tuple[int | None, ...] = ()
+    other_sizes: tuple[frozenset[int], ...] = ()
+    """Of each argument the sizes of its further segments, where those have others."""
     is_property: bool = False
     """Whether it describes a type property, or only the input of one."""
     object_bits: tuple[int | None, ...] = ()
