@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from rocdbg.sim.core.checks import Check
+from rocdbg.sim.core.stop_plan import StopPlan
 
 
 class Progress(Struct, frozen=True):
@@ -123,6 +124,8 @@ class Resume(Struct, frozen=True):
     watches: tuple[WatchedMemory, ...] = ()
     alone: bool = False
     """Whether with ``only`` other dispatches stand still, too."""
+    plan: StopPlan | None = None
+    """Beside a range: where to go on instead of coming back when the wave leaves it. A target may ignore it."""
     begins: bool = False
     """Whether to come back (CHANGED) when a dispatch begins, before its first instruction."""
 

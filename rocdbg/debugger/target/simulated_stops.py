@@ -54,6 +54,7 @@ def run_options(request: Resume) -> RunOptions:
         alone=request.alone,
         budget=request.budget,
         checks=request.checks,
+        plan=request.plan,
     )
 
 

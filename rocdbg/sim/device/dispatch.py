@@ -17,6 +17,7 @@ from rocdbg.sim.core.initial_state import DispatchState
 from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
 from rocdbg.sim.core.memory import Allocation, GlobalMemory
 from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
+from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
 from rocdbg.sim.core.wave import Dim3, Wave
 from rocdbg.sim.device.aql_packets import KernelPacket
@@ -254,6 +255,7 @@ class Dispatch:
             with asking(lambda: self.asked):
                 try:
                     self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
+                    self._engine.set_cuts(options.plan.cuts if options.plan is not None else frozenset())
                     self._engine.set_watches(options.watches)
                     stop = self._run(options)
                 except Stopped:
@@ -277,7 +279,7 @@ class Dispatch:
         if options.step:
             return self._step(focus, left)
         assert options.range is not None
-        return self._run_range(focus, options.range, left, options.only)
+        return self._run_range(focus, options, left)
 
     def _run_waves(self, left: _Budget, only: Wave | None) -> Stop:
         """All waves in turn, or ``only`` one (and the others while it waits for them)."""
@@ -306,7 +308,7 @@ class Dispatch:
         followed = self._followed
         places.set("followed", followed.wave if followed else 0)
         places.set("followed_end", followed.end if followed else 0)
-        routine = self._engine.followed_routine(followed.range, followed.traced) if followed else 0
+        routine = self._engine.followed_routine(followed.range, followed.traced, followed.plan) if followed else 0
         places.set("followed_run", routine)
         status = self._engine.schedule(places, left.share(_UNLIMITED))
         left.spend(places.get("executed"))
@@ -344,30 +346,37 @@ class Dispatch:
             return self._done_or(StopKind.WAVE_DONE, wave)
         return self._report(StopKind.STEP, wave)
 
-    def _run_range(self, wave: Wave, bounds: tuple[int, int], left: _Budget, only: bool) -> Stop:
-        """``wave`` until its PC leaves the bounds; the others have their turns between its own unless
-        ``only``.
+    def _run_range(self, wave: Wave, options: RunOptions, left: _Budget) -> Stop:
+        """``wave`` until its PC leaves the bounds, or its plan ends; the others have their turns between its own unless
+        it alone is to run.
+
+        It has the first turn, whoever's that is; then the schedule goes on.
         """
-        low, high = bounds
-        while True:
-            stop = self._await(wave, left)
-            if stop is not None:
-                return stop
-            if not low <= wave.pc < high:
-                return self._report(StopKind.RANGE, wave)
-            stop = self._give_turn(wave, left, bounds)
-            if stop is not None:
-                return stop
-            if wave.ended:
-                return self._done_or(StopKind.WAVE_DONE, wave)
-            if not only:
-                for other in self.waves:
-                    if other is not wave and not other.waiting and not other.ended:
-                        stop = self._give_turn(other, left)
-                        if stop is not None:
-                            return stop
-            if self.between_turns is not None:
-                self.between_turns()
+        assert options.range is not None
+        plan = options.plan or StopPlan.of_range(*options.range)
+        first, self._followed = True, Followed(wave.number, plan=plan)
+        try:
+            while True:
+                before = self.instructions
+                if options.only:
+                    stop = self._await(wave, left) or self._give_turn(wave, left)
+                elif first and not wave.waiting and self.next_wave != wave.number:
+                    stop = self._give_turn(wave, left)
+                else:
+                    stop = self._native_turns(left)
+                    if stop is None:
+                        stop = Stop(StopKind.DONE) if self.finished else self._next_turn(left)
+                first = False
+                if plan.spent(self.instructions - before):
+                    self._engine.set_cuts(plan.cuts)
+                if stop is not None:
+                    return stop
+                if wave.ended:
+                    return self._done_or(StopKind.WAVE_DONE, wave)
+                if self.between_turns is not None:
+                    self.between_turns()
+        finally:
+            self._followed = None
 
     def _await(self, wave: Wave, left: _Budget) -> Stop | None:
         """Run the other waves until ``wave`` no longer waits at a barrier."""
@@ -535,9 +544,10 @@ class Dispatch:
             return Stop(StopKind.BUDGET, wave, wave.pc, wave.active_lanes())
         if left.exhausted:
             return self._report(StopKind.BUDGET, wave)
-        followed, most, traced = self._followed, _UNLIMITED, False
+        followed, most, traced, plan = self._followed, _UNLIMITED, False, None
         if followed is not None and followed.wave == wave.number:
             most, bounds, traced = followed.end - wave.instructions, followed.range, followed.traced
+            plan = followed.plan
             if most <= 0:
                 return Stop(StopKind.STEP, wave, wave.pc)
         places.set("cursor", wave.number)
@@ -552,6 +562,7 @@ class Dispatch:
                 range=bounds,
                 traced=traced,
                 ignore_stop=reported,
+                plan=plan,
             )
         )
         used = wave.instructions - before

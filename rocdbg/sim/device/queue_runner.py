@@ -173,7 +173,7 @@ class QueueRunner:
         """Go on until something stops; None: no queue has anything to do. Options are those of `Dispatch.run`; with a
         ``wave``, the dispatches of others run in shares beside it, unless it alone is to run."""
         options = options or RunOptions()
-        free = replace(options, wave=None, step=False, range=None, only=False, alone=False)
+        free = replace(options, wave=None, step=False, range=None, only=False, alone=False, plan=None)
         with self._lock:
             if options.wave is None:
                 return self._rotate(free, options.budget)
