@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.dynamic_printf import Print
+from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.runnable import TargetStop
 
@@ -28,6 +29,8 @@ class Internal(Struct):
 
     addresses: frozenset[int] = frozenset()
     accept: Callable[[TargetStop], bool] = field(default=lambda stop: True)
+    awaited: Awaited | None = None
+    """What ``accept`` asks for, where the target may learn to."""
     returned: bool = False
     """Whether the return of a function that the debugger called is awaited."""
 

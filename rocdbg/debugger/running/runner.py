@@ -91,8 +91,9 @@ class Runner(Struct):
             return TargetStop(TargetStopKind.BREAKPOINT, wave.number, wave.pc, wave.exec_mask & wave.used_lanes)
         users = self.parts.breakpoints.addresses()
         always = request.stop_addresses - users | request.always
-        checks = dict(self.native.checks(always, self.catcher.again_at))
         watches, ends = self.watcher.prepare(), self.watcher.ends()
+        checks = {at: check for at, check in request.checks.items() if at not in users and at not in ends}
+        checks |= self.native.checks(always, self.catcher.again_at)
         for address in ends - request.stop_addresses:
             checks[address] = self.watcher.end_check()
         self.watcher.add_checks(checks, request.stop_addresses)
@@ -160,6 +161,7 @@ class Runner(Struct):
         ended = self.check_pending_signal()
         if ended is not None:
             return ended
+        awaited = internal.awaited if internal is not None and self.parts.state.plans else None
         while True:
             stepped = self.watcher.stepped(focus)
             stop = self.resume(
@@ -169,6 +171,7 @@ class Runner(Struct):
                     stop_addresses=self.stop_addresses(internal),
                     only=only,
                     always=internal.addresses if internal is not None else frozenset(),
+                    checks=awaited.checks if awaited is not None else {},
                 )
             )
             calls = self.parts.state.calls
@@ -188,9 +191,11 @@ class Runner(Struct):
                 internal is not None
                 and stop.kind in (TargetStopKind.BREAKPOINT, TargetStopKind.WATCH)
                 and stop.pc in internal.addresses
-                and internal.accept(stop)
             ):
-                return None
+                if internal.accept(stop):
+                    return None
+                if awaited is not None:
+                    awaited.wrong(stop.thread, stop.pc)
 
     def check_pending_signal(self) -> StopEvent | None:
         """After a fatal signal the program cannot go on: it ends."""

@@ -8,6 +8,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import physical_place
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.program.extents import function_start
+from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import StepStart
@@ -102,6 +103,7 @@ def run_to(
             return True
         return physical_place(runner.top_frame(scope).context) == place
 
+    awaited = Awaited(runner.parts.inferior, scope, lane_matters, lambda pc: None if any_frame else place)
     return runner.run(
-        Internal(frozenset({address}), accept), thread if runner.locked else None
+        Internal(frozenset({address}), accept, awaited), thread if runner.locked else None
     )

@@ -7,27 +7,17 @@ worked out in advance, and nothing is learnt that depends on more than the place
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from rocdbg.addresses import FileAddress, LoadedAddress
-from rocdbg.arch.dwarf_registers import FRAME_REGISTERS, RegisterClass, dwarf_register
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.frames.compiled_locations import compile_location
-from rocdbg.debugger.frames.compiled_places import InRegister, Pieces, Place, Untranslatable
-from rocdbg.debugger.frames.entry_point_of_frame import entry_points_of
-from rocdbg.debugger.frames.frame_context import FrameContext, lane_entries
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.lane_pcs import top_context
-from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.extents import function_start
 from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.running.masks_and_frames import frame_register_here, mask_here, tells_all
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_calls import links_at
 from rocdbg.debugger.running.step_start import StepStart
-from rocdbg.dwarf.info.attribute_expressions import as_written
-from rocdbg.dwarf.reader import results
-from rocdbg.errors import Error
-from rocdbg.sim.core.layout import EXEC_LO, VCC_LO
 from rocdbg.sim.core.stop_plan import RowFlag, StopPlan
 
 
@@ -35,10 +25,10 @@ class StepPlan(Struct):
     """The plan of one step of a lane, from ``start`` on. ``into``: calls are entered where they can be."""
 
     inferior: Inferior
-    scope: Focus
+    thread: int
+    lane: int
     start: StepStart
     into: bool
-    program: Program
     plan: StopPlan
 
     @classmethod
@@ -50,14 +40,14 @@ class StepPlan(Struct):
         program = inferior.program_of(thread)
         low, high = program.text_range()
         function = _extent(program, start) if runner.top_frame(scope).program is program else None
-        return cls(inferior, scope, start, into, program, StopPlan(low, high - low, scope.lane, function))
+        return cls(inferior, thread, scope.lane, start, into, StopPlan(low, high - low, scope.lane, function))
 
     # -- what is learnt where the wave is
 
     def goes_on(self, low: int, high: int) -> None:
         """The lane is active, in the frame it began in, and goes on in a range."""
         pc = self._pc
-        mask = self._mask()
+        mask = mask_here(self.inferior, self.thread, self.lane)
         if mask is None or (self.start.place is not None and pc == self.start.place[1]):
             return  # behind the call of this very function the wave is perhaps in its caller
         row = self.plan.row(pc)
@@ -69,12 +59,12 @@ class StepPlan(Struct):
         """The lane is not active, and is looked for again where the wave leaves a range. ``known``: it was active when
         the wave left the last, and where it waits is known for all lanes."""
         pc = self._pc
-        mask = self._mask()
+        mask = mask_here(self.inferior, self.thread, self.lane)
         if mask is None:
             return
         row = self.plan.row(pc)
         row.flags |= RowFlag.WAITING | self._entry(pc)
-        if known and self._tells_all(pc):
+        if known and tells_all(self.inferior, self.thread, self.lane):
             row.flags |= RowFlag.KNOWN_WAIT
         row.waiting, row.mask, row.links = (low, high), mask, self._links(pc)
         self.plan.put(pc, row)
@@ -91,18 +81,19 @@ class StepPlan(Struct):
             row.flags |= RowFlag.ENTRY
         self.plan.put(entry, row)
         behind = self._pc
-        frame = self._frame_register()
-        if frame is not None:
+        is_only = self.start.place is None
+        frame = None if is_only else frame_register_here(self.inferior, self.thread, self.lane)
+        if is_only or frame is not None:
             row = self.plan.row(behind)
             row.flags |= RowFlag.FRAME
-            row.frame = frame or None
+            row.frame = frame
             self.plan.put(behind, row)
 
     # -- parts
 
     @property
     def _pc(self) -> LoadedAddress:
-        return self.inferior.wave(thread_of(self.scope)).pc
+        return self.inferior.wave(self.thread).pc
 
     def _entry(self, pc: LoadedAddress) -> RowFlag:
         """A row of a function's entry is first asked whether it was called."""
@@ -115,107 +106,6 @@ class StepPlan(Struct):
 
     def _links(self, pc: LoadedAddress) -> tuple[int, ...]:
         return links_at(self.inferior, pc) if self._begins_function(pc) else ()
-
-    @property
-    def _context(self) -> FrameContext:
-        """The innermost frame at the wave's own PC, read anew."""
-        inferior, thread = self.inferior, thread_of(self.scope)
-        program = inferior.program_of(thread)
-        return top_context(program, inferior.need_target(), Focus(thread, self.scope.lane), inferior.unwinder(program))
-
-    def _mask(self) -> int | None:
-        """The scalar register that has the active lanes where the wave is: of a pair the first, such that the lane's
-        half is where it is in EXEC. ``None`` where it is no register that is always the same at this place."""
-        context, inferior, lane = self._context, self.inferior, self.scope.lane
-        program, target = context.program, inferior.need_target()
-        assert lane is not None
-        wave = target.wave(thread_of(self.scope))
-        address = program.to_file(wave.pc)
-        if lane >= min(context.lanes, wave.lane_count) or not wave.used_lanes >> lane & 1:
-            return None
-        try:
-            if entry_points_of(context.function):
-                return None
-            for entry in lane_entries(context):
-                told = results.expression(entry.die, results.ACTIVE_LANE)
-                if told is not None:
-                    return _register_of(compile_location(as_written(told, entry.unit), context), lane)
-            exec_map = inferior.exec_map(program)
-            if not inferior.lane_pc_synthesis:
-                saved = exec_map.saved_mask(address, wave.lane_count)
-                return EXEC_LO if saved is None else saved
-            wakes = exec_map.wakes_lanes(address, wave.lane_count)
-            found = inferior.machine_code(program).active_lanes(address, wave.lane_count) if wakes else None
-            return EXEC_LO if found is None else _register_of(compile_location(found, context), lane)
-        except (Error, Untranslatable):
-            return None
-
-    def _tells_all(self, pc: LoadedAddress) -> bool:
-        """Whether it is known at a place where each lane waits, whichever way it has come there."""
-        context, inferior = self._context, self.inferior
-        program, size = context.program, context.wave_size
-        if not inferior.lane_pc_synthesis:
-            return False
-        if any(results.expression(entry.die, results.LANE_PC) is not None for entry in lane_entries(context)):
-            return False
-        return inferior.machine_code(program).tells_all(program.to_file(pc), size)
-
-    def _frame_register(self) -> int | None:
-        """The scalar register that alone tells in which frame of its function the wave is; 0 where there is only one
-        frame. ``None`` where it takes more."""
-        if self.start.place is None:
-            return 0
-        context, reads = self._context, _Reads()
-        context.access.reader = reads
-        try:
-            cfa = context.cfa
-        except Error:
-            return None
-        finally:
-            context.access.reader = None
-        if cfa is None or reads.memory or len(reads.registers) != 1:
-            return None
-        (number,) = reads.registers
-        return dwarf_register(number).index if number in FRAME_REGISTERS else None
-
-
-class _Reads(Struct):
-    """What is read, by number of registers."""
-
-    registers: set[int] = field(default_factory=set)
-    memory: bool = False
-
-    def read_register(self, access: ThreadAccess, number: int, offset: int, size: int) -> None:
-        self.registers.add(number)
-
-    def read_memory(self, access: ThreadAccess, space: int, address: int, size: int, lane: int | None) -> None:
-        self.memory = True
-
-
-def _register_of(place: Place, lane: int) -> int | None:
-    """The operand code of the first dword of a mask, such that the lane's dword lies behind it as in a pair."""
-    half = lane // 32
-    if isinstance(place, Pieces):
-        if len(place.parts) <= half or any(bits != 32 for _, bits in place.parts):
-            return None
-        place = place.parts[half][0]
-    elif isinstance(place, InRegister):
-        place = place.moved(32 * half)
-    if not isinstance(place, InRegister) or place.by_lane or place.bit % 32:
-        return None
-    register, dword = dwarf_register(place.number), place.bit // 32
-    if not 0 <= dword < register.size // 4:
-        return None
-    match register.register_class:
-        case RegisterClass.SGPR:
-            code = register.index
-        case RegisterClass.EXEC:
-            code = EXEC_LO + dword
-        case RegisterClass.VCC:
-            code = VCC_LO + dword
-        case _:
-            return None
-    return code - half if code >= half else None
 
 
 def _extent(program: Program, start: StepStart) -> tuple[int, int] | None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.dwarf_registers import FRAME_REGISTERS
 from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
 from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
@@ -183,6 +184,34 @@ class Stepper(Struct):
         changed = after.function != frame.function or (after.function is None and frame_changed(after, start))
         return self.runner.step_done(changed)
 
+    def run_ahead(self, scope: Focus, over: bool, count: int) -> tuple[int, StopEvent | None]:
+        """Up to so many instructions of the wave, none of which needs to be looked at: how many they were, and the
+        event of what else happened. ``over``: up to where the function may be left."""
+        runner, thread = self.runner, thread_of(scope)
+        inferior, state = runner.parts.inferior, runner.parts.state
+        recording = runner.target.recording
+        if (
+            not state.plans or state.budget is not None or state.pending_signal
+            or (recording is not None and recording.replaying)
+            or any(one.is_idle or one.needs_checks for one in runner.watcher.all())
+            or any(isinstance(one, Catchpoint) for one in runner.parts.breakpoints)
+        ):
+            return 0, None
+        wave = runner.target.wave(thread)
+        leaves: frozenset[int] = frozenset()
+        if over:
+            program = inferior.programs.at(wave.pc)
+            function = inferior.exec_map(program).function_at(program.to_file(wave.pc), wave.lane_count)
+            if function is None or program.to_file(wave.pc) in function.leaves:
+                return 0, None
+            leaves = frozenset(program.to_loaded(FileAddress(address)) for address in function.leaves)
+        before = wave.instructions
+        stop = self._resume(scope, ResumeMode.STEP, steps=count, also=leaves)
+        event = self._common(stop, scope)
+        if event is not None:
+            return count, event
+        return runner.target.wave(thread).instructions - before, None
+
     def until_next(self, scope: Focus) -> StopEvent:
         """``until`` without a place: as ``next``, but never backwards in the function: loops are left.
 
@@ -228,7 +257,8 @@ class Stepper(Struct):
                 return stop, event
 
     def _resume(
-        self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0, plan: StopPlan | None = None
+        self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0, plan: StopPlan | None = None,
+        steps: int = 1, also: frozenset[int] = frozenset(),
     ) -> TargetStop:
         thread = thread_of(scope)
         if mode is ResumeMode.RANGE and self.runner.watcher.stepped(thread) == thread:
@@ -239,8 +269,10 @@ class Stepper(Struct):
                 thread,
                 low,
                 high,
-                stop_addresses=self.runner.stop_addresses(),
+                stop_addresses=self.runner.stop_addresses() | also,
                 only=self.runner.locked,
+                always=also,
+                steps=steps,
                 plan=plan if mode is ResumeMode.RANGE else None,
             )
         )

@@ -124,6 +124,8 @@ class Resume(Struct, frozen=True):
     watches: tuple[WatchedMemory, ...] = ()
     alone: bool = False
     """Whether with ``only`` other dispatches stand still, too."""
+    steps: int = 1
+    """Instructions of a ``STEP``; a target may execute fewer, and does where the wave comes to a stop address."""
     plan: StopPlan | None = None
     """Beside a range: where to go on instead of coming back when the wave leaves it. A target may ignore it."""
     begins: bool = False

@@ -55,6 +55,7 @@ def run_options(request: Resume) -> RunOptions:
         budget=request.budget,
         checks=request.checks,
         plan=request.plan,
+        steps=request.steps,
     )
 
 

@@ -19,7 +19,7 @@ class RunOptions(Struct, frozen=True):
     ``stop_pcs``   any wave that is about to execute one of these stops with BREAKPOINT; a wave that stands on
                    one when ``run`` is called executes that instruction first.
     ``wave``       number of the focused wave, for ``step``, ``range`` and ``only``.
-    ``step``       execute one instruction of that wave (STEP).
+    ``step``       execute one instruction of that wave (STEP), or as many as ``steps`` says before it comes to a stop.
     ``range``      ``(low, high)``: execute that wave until its PC leaves low <= pc < high (RANGE).
     ``only``       the other waves stay where they are, except while the focused one waits at a barrier for
     them.
@@ -41,6 +41,7 @@ class RunOptions(Struct, frozen=True):
     checks: Mapping[int, Check] = field(default_factory=dict)
     watches: Sequence[WatchedBytes] = ()
     plan: StopPlan | None = None
+    steps: int = 1
 
     def __post_init__(self) -> None:
         if self.wave is None and (self.step or self.range is not None or self.only):

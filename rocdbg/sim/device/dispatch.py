@@ -43,6 +43,8 @@ RESIDENT_WAVES = 128
 """Waves that exist at once, at least one workgroup; the others of the grid are created as these end."""
 
 _UNLIMITED = 1 << 62
+_AT_ONCE = 200_000
+"""Instructions of a step of many between two looks at what else is to be done."""
 
 
 class DispatchPlan(Struct, frozen=True):
@@ -277,7 +279,7 @@ class Dispatch:
         if focus is None or (options.range is None and not options.step):
             return self._run_waves(left, only=focus if options.only else None)
         if options.step:
-            return self._step(focus, left)
+            return self._step(focus, left, options.steps)
         assert options.range is not None
         return self._run_range(focus, options, left)
 
@@ -327,24 +329,36 @@ class Dispatch:
             return self._crash(self.wave(places.get("turn_of")))
         return self._finish_turn(places.wave(places.get("current")), status)
 
-    def _step(self, wave: Wave, left: _Budget) -> Stop:
-        """One instruction of ``wave``; the others run first if it waits for them."""
-        stop = self._await(wave, left)
-        if stop is not None:
-            return stop
-        begun = self._begin_given()
-        status = Status(self._engine.run(wave.address, budget=1, step=True))
-        if status is Status.MISS:
+    def _step(self, wave: Wave, left: _Budget, steps: int) -> Stop:
+        """So many instructions of ``wave``, or as many as come before a stop; the others run where it waits for them.
+        """
+        first = True
+        while True:
+            stop = self._await(wave, left)
+            if stop is not None:
+                return stop
+            begun, before, count = self._begin_given(), wave.instructions, min(steps, _AT_ONCE)
+            status = Status(
+                self._engine.run(wave.address, budget=count, step=count == 1 and first, ignore_stop=first)
+            )
+            if status is Status.MISS:
+                self._end_given(wave.number, begun)
+                return self._untranslated(wave)
+            # A step ignores the stop it starts from, so BREAK means that it has arrived at another one.
+            stop = self._handle(wave, status) if status is not Status.BREAK else None
             self._end_given(wave.number, begun)
-            return self._untranslated(wave)
-        # A step ignores the stop it starts from, so BREAK means that it has arrived at another one.
-        stop = self._handle(wave, status) if status is not Status.BREAK else None
-        self._end_given(wave.number, begun)
-        if stop is not None:
-            return stop
-        if wave.ended:
-            return self._done_or(StopKind.WAVE_DONE, wave)
-        return self._report(StopKind.STEP, wave)
+            if stop is not None:
+                return stop
+            if wave.ended:
+                return self._done_or(StopKind.WAVE_DONE, wave)
+            done = wave.instructions - before
+            steps, first = steps - done, False
+            if status is Status.BREAK or steps <= 0 or not done:
+                return self._report(StopKind.STEP, wave)
+            if self.take_interrupt():
+                return self._report(StopKind.INTERRUPTED, wave)
+            if self.between_turns is not None:
+                self.between_turns()
 
     def _run_range(self, wave: Wave, options: RunOptions, left: _Budget) -> Stop:
         """``wave`` until its PC leaves the bounds, or its plan ends; the others have their turns between its own unless
