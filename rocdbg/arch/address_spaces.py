@@ -49,7 +49,7 @@ class UnknownAddressSpaceError(Error):
 
 
 class AddressSpaceInfo(Struct, frozen=True):
-    """What holds for one DWARF address space."""
+    """Properties of one DWARF address space."""
 
     space: AddressSpace
     name: str
@@ -59,7 +59,7 @@ class AddressSpaceInfo(Struct, frozen=True):
     null: int
     """The value of a null pointer into it."""
     llvm: LlvmAddressSpace
-    """The LLVM IR address space it stands for."""
+    """The corresponding LLVM IR address space."""
 
     @property
     def address_mask(self) -> int:
@@ -141,7 +141,7 @@ def address_space_by_name(name: str) -> AddressSpaceInfo:
 
 
 def from_llvm(space: int) -> AddressSpaceInfo:
-    """The DWARF address space an LLVM IR address space is seen through; raises `UnknownAddressSpaceError`."""
+    """The DWARF address space for an LLVM IR address space; raises `UnknownAddressSpaceError`."""
     try:
         return ADDRESS_SPACES[_FROM_LLVM[LlvmAddressSpace(space)]]
     except (ValueError, KeyError):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rocdbg.debugger.frames.frame_registers import special_names
+from rocdbg.debugger.reports.kernel_registers import GROUPS
 from rocdbg.debugger.reports.symbol_queries import CODE, SYMBOLS
 from rocdbg.dwarf.info.all_names import NameKind
 from rocdbg.dwarf.info.types import ClassType, PointerType, Type, VectorType
@@ -55,7 +56,7 @@ def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[s
     if kind == "type":
         return session.symbols.names_starting(word, _TAGS.get(_tag(word, text), (NameKind.TYPE,)))
     if kind == "register":
-        return _registers(session)
+        return [*_registers(session), *GROUPS]
     if kind == "kernel":
         return session.launch.kernel_names()
     if kind == "plugin":

@@ -1,5 +1,6 @@
-"""Reading location lists: .debug_loclists of DWARF 5 and .debug_loc of DWARF 2 to 4 (A.2.5.5), in split objects
-.debug_loc.dwo as GNU's compilers began it."""
+"""Reading location lists: .debug_loclists of DWARF 5 and .debug_loc of DWARF 2 to 4 (A.2.5.5); in split objects,
+.debug_loc.dwo as GCC introduced it.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ def parse_location_list(
 ) -> LocationList:
     """The location list at byte `offset` of a section (A.2.5.5), with absolute addresses.
 
-    `version` is the unit's DWARF version: 5 reads DW_LLE_* entries, less the pairs of .debug_loc or, of a split object
-    (`is_split`), the DW_LLE_GNU_* entries of .debug_loc.dwo. `base_address` is the unit's; `debug_addr` its part of
-    .debug_addr, for entries that index it. Ranges are half open; empty ones are left out. Raises `DecodeError` with
-    the section offset for data that is not a location list, `IllFormed` for an index beyond `debug_addr`,
-    `EvaluationError` if that is needed and not given.
+    `version` is the unit's DWARF version: with 5 the list consists of DW_LLE_* entries; with less, of the pairs of
+    .debug_loc or, in a split object (`is_split`), of the DW_LLE_GNU_* entries of .debug_loc.dwo. `base_address` is the
+    unit's; `debug_addr` its part of .debug_addr, for entries that index it. Ranges are half open; empty ones are left
+    out. Raises `DecodeError` with the section offset for data that is not a location list, `IllFormed` for an index
+    beyond `debug_addr`, `EvaluationError` if `debug_addr` is needed and not given.
     """
     if not 0 <= offset <= len(section):
         raise DecodeError(f"the location list would begin beyond the section's {len(section)} bytes", offset=offset)

@@ -35,7 +35,7 @@ class Entry:
 def ranges_of(die: Die) -> tuple[AddressRange, ...]:
     """The code of an entry, in the order given; empty when it has none, or when the linker dropped it.
 
-    Raises DebugInfoError for a damaged range list, unless damage is passed over: what comes before it is given then.
+    Raises DebugInfoError for a damaged range list, unless damage is passed over: then returns the ranges before it.
     """
     value = die.attribute(At.RANGES)
     if isinstance(value, Rnglist):

@@ -16,7 +16,7 @@ from rocdbg.text import decode_lines, decode_text
 SECTION: Final = ".debug_line"
 _MOST_FILES: Final = 1_000_000
 _LONGEST_PATHS: Final = 64 << 20
-"""Characters that the paths of a table come to: each has its directory's in it, which may be long."""
+"""Limit on the total characters of a table's paths: each contains its directory's path, which may be long."""
 
 
 class Content:
@@ -53,7 +53,7 @@ class LineHeader(Struct, frozen=True):
 
 
 NO_LINES: Final = LineHeader(5, 8, 1, 1, True, 0, 1, 1, (), (), 0, 0, 0)
-"""Of a table without files and rows."""
+"""The header of a table without files and rows."""
 
 
 class _Cursor:
@@ -135,7 +135,7 @@ def read_line_header(sections: Sections, offset: int, address_size: int, comp_di
 
 
 class _Paths:
-    """Puts names and directories together, and counts what it comes to."""
+    """Joins names and directories, and counts the characters."""
 
     def __init__(self, offset: int) -> None:
         self._offset = offset
@@ -236,5 +236,5 @@ def _number(row: dict[int, tuple[int, Raw]], content: int) -> int | None:
 
 
 def _embedded(text: str) -> str | None:
-    """Embedded source: an empty string says that there is none, a single newline that the file is empty."""
+    """Embedded source: an empty string means that there is none, a single newline that the file is empty."""
     return None if not text else "" if text == "\n" else text
