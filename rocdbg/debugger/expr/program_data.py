@@ -18,6 +18,7 @@ from rocdbg.debugger.expr.environments.names_here import NamesHere
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type, value_tree
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
+from rocdbg.debugger.expr.names.meanings import has_effect
 from rocdbg.debugger.expr.overload_resolution import FunctionCaller
 from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.kept_trees import names_in, nesting_limited, parse_in
@@ -201,6 +202,10 @@ class Data:
         if isinstance(tree, syntax.Unary | syntax.Binary):
             return tree.operator in ("++", "--", ",")
         return isinstance(tree, syntax.Assign | syntax.Postfix)
+
+    def only_reads(self, text: str, place: Focus) -> bool:
+        """Whether an expression at a place changes nothing and calls no function; no side effects."""
+        return not has_effect(value_tree(text, self.environment(place)))
 
     def truth(self, text: str) -> bool:
         """Whether an expression is non-zero (``if``, ``while`` of scripts)."""

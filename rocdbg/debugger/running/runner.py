@@ -323,7 +323,17 @@ class Runner(Struct):
         """A wave at an address, for those who ask what stops it there."""
         active = self.parts.inferior.active_lanes(thread)
         used = self.parts.inferior.wave(thread).used_lanes
-        return Arrival(thread, pc, active, lambda text, lanes: self.holds(text, thread, lanes, 0), used)
+        known: dict[tuple[str, int], int] = {}  # thousands of breakpoints may ask the same
+
+        def holds(text: str, lanes: int) -> int:
+            found = known.get((text, lanes))
+            if found is None:
+                found = self.holds(text, thread, lanes, 0)
+                if self.parts.data.only_reads(text, Focus(thread, (lanes & -lanes).bit_length() - 1)):
+                    known[text, lanes] = found
+            return found
+
+        return Arrival(thread, pc, active, holds, used)
 
     def stopped_at(
         self, stop: TargetStop, make: Callable[[DeviceReport], Cause], problems: Sequence[str] = ()
