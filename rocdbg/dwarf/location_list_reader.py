@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rocdbg import work
 from rocdbg.dwarf.context import LocationList, LocationListEntry
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, EvaluationError, IllFormed
@@ -59,6 +60,7 @@ def _version_5(
     mask = (1 << 8 * address_size) - 1
     entries: list[LocationListEntry] = []
     while True:
+        work.unit()
         start = cursor.position
         kind = cursor.unsigned(1)
         match kind:
@@ -105,6 +107,7 @@ def _version_4(
     mask = (1 << 8 * address_size) - 1
     entries: list[LocationListEntry] = []
     while True:
+        work.unit()
         low = cursor.unsigned(address_size)
         high = cursor.unsigned(address_size)
         if low == mask:  # base address selection
@@ -124,6 +127,7 @@ def _split_version_4(
     mask = (1 << 8 * address_size) - 1
     entries: list[LocationListEntry] = []
     while True:
+        work.unit()
         start = cursor.position
         kind = cursor.unsigned(1)
         match kind:

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
+from rocdbg import work
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
@@ -89,6 +90,7 @@ class NativeConditions:
             place = self._places[pc] = Place(self._tried(lambda: lanes_there(self._parts.inferior, thread)))
         environment = self._parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
         for text in dict.fromkeys(wanted):
+            work.unit()
             if (text, radix) not in place.conditions:
                 place.conditions[text, radix] = self._compiled(text, environment)
         for texts in printed:

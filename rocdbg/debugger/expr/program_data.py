@@ -8,6 +8,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rocdbg import work
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
@@ -18,7 +19,6 @@ from rocdbg.debugger.expr.environments.names_here import NamesHere
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type, value_tree
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
-from rocdbg.debugger.expr.names.meanings import has_effect
 from rocdbg.debugger.expr.overload_resolution import FunctionCaller
 from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.kept_trees import names_in, nesting_limited, parse_in
@@ -203,10 +203,6 @@ class Data:
             return tree.operator in ("++", "--", ",")
         return isinstance(tree, syntax.Assign | syntax.Postfix)
 
-    def only_reads(self, text: str, place: Focus) -> bool:
-        """Whether an expression at a place changes nothing and calls no function; no side effects."""
-        return not has_effect(value_tree(text, self.environment(place)))
-
     def truth(self, text: str) -> bool:
         """Whether an expression is non-zero (``if``, ``while`` of scripts)."""
         evaluator = Evaluator(self.environment())
@@ -225,6 +221,7 @@ class Data:
         environment: ProgramEnvironment | None = None
         with nesting_limited(text):
             for lane in lane_list(lanes):
+                work.unit()
                 if environment is None:
                     environment = self.environment(Focus(thread, lane, level))
                     tree = value_tree(text, environment)

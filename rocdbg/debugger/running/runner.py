@@ -19,6 +19,8 @@ from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
 from rocdbg.debugger.breakpoints.dynamic_printf import print_hits
 from rocdbg.debugger.breakpoints.watcher import Watcher
 from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
+from rocdbg.debugger.expr.evaluator import value_tree
+from rocdbg.debugger.expr.names.meanings import has_effect
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.selection import follow
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
@@ -329,7 +331,8 @@ class Runner(Struct):
             found = known.get((text, lanes))
             if found is None:
                 found = self.holds(text, thread, lanes, 0)
-                if self.parts.data.only_reads(text, Focus(thread, (lanes & -lanes).bit_length() - 1)):
+                place = self.parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
+                if not has_effect(value_tree(text, place)):
                     known[text, lanes] = found
             return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from rocdbg import work
 from rocdbg.dwarf.architecture import UNSPECIFIED, Architecture, architecture_by_name
 from rocdbg.dwarf.attribute_names import ATTRIBUTES, attribute_name
 from rocdbg.dwarf.cfi import FrameTable, parse_frames
@@ -108,6 +109,7 @@ class _Checker:
             self.damage(error)
             units = ()
         for unit in units:
+            work.unit()
             self._unit(unit)
         self._lines(units)
         self._names()
@@ -123,6 +125,7 @@ class _Checker:
         if not _AUGMENTATION.fullmatch(augmentation):
             self.at_entry("augmentation-format", f"'{augmentation}' has another form", unit.top)
         for entry in entries:
+            work.unit()
             try:
                 self._entry(entry)
             except Error as error:
@@ -268,6 +271,7 @@ class _Checker:
 
     def _lines(self, units: tuple[DebugUnit, ...]) -> None:
         for unit in units:
+            work.unit()
             try:
                 table = unit.raw.line_table
                 if table is not None:
@@ -303,6 +307,7 @@ class _Checker:
             return tables[dialect]
 
         for fde in table_of("amd").fdes:
+            work.unit()
             scopes = self._scopes(fde.start)
             dialect = scopes[-1].die.unit.dialect if scopes else "amd"
             self._frame(table_of(dialect), fde.offset, fde.start, fde.end, name)
@@ -319,6 +324,7 @@ class _Checker:
         pc, looked = start, 0
         try:
             while pc < end and looked < _MOST_PLACES:
+                work.unit()
                 row = table.row(pc)
                 if row is None:
                     return
