@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
@@ -86,6 +87,7 @@ class AssemblyPane(Pane):
             self._pc = moved
             self.top = max(0, here - height // 3)
         lanes = _lanes_at(view)
+        note = operand_note(view.shell) if view.frame is not None else ""
         found: list[Line] = []
         for index in self.window(len(code), height):
             line = code[index]
@@ -102,6 +104,7 @@ class AssemblyPane(Pane):
                 ("class:address", f"{line.address:#x} "), ("class:dim", f"<+{line.offset}>".ljust(8)),
                 ("class:others", f"{count or '':>3} " if lanes else ""),
                 (f"class:mnemonic{style}", f"{name} "), (style.strip(), operands),
+                *([(f"class:dim{style}", f"  ; {note}")] if is_current and note else []),
                 *([("class:here", " " * width)] if is_current else []),
             ])
         return found

@@ -1,4 +1,4 @@
-"""Locations of variables with everything in them that is known otherwise: extents of registers, places in LDS."""
+"""Locations of variables completed with facts known from elsewhere: extents of registers, places in LDS."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from rocdbg.dwarf.info.die import Die
 
 _LANE_BITS = 32
 _MOVES = frozenset({"push_lane", "lit4", "mul", "offset"})
-"""From a vector register to the focused lane's dword."""
+"""Operations from a vector register to the focused lane's dword."""
 
 
 def clean_location(program: Program, die: Die, data: bytes, target: str, wave_size: int) -> bytes:
-    """A variable's location by its producer's conventions, as the text has it. Raises `DwarfError`."""
+    """A variable's location, converted from its producer's conventions to the form of the text. Raises `DwarfError`."""
     size = program.complete_type(Variable(die).type).size or 0
     clean = die.unit.conventions.location(data, target, wave_size, size)
     known = _register_bits(clean, program.architecture)
     if known is None or 8 * size <= known:
         return clean
-    # what goes beyond the register is not there, whatever lies behind it
+    # bits beyond the register are not available, whatever follows it
     return clean + assemble(("bit_piece", known, 0), ("bit_piece", 8 * size - known, 0))
 
 

@@ -40,8 +40,8 @@ from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence, AbsentError, Memory
 from rocdbg.dwarf.context import LocationList
-from rocdbg.dwarf.info import Loclist
 from rocdbg.dwarf.info.types import FunctionType
+from rocdbg.dwarf.reader.prepared import location_expression
 from rocdbg.errors import Error
 from rocdbg.sim.core.checks import Check, Condition, Counter
 from rocdbg.sim.core.lane_expressions import constant
@@ -157,11 +157,8 @@ class Watcher:
         environment, frame = self._parts.data.environment(focus), self._parts.inferior.frame(focus)
         names, program, found = set(names_in(value_tree(text, environment))), frame.program, set[int]()
         for variable in environment.local_variables():
-            location = variable.location
-            if variable.name in names and isinstance(location, Loclist):
-                known = program.expressions.location(location, variable.unit, frame.context.wave_size)
-                if not isinstance(known, LocationList):
-                    return None
+            known = location_expression(variable.die, frame.context.wave_size) if variable.name in names else None
+            if isinstance(known, LocationList):
                 for bound in (address for entry in known for address in entry[:2] if address is not None):
                     found.add(program.to_loaded(FileAddress(bound)))
         return frozenset(found)

@@ -14,7 +14,7 @@ from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.overload_resolution import Callee, best, is_const
 from rocdbg.debugger.expr.parsing import syntax
-from rocdbg.debugger.expr.value_access import address_of, as_class, completed, decay, follow, pointee
+from rocdbg.debugger.expr.value_access import address_of, as_class, completed, decay, follow, object_location, pointee
 from rocdbg.debugger.program.program import MAX_ADDRESS, Program
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
@@ -29,6 +29,7 @@ from rocdbg.dwarf.info.types import (
     Method,
     PointerType,
 )
+from rocdbg.dwarf.reader import results
 
 _NO_PROCESS = "You can't do that without a process to debug."
 _POINTER = 8
@@ -269,18 +270,32 @@ def _function_of(method: Method, object_: Value, environment: Environment) -> Fu
 
 def _overrider(method: Method, object_: Value, callee: Callee, environment: Environment) -> Callee:
     """The final overrider of a virtual method, from the object's table of virtual functions."""
-    slot = method.vtable_slot
-    address = object_.address
-    if slot is None or address is None:
+    entry = _slot_contents(method, object_, callee.program, environment)
+    if entry is None:
         return callee
-    memory = environment.memory
-    table = int.from_bytes(memory.read(address.space, address.value, _POINTER), "little")
-    entry = LoadedAddress(int.from_bytes(memory.read(0, table + _POINTER * slot, _POINTER), "little"))
     function = callee.program.function_at(entry)
     found = Callee.of(function, callee.program) if function is not None else None
     if function is None or found is None or found.address != entry or function.name is None:
         return replace(callee, address=entry)  # a thunk is described without the type of what it leads to
     return found
+
+
+def _slot_contents(
+    method: Method, object_: Value, program: Program, environment: Environment
+) -> LoadedAddress | None:
+    """The address in a virtual method's slot: where its class says (A.5.7.8), or by number in the object's table."""
+    slot, address, frame = method.vtable_slot, object_.address, environment.frame
+    if slot is None:
+        if method.vtable_elem_location is None or method.offset is None or frame is None:
+            return None
+        entry = program.info.die(method.offset)
+        place = results.vtable_elem_location(entry, frame.context, object_location(object_, frame.context))
+        return None if place is None else LoadedAddress(place.read(8 * _POINTER))
+    if address is None:
+        return None
+    memory = environment.memory
+    table = int.from_bytes(memory.read(address.space, address.value, _POINTER), "little")
+    return LoadedAddress(int.from_bytes(memory.read(0, table + _POINTER * slot, _POINTER), "little"))
 
 
 def _pointed_method(

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from msgspec import Struct, structs
 
-from rocdbg import dwarf
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.frames.frame_context import FrameContext
@@ -19,9 +18,7 @@ from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.located_values import LocationStorage
 from rocdbg.debugger.values.value import PlacedBase, PlacedMember, Value
 from rocdbg.debugger.values.value_storage import Absence
-from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist, Variable
-from rocdbg.dwarf.info.attribute_expressions import property_expression
-from rocdbg.dwarf.info.attribute_values import Reference
+from rocdbg.dwarf.info import Die, Variable
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.types import (
     ArrayType,
@@ -130,16 +127,7 @@ class Resolver(Struct, frozen=True):
 
     def _string_length(self, die: Die, location: LocationDescription) -> int:
         """Characters of a string of variable length: what is at the place that DW_AT_string_length gives."""
-        value = die.attribute(At.STRING_LENGTH)
-        if isinstance(value, Exprloc | Loclist):
-            # DWARF 5 section 5.11; up to DWARF 4 DW_AT_byte_size was the length's size
-            size = die.number(At.STRING_LENGTH_BYTE_SIZE) or die.number(At.BYTE_SIZE) or die.unit.address_size
-            bits = die.number(At.STRING_LENGTH_BIT_SIZE) or 8 * size
-            if not 0 < bits <= 64:
-                raise DebuggerError(f"The length of the string type at {die.offset:#x} has {bits} bits.")
-            length: int | None = self._location(die, value, location).read(bits)
-        else:
-            length = self._number(die, At.STRING_LENGTH, location)
+        length = self._read(die, results.string_length(die, self.context, location))
         if length is None or not 0 <= length <= MAX_COUNT:
             raise DebuggerError(f"A string of {length} characters is not supported.")
         return length
@@ -229,40 +217,19 @@ class Resolver(Struct, frozen=True):
 
     # -- attributes
 
-    def _location(self, die: Die, value: Exprloc | Loclist, location: LocationDescription) -> LocationDescription:
-        context = self.context.for_unit(die.unit, location)
-        return dwarf.evaluate_location(property_expression(value, die.unit, is_location=True), context)
-
     def _number(
         self, die: Die, code: int, location: LocationDescription, initial: tuple[int, ...] = ()
     ) -> int | None:
         """An attribute that is a constant, an expression for the object at ``location``, or a variable."""
-        value = die.attribute(code)
-        if value is None:
-            return None
-        if isinstance(value, Constant):
-            return value.signed_value()
-        if isinstance(value, Reference):
-            return self._referenced(die, value)
-        if not isinstance(value, Exprloc | Loclist):
-            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is not a number.")
-        context = self.context.for_unit(die.unit, location)
-        what = property_expression(value, die.unit, is_location=False)
-        if isinstance(what, dwarf.LocationList):
-            bits = dwarf.evaluate_location(what, context).read(64)
-            return bits - (1 << 64) if bits >> 63 else bits
-        result = dwarf.evaluate(what, context, kind="value", initial=initial)
-        assert isinstance(result, dwarf.Value)
-        if not isinstance(result.value, int):
-            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is not an integer.")
-        wraps = result.type is None and result.value >> 63
-        return result.value - (1 << 64) if wraps else result.value
+        return self._read(die, results.property_value(die, code, self.context, location, initial))
 
-    def _referenced(self, die: Die, reference: Reference) -> int:
-        target = self.context.program.info.die(reference.offset)
-        if target.tag not in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.MEMBER):
-            raise DebuggerError(f"The bound at {die.offset:#x} refers to {reference.offset:#x}: not a variable.")
-        return self.read(Variable(target))
+    def _read(self, die: Die, found: int | Die | None) -> int | None:
+        """A number that an attribute gives, or that is in the variable to which it refers."""
+        if not isinstance(found, Die):
+            return found
+        if found.tag not in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.MEMBER):
+            raise DebuggerError(f"The bound at {die.offset:#x} refers to {found.offset:#x}: not a variable.")
+        return self.read(Variable(found))
 
 
 def _placed(member: Member, value: Value) -> PlacedMember:

@@ -48,7 +48,7 @@ def vector_literal(
 def space_number(name: str) -> int:
     """The DWARF number of a named address space. Raises `ExpressionError`."""
     try:
-        return int(address_space_by_name(name).space)
+        return address_space_by_name(name).number
     except UnknownAddressSpaceError:
         raise ExpressionError(f"Address space {name} not recognised by the architecture") from None
 

@@ -7,8 +7,7 @@ from rocdbg.debugger.frames.compiled_locations import compile_location
 from rocdbg.debugger.frames.compiled_places import InRegister, Pieces, Untranslatable, join
 from rocdbg.debugger.frames.entry_point_of_frame import entry_points_of
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.dwarf.info.attribute_expressions import as_written
-from rocdbg.dwarf.reader import results
+from rocdbg.dwarf.reader.prepared import active_lane_expression
 from rocdbg.sim.core.builder import I64, Op
 from rocdbg.sim.core.lane_expressions import Node, Scalar, apply, constant, exec_mask, unsigned
 
@@ -24,9 +23,9 @@ def lanes_there(inferior: Inferior, thread: int) -> Node:
         raise Untranslatable("a function that waves may have entered elsewhere")
     inlined = program.info.inline_frames_at(program.to_file(wave.pc)) if function is not None else ()
     for entry in (*inlined, *((function,) if function is not None else ())):
-        told = results.expression(entry.die, results.ACTIVE_LANE)
+        told = active_lane_expression(entry.die)
         if told is not None:
-            place = compile_location(as_written(told, entry.unit), context.context)
+            place = compile_location(told, context.context)
             if not isinstance(place, InRegister | Pieces):
                 raise Untranslatable("active lanes that are in no register")
             mask = place.read(0, wave.lane_count)

@@ -17,7 +17,6 @@ from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.info import Die, Function, Scope, Unit
-from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.subprogram_entries import EntryPoint
 from rocdbg.dwarf.location import LocationDescription, Place
 from rocdbg.dwarf.reader import results
@@ -258,7 +257,7 @@ class FrameContext:
     def _returns_to(self) -> int | None:
         """`return_address`, found once."""
         if self.found_row is None:
-            place = attribute_location(self, At.RETURN_ADDR)
+            place = return_addr(self)
             return place.read(64) if place is not None and not place.is_undefined else None
         return self._by_rules(self._returned_to)
 
@@ -318,13 +317,25 @@ def lane_entries(context: FrameContext) -> list[Scope]:
     return [*inlined, *(() if entry is None else (entry,)), context.function]
 
 
-def attribute_location(context: FrameContext, code: int) -> LocationDescription | None:
-    """DW_AT_return_addr or DW_AT_static_link of a frame's function, if it has it and it can be used."""
+def static_link(context: FrameContext) -> LocationDescription | None:
+    """DW_AT_static_link of a frame's function, if it has it and it can be used."""
+    return _first(context, lambda entry: results.static_link(entry, context))
+
+
+def return_addr(context: FrameContext) -> LocationDescription | None:
+    """DW_AT_return_addr of a frame's function, if it has it and it can be used."""
+    return _first(context, lambda entry: _return_addr(entry, context))
+
+
+def _first(
+    context: FrameContext, ask: Callable[[Die], LocationDescription | None]
+) -> LocationDescription | None:
+    """What the entry point says through which the function was entered, else what the function says."""
     for entry in (entered(context), context.function):
         if entry is None:
             continue
         try:
-            found = results.static_link(entry.die, context) if code == At.STATIC_LINK else _return_addr(entry, context)
+            found = ask(entry.die)
         except Error as error:
             context.program.complaints.add(error, "it is not used")
             continue
@@ -333,12 +344,12 @@ def attribute_location(context: FrameContext, code: int) -> LocationDescription 
     return None
 
 
-def _return_addr(entry: Scope, context: FrameContext) -> LocationDescription | None:
+def _return_addr(entry: Die, context: FrameContext) -> LocationDescription | None:
     """Where DW_AT_return_addr says; registers are named as not allowed, and read."""
     try:
-        return results.return_addr(entry.die, context)
+        return results.return_addr(entry, context)
     except IllFormed as error:
-        found = results.return_addr(entry.die, context, strict=False)
+        found = results.return_addr(entry, context, strict=False)
         context.program.complaints.add(error, "it is read there")
         return found
 

@@ -17,6 +17,7 @@ from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.subprogram_entries import EntryPoint
 from rocdbg.dwarf.location import LocationDescription, undefined_location
+from rocdbg.dwarf.reader.prepared import frame_base_expression
 
 if TYPE_CHECKING:
     from rocdbg.debugger.frames.frame_context import CallSites, FrameContext
@@ -112,11 +113,11 @@ class PhysicalFrame:
         function = self.function
         if function is None:
             return None
-        entry = self.entered(context)
-        base = (entry.frame_base if entry is not None else None) or function.frame_base
-        if base is None:
-            return PRIVATE_BASE if self.program.is_kernel(function) else None
-        return self.program.expressions.frame_base(base, function.unit, self.wave_size)
+        for entry in (self.entered(context), function):
+            base = None if entry is None else frame_base_expression(entry.die, self.wave_size)
+            if base is not None:
+                return base
+        return PRIVATE_BASE if self.program.is_kernel(function) else None
 
 
 def _of_caller(callee: FrameContext) -> dwarf.CallerRegisters:

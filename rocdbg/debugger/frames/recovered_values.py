@@ -35,6 +35,7 @@ from rocdbg.debugger.values.value_storage import AbsentError, Memory
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.info import Loclist, Variable
+from rocdbg.dwarf.reader.prepared import location_expression
 from rocdbg.errors import Error
 
 _MOST_CLAIMS = 4000
@@ -129,7 +130,7 @@ class Recovery:
         constants: dict[int, int] = {}
         claims: list[Claim] = []
         for number, variable in enumerate(variables):
-            found = _claims(program, variable, number, wave_size, constants)
+            found = _claims(variable, number, wave_size, constants)
             if found is None:  # it seems to have two values
                 del numbers[variable.offset]
                 constants.pop(number, None)
@@ -264,14 +265,14 @@ def _followed_data(
 
 
 def _claims(
-    program: Program, variable: Variable, number: int, wave_size: int, constants: dict[int, int]
+    variable: Variable, number: int, wave_size: int, constants: dict[int, int]
 ) -> list[Claim] | None:
     """What a location list says of registers and numbers; None when it is of two different numbers."""
     location = variable.location
     size = variable.type.size or 0
     if not isinstance(location, Loclist) or not 0 < size <= 8:
         return []
-    what = program.expressions.location(location, variable.unit, wave_size, size)
+    what = location_expression(variable.die, wave_size, size)
     if not isinstance(what, LocationList):
         return []
     found: list[Claim] = []

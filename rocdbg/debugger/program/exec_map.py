@@ -1,8 +1,8 @@
 """Where machine code changes EXEC, and where it does so only for its own housekeeping.
 
-Spill code turns all lanes on for a few instructions (``s_or_saveexec_b64 s[40:41], -1`` ...
-``s_mov_b64 exec, s[40:41]``). The lanes it wakes are not there in the sense of the source: in such a window the
-saved mask says who is.
+Spill code activates all lanes for a few instructions (``s_or_saveexec_b64 s[40:41], -1`` ... ``s_mov_b64 exec,
+s[40:41]``). The additional lanes are not active in the sense of the source: in such a window the saved mask gives the
+active lanes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class FunctionExec(Struct, frozen=True):
     ``events`` are ends of such instructions, ascending. ``windows`` maps the address of each instruction
     in a window to the first SGPR of the saved mask. ``settled`` are the ends of instructions that write EXEC, with
     whether they may turn on lanes that are not in the function (which takes a constant other than 0), ``joins`` the
-    addresses that are come to from elsewhere, both ascending.
+    addresses of branch targets, both ascending.
     """
 
     low: int
@@ -36,7 +36,9 @@ class FunctionExec(Struct, frozen=True):
     joins: tuple[int, ...] = ()
 
     def wakes_lanes(self, address: int) -> bool:
-        """Whether other lanes than the active ones may be on: what leads to an address straight does not exclude it."""
+        """Whether EXEC may select other lanes than the active ones: the straight run up to an address does not exclude
+        it.
+        """
         if not any(wakes for _, wakes in self.settled):
             return False
         index = bisect_right(self.settled, (address, True))
@@ -51,7 +53,7 @@ class FunctionExec(Struct, frozen=True):
 
 
 class ExecMap(Struct):
-    """Maps per function, made when first asked for; they live as long as the program."""
+    """Maps per function, created on first use and kept as long as the program."""
 
     program: Program
     functions: dict[tuple[int, int], FunctionExec] = field(default_factory=dict)
@@ -70,7 +72,7 @@ class ExecMap(Struct):
         return found
 
     def wakes_lanes(self, address: int, wave_size: int) -> bool:
-        """Whether EXEC may have other lanes than the active ones at an address, by a quick look."""
+        """Whether EXEC may have other lanes than the active ones at an address, by a quick check."""
         function = self.function_at(address, wave_size)
         return function is None or function.wakes_lanes(address)
 
@@ -101,7 +103,7 @@ class ExecMap(Struct):
             if instruction.branch_target is not None:
                 joins.add(instruction.branch_target)
             if instruction.flow not in (isa.Flow.NEXT, isa.Flow.CALL, isa.Flow.COND_BRANCH, isa.Flow.TRAP):
-                joins.add(end)  # nothing leads there straight
+                joins.add(end)  # no straight run leads there
             if leaves or writes:
                 events.append(end)
                 saved = None if leaves else _all_lanes_on(instruction)
@@ -121,7 +123,8 @@ def _writes_exec(instruction: isa.Instruction) -> bool:
 
 
 def _all_lanes_on(instruction: isa.Instruction) -> int | None:
-    """The SGPR that a save of EXEC goes to which turns on lanes for housekeeping: OR or XOR with -1."""
+    """The destination SGPR of an instruction that saves EXEC and activates lanes for housekeeping: OR or XOR with -1.
+    """
     if instruction.name not in (
         "s_or_saveexec_b64", "s_or_saveexec_b32", "s_xor_saveexec_b64", "s_xor_saveexec_b32",
     ):

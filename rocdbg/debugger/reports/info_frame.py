@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 
 from rocdbg.arch.lane_sets import lane_ranges
-from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
+from rocdbg.debugger.frames.frame_context import FrameContext, static_link
 from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.reports.location_descriptions import LANE_BITS, joined, leaf_words
-from rocdbg.dwarf import evaluate_location
+from rocdbg.dwarf import evaluate_frame_base
 from rocdbg.dwarf.architecture import Architecture
-from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.storage import Fragment, MemoryStorage, RegisterStorage
 from rocdbg.errors import Error
@@ -52,7 +51,7 @@ def describe_frame(
         lines.append(",".join(relatives))
     if frame.function is not None:
         lines.append(f" source language {frame.function.unit.language_name}.")
-    link = attribute_location(context, At.STATIC_LINK)
+    link = static_link(context)
     if link is not None:
         lines.append(f" static link: {link.describe()}")
     own = _frame_base(context)
@@ -116,12 +115,9 @@ def _cfa(context: FrameContext) -> str:
 def _frame_base(context: FrameContext) -> str:
     """Where the function's own variables are counted from; the frame's address where nothing says."""
     try:
-        base = context.frame_base
-        if base is not None and not isinstance(base, LocationDescription):
-            base = evaluate_location(base, context)
+        text = evaluate_frame_base(context).describe() if context.frame_base is not None else ""
     except Error:
-        base = None
-    text = base.describe() if base is not None else ""
+        text = ""
     return text.removeprefix("memory at ") if text.startswith("memory at ") else _cfa(context)
 
 

@@ -10,9 +10,9 @@ from rocdbg.arch.lane_sets import lane_list, lane_ranges
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.expression_text import format_operation
-from rocdbg.dwarf.info import Exprloc, Function, Loclist, Unit, Variable
-from rocdbg.dwarf.info.attribute_expressions import as_written
+from rocdbg.dwarf.info import Function, Unit, Variable
 from rocdbg.dwarf.location import LocationDescription, Place
+from rocdbg.dwarf.reader.prepared import written_frame_base, written_location
 from rocdbg.dwarf.storage import (
     Fragment,
     ImplicitStorage,
@@ -165,11 +165,10 @@ _POINTED_TO = tuple(
 
 def static_words(program: Program, variable: Variable, function: Function | None) -> str | None:
     """``a variable in $v0``, ``multi-location:`` with a line per range, ...; ``None`` without a location expression."""
-    location = variable.location
-    if not isinstance(location, Exprloc | Loclist):
-        return None
     try:
-        what = as_written(location, variable.unit)
+        what = written_location(variable.die)
+        if what is None:
+            return None
         base = _frame_base(program, function)
         if isinstance(what, dwarf.Expression):
             return "\n".join(_words(what.data, variable.unit, base, program))
@@ -187,10 +186,10 @@ def static_words(program: Program, variable: Variable, function: Function | None
 
 def _frame_base(program: Program, function: Function | None) -> str | None:
     """The register that a function's frame base is all of."""
-    value = function.frame_base if function is not None else None
-    if function is None or not isinstance(value, Exprloc):
+    value = written_frame_base(function.die) if function is not None else None
+    if not isinstance(value, dwarf.Expression):
         return None
-    operations = dwarf.decode(value.data, function.unit.dialect)
+    operations = dwarf.decode(value.data, value.dialect)
     scaled = [operation.info.meaning for operation in operations[2:]]
     if not operations:
         return None

@@ -12,9 +12,9 @@ from rocdbg import work
 from rocdbg.debugger.base.errors import NoRegistersError, RegisterAccessError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.program_data import Data
-from rocdbg.debugger.frames.frame_registers import special_names
 from rocdbg.debugger.frames.inferior import Inferior, is_used
 from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.reports.register_changes import register_names
 from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, QueueInfo
 from rocdbg.debugger.values.format_letters import Format
 
@@ -97,10 +97,7 @@ class Tables:
             raise NoRegistersError
         environment = self._data.environment(focus)
         if not names:
-            wave = target.wave(focus.thread)
-            names = ["pc", "exec", "vcc", "status", *special_names(target, focus.thread)]
-            names += [f"s{n}" for n in range(wave.sgprs)]
-            names += [f"v{n}" for n in range(wave.vgprs)] + [f"a{n}" for n in range(wave.agprs)]
+            names = register_names(target, focus.thread)
         formatter = self._data.formatter()
         rows = []
         for name in (name.removeprefix("$") for name in names):

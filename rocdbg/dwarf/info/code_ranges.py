@@ -36,7 +36,7 @@ class Entry:
 def ranges_of(die: Die) -> tuple[AddressRange, ...]:
     """The code of an entry, in the order given; empty when it has none, or when the linker dropped it.
 
-    Raises DebugInfoError for a damaged range list, unless damage is passed over: what comes before it is given then.
+    Raises DebugInfoError for a damaged range list, unless damage is passed over: then returns the ranges before it.
     """
     value = die.attribute(At.RANGES)
     if isinstance(value, Rnglist):
@@ -65,9 +65,14 @@ def _is_tombstone(address: int, unit: Unit) -> bool:
     return address >= (1 << (8 * unit.address_size)) - 2 or not unit.entries.is_live(address)
 
 
+def raw_ranges(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
+    """The ranges of the list at ``offset`` as they are written, those that are empty or end before they begin too."""
+    return _read_rnglist(unit, offset) if unit.version >= 5 else _read_ranges(unit, offset)
+
+
 def read_ranges(unit: Unit, offset: int) -> Iterator[AddressRange]:
     """The non-empty ranges of the list at ``offset`` of the unit's range section."""
-    raw = _read_rnglist(unit, offset) if unit.version >= 5 else _read_ranges(unit, offset)
+    raw = raw_ranges(unit, offset)
     limit = 1 << (8 * unit.address_size)
     for low, high in raw:
         if limit > high > low and not _is_tombstone(low, unit):

@@ -56,10 +56,10 @@ def run(
     data: bytes, pos: int, header: LineHeader, *, one: bool = False,
     pass_over: Callable[[DebugInfoError], None] = reraise,
 ) -> list[Sequence]:
-    """The sequences of a program from ``pos`` (the start of a sequence) on; only the first when ``one``.
+    """The sequences of a program from ``pos`` (the start of a sequence) on; with ``one``, only the first.
 
-    A sequence the program's end cuts off is left out. An operation that cannot be read is a DebugInfoError, which is
-    raised; where ``pass_over`` does not do so, the rows before it are kept.
+    A sequence that the end of the program cuts off is left out. An operation that cannot be read raises a
+    DebugInfoError; if ``pass_over`` suppresses it, the rows before it are kept.
     """
     sequences: list[Sequence] = []
     current: list[Sequence] = []
@@ -80,8 +80,9 @@ def run(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """No search for reference cycles meanwhile: among hundreds of thousands of new rows, which have none, it takes
-    twice as long as making them."""
+    """Disables garbage collection: searching hundreds of thousands of new rows for reference cycles, of which they have
+    none, takes twice as long as creating them.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -94,13 +95,13 @@ def _without_collection() -> Iterator[None]:
 def _run(
     data: bytes, pos: int, header: LineHeader, one: bool, sequences: list[Sequence], current: list[Sequence]
 ) -> None:
-    """Run to ``sequences``; the last of ``current`` is the one that is not finished."""
+    """Run into ``sequences``; the last of ``current`` is the unfinished one."""
     end = header.end
     opcode_base, line_base, line_range = header.opcode_base, header.line_base, header.line_range
     min_instruction, max_operations = header.min_instruction, header.max_operations
     default_flags = IS_STMT if header.default_is_stmt else 0
     simple = max_operations == 1
-    # Advances of address and line by special opcode, worked out once.
+    # Advances of address and line by special opcode, computed once.
     advances = [(op - opcode_base) // line_range for op in range(opcode_base, 256)]
     lines = [line_base + (op - opcode_base) % line_range for op in range(opcode_base, 256)]
     const_add = advances[255 - opcode_base] if opcode_base <= 255 else 0

@@ -1,4 +1,4 @@
-"""What the caller of ``Dispatch.run`` asks for."""
+"""The options of ``Dispatch.run``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RunOptions(Struct, frozen=True):
 
 
 class Stops(Struct, frozen=True):
-    """Where what is repeated stops: ``pcs``, ``checks`` and ``watches`` as in `RunOptions`."""
+    """The stop conditions that apply to repeated runs: ``pcs``, ``checks`` and ``watches`` as in `RunOptions`."""
 
     pcs: AbstractSet[int] = frozenset()
     checks: Mapping[int, Check] = field(default_factory=dict)
@@ -57,10 +57,10 @@ NO_STOPS = Stops()
 
 
 class Followed(Struct, frozen=True):
-    """A wave that is followed through the turns that it has anyway.
+    """A wave that is followed while the scheduler gives it its usual turns.
 
-    It stops (STEP) when it has its turn and has executed ``end`` instructions of its own; where its PC leaves
-    low <= pc < high (RANGE), with ``range``. ``traced``: it leaves a trace (`Engine.trace_into`).
+    It stops (STEP) when it has its turn and has executed ``end`` instructions in all, or, with ``range``, when its PC
+    leaves low <= pc < high. ``traced``: it leaves a trace (`Engine.trace_into`).
     """
 
     wave: int
@@ -70,4 +70,4 @@ class Followed(Struct, frozen=True):
 
 
 class RunRequestError(Error):
-    """A request to run that makes no sense: no such wave, a released dispatch, contradicting options."""
+    """A request to run that makes no sense: a wave that does not exist, a released dispatch, contradictory options."""

@@ -50,6 +50,7 @@ from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.info.whereabouts import whose
 from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.reader import results
 
 VIRTUAL_TABLE = "_ZTV"
 """How linkage names of virtual tables begin."""
@@ -294,7 +295,7 @@ class ProgramEnvironment(Struct, dict=True):
         context, type_ = self.context_of(variable), self.complete_type(variable.type)
         if (what := self._expression_of(variable, context, type_.size)) is None:
             return None
-        return variable.unit.conventions.extent(dwarf.evaluate_location(what, context), type_.size or 0)
+        return results.located(variable.die, what, context, type_.size or 0)
 
     @staticmethod
     def _expression_of(variable: Variable, context: FrameContext, size: int | None) -> ExpressionLike | None:

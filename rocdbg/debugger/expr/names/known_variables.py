@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from rocdbg import dwarf
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.frames.frame_context import FrameContext
@@ -17,6 +16,7 @@ from rocdbg.dwarf.context import Expression, ExpressionLike, LocationList
 from rocdbg.dwarf.info import Function, Unit, Variable
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.location import LocationDescription, undefined_location
+from rocdbg.dwarf.reader import results
 from rocdbg.errors import Error
 
 
@@ -36,7 +36,7 @@ class Known(Struct, frozen=True):
     def located(self, context: FrameContext) -> LocationDescription:
         """Where the variable is in a frame, which must be one that it has an expression for."""
         assert self.expression is not None
-        return self.unit.conventions.extent(dwarf.evaluate_location(self.expression, context), self.size)
+        return results.located(self.variable.die, self.expression, context, self.size)
 
 
 class SharedLocations(Struct):

@@ -11,13 +11,13 @@ from msgspec import Struct
 from rocdbg.addresses import NOWHERE
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.environments.names_here import in_frame
-from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
+from rocdbg.debugger.frames.frame_context import FrameContext, static_link
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES
 from rocdbg.debugger.values.located_values import has_fixed_address
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Die, Exprloc, Loclist, Scope, Variable
-from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.constants import Tag
 from rocdbg.dwarf.location import LocationDescription
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _around(die: Die) -> list[Die]:
 
 def _host(context: FrameContext, host: Die, is_inline: bool) -> FrameContext | None:
     """The frame of the subprogram around that of ``context``."""
-    link = None if is_inline else attribute_location(context, At.STATIC_LINK)
+    link = None if is_inline else static_link(context)
     caller: FrameContext | None = context if is_inline else context.next_frame()
     for _ in range(MAX_FRAMES):
         if caller is None:
