@@ -1,4 +1,4 @@
-"""Conditions of breakpoints are checked when they are set: their syntax, and that their names mean something there."""
+"""Checks conditions of breakpoints when they are set: their syntax, and that their names are known there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rocdbg.errors import Error
 def check_condition(environment: ProgramEnvironment, text: str, locations: Sequence[Location]) -> None:
     """Raise a `rocdbg.Error` for a condition that cannot be parsed, or that has a name unknown at a location.
 
-    Nothing is read, so values that are not there yet are not errors. Without locations only the syntax is checked.
+    Nothing is read, so values that are not available yet are not errors. Without locations only the syntax is checked.
     """
     if not locations:
         parse_in(text, environment)
@@ -42,7 +42,7 @@ def check_condition(environment: ProgramEnvironment, text: str, locations: Seque
 
 
 def _is_known(environment: ProgramEnvironment, name: str, around: Sequence[str]) -> bool:
-    """Whether a name means something outside of functions, as code inside of these namespaces and classes sees it."""
+    """Whether a name is known outside functions, as seen from inside these namespaces and classes."""
     for depth in range(len(around), -1, -1):
         try:
             whole = "::".join((*around[:depth], name))
@@ -52,5 +52,5 @@ def _is_known(environment: ProgramEnvironment, name: str, around: Sequence[str])
             if scope and member_value(scope, member, environment, only_type=True) is not None:
                 return True
         except Error:
-            return True  # it is there, if not to be read now
+            return True  # it exists, even if it cannot be read now
     return False

@@ -11,7 +11,7 @@ from rocdbg.debugger.values.value_storage import Address, Memory
 from rocdbg.errors import Error
 
 CHUNK = 16000
-"""Bytes that are read at once; GDB's number, which its warning tells."""
+"""Bytes that are read at once; the same number as in GDB, whose warning states it."""
 
 
 class SearchSpace(Struct, frozen=True):
