@@ -60,6 +60,13 @@ class AddressSpaceInfo(Struct, frozen=True):
     """The value of a null pointer into it."""
     llvm: LlvmAddressSpace
     """The corresponding LLVM IR address space."""
+    lane: int | None = None
+    """The lane whose private memory it is, whichever lane looks (``private_lane<N>``); None: the one that looks."""
+
+    @property
+    def number(self) -> int:
+        """Its DWARF number."""
+        return int(self.space) if self.lane is None else FIRST_LANE_SPACE + self.lane
 
     @property
     def address_mask(self) -> int:
@@ -67,6 +74,9 @@ class AddressSpaceInfo(Struct, frozen=True):
 
 
 _NULL_32 = 0xFFFF_FFFF
+FIRST_LANE_SPACE = 0x20
+LANE_SPACES = 64
+"""Address spaces 0x20 to 0x5f are the private memory of lanes 0 to 63 (usage guide of 2020)."""
 
 ADDRESS_SPACES: Mapping[AddressSpace, AddressSpaceInfo] = MappingProxyType(
     {
@@ -105,8 +115,15 @@ ADDRESS_SPACES: Mapping[AddressSpace, AddressSpaceInfo] = MappingProxyType(
 )
 """Every DWARF address space of AMDGPU by number."""
 
-_BY_NUMBER = {int(space): info for space, info in ADDRESS_SPACES.items()}
-_BY_NAME = {info.name: info for info in ADDRESS_SPACES.values()}
+_OF_LANES = [
+    AddressSpaceInfo(
+        AddressSpace.PRIVATE_LANE, f"private_lane{lane}", f"DW_ASPACE_AMDGPU_private_lane{lane}", 4, _NULL_32,
+        LlvmAddressSpace.PRIVATE, lane,
+    )
+    for lane in range(LANE_SPACES)
+]
+_BY_NUMBER = {info.number: info for info in (*ADDRESS_SPACES.values(), *_OF_LANES)}
+_BY_NAME = {info.name: info for info in _BY_NUMBER.values()}
 _FROM_LLVM = {
     LlvmAddressSpace.FLAT: AddressSpace.GENERIC,
     LlvmAddressSpace.GLOBAL: AddressSpace.GLOBAL,
@@ -130,6 +147,11 @@ def null_address(space: int) -> int:
     """The value of a null pointer into a DWARF address space (usage guide, "Address Spaces"); 0 for unknown ones."""
     info = _BY_NUMBER.get(space)
     return 0 if info is None else info.null
+
+
+def address_space_names() -> list[str]:
+    """Names of the address spaces, without those of single lanes."""
+    return [info.name for info in ADDRESS_SPACES.values()]
 
 
 def address_space_by_name(name: str) -> AddressSpaceInfo:

@@ -40,7 +40,12 @@ class Operation(Struct, frozen=True):
 
     def same_as(self, other: Operation) -> bool:
         """Whether both do the same, whatever their positions in the text."""
-        return self.name == other.name and _plain(self.arguments) == _plain(other.arguments)
+        return self.meaning == other.meaning
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """Equal for operations that do the same, whatever their positions in the text."""
+        return self.name, *_plain(self.arguments)
 
 
 def _plain(arguments: tuple[Argument, ...]) -> tuple[object, ...]:
@@ -110,6 +115,8 @@ class Inputs(Struct, frozen=True):
     has_referrer: bool = False
     referrer_bits: int | None = None
     arguments: tuple[int | None, ...] = ()
+    other_sizes: tuple[frozenset[int], ...] = ()
+    """Of each argument the sizes of its further segments, where those have others."""
     is_property: bool = False
     """Whether it describes a type property, or only the input of one."""
     object_bits: tuple[int | None, ...] = ()

@@ -28,6 +28,7 @@ __all__ = ["Code", "Names", "assembled"]
 Items = list[Item]
 MAX_ITEMS = 20_000
 _MAX_PICK = 255
+_DWORD = 32
 
 
 class Names(Protocol):
@@ -117,7 +118,27 @@ class Code:
             return self._implicit(operand.value, tree.bits)
         if operand.kind != "entity":
             raise LoweringError(f"the value of '{operand.text[:60]}' is not known")
-        return self._place(self.names.where(operand.name), tree.bits)
+        where = self.names.where(operand.name)
+        room = self._room(where)
+        if room is not None and room < tree.bits:
+            raise LoweringError(f"{operand.name} has {tree.bits} bits, and its place {room}")
+        return self._place(where, tree.bits)
+
+    def _room(self, where: Where) -> int | None:
+        """Bits that a place can hold; None where it is as large as it has to be.
+
+        Behind the lane's dword of a vector register the next lane's begins. A lane that is named is not the focused
+        one's: what was spilled to it goes on in the lanes after it.
+        """
+        match where:
+            case Register(number, offset, per_lane):
+                if per_lane:
+                    return _DWORD - offset
+                size = architecture_by_name(self.placement.architecture).register_size(number)
+                return None if size is None else 8 * size - offset
+            case Pieces(parts):
+                return sum(bits for _, bits in parts)
+        return None
 
     def _implicit(self, value: int, bits: int) -> Items:
         _check_size(bits)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 
 from rocdbg.llvmdi.di_expressions import Expression, Inputs, Tree, parse_expression
@@ -167,6 +168,7 @@ class DebugInfo:
             has_referrer=segment.is_bounded,
             referrer_bits=self.operand_bits(segment.referrer, segment.node is not None),
             arguments=tuple(self._argument_bits(argument) for argument in segment.arguments),
+            other_sizes=tuple(self._other_sizes(argument) for argument in segment.arguments),
             is_property=bool(types),
             object_bits=tuple(map(self.type_bits, types)),
             has_lanes=self.has_lanes,
@@ -309,6 +311,25 @@ class DebugInfo:
             except NotWellFormed:
                 continue
         return None
+
+    def _other_sizes(self, argument: Node | Operand | None) -> frozenset[int]:
+        """Sizes of a fragment's segments that are not the fragment's (`object_bits`, which its first one tells)."""
+        if not isinstance(argument, Node) or argument in self._pending or len(self._pending) > 100:
+            return frozenset()
+        if argument.kind in (*CODES, *VARIABLES) or argument in self.global_fragments:
+            return frozenset()
+        segments = self.segments_of.get(argument, ())
+        if len(segments) < 2:
+            return frozenset()
+        size, found = self.object_bits(argument), set[int]()
+        self._pending.add(argument)
+        try:
+            for segment in segments:
+                with suppress(NotWellFormed):
+                    found.add(self.tree(segment).bits)
+        finally:
+            self._pending.discard(argument)
+        return frozenset(found - {size})
 
     def type_bits(self, node: Node | None) -> int | None:
         """Bits of a DIType; None if it does not say."""

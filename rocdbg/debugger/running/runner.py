@@ -19,6 +19,8 @@ from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
 from rocdbg.debugger.breakpoints.dynamic_printf import print_hits
 from rocdbg.debugger.breakpoints.watcher import Watcher
 from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
+from rocdbg.debugger.expr.evaluator import value_tree
+from rocdbg.debugger.expr.names.meanings import has_effect
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.selection import follow
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
@@ -328,7 +330,18 @@ class Runner(Struct):
         """A wave at an address, for those who ask what stops it there."""
         active = self.parts.inferior.active_lanes(thread)
         used = self.parts.inferior.wave(thread).used_lanes
-        return Arrival(thread, pc, active, lambda text, lanes: self.holds(text, thread, lanes, 0), used)
+        known: dict[tuple[str, int], int] = {}  # thousands of breakpoints may ask the same
+
+        def holds(text: str, lanes: int) -> int:
+            found = known.get((text, lanes))
+            if found is None:
+                found = self.holds(text, thread, lanes, 0)
+                place = self.parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
+                if not has_effect(value_tree(text, place)):
+                    known[text, lanes] = found
+            return found
+
+        return Arrival(thread, pc, active, holds, used)
 
     def stopped_at(
         self, stop: TargetStop, make: Callable[[DeviceReport], Cause], problems: Sequence[str] = ()

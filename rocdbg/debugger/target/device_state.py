@@ -32,7 +32,9 @@ from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 
 _APERTURE_MASK = ~0xFFFF_FFFF
-_APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE}
+_APERTURES: dict[int, int] = {
+    AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE,
+}
 # Registers without a DWARF number, by name: operand code, or a field of the wave.
 _FIELDS = {"scc": "scc", "mode": "mode", "status": "status", "trapsts": "trapsts"}
 _GFX12_FIELDS = {name: name for name in ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")}
@@ -255,7 +257,7 @@ class DeviceState(ABC):
             return address
         if address == null_address(space):
             return 0
-        aperture = _APERTURES.get(AddressSpace(space))
+        aperture = _APERTURES.get(space)
         return None if aperture is None else aperture | address & ~_APERTURE_MASK
 
     def is_generic(self, address: int) -> bool:
@@ -263,8 +265,11 @@ class DeviceState(ABC):
 
     @staticmethod
     def _route(space: int, address: int, lane: int | None) -> tuple[int, int, int | None]:
-        """The space, address and lane to which a generic address refers."""
-        address &= (1 << 8 * address_space(space).address_size) - 1
+        """The space, address and lane to which a generic address, or one of a lane's own space, refers."""
+        info = address_space(space)
+        address &= info.address_mask
+        if info.lane is not None:
+            return info.space, address, info.lane
         if space != AddressSpace.GENERIC:
             return space, address, lane
         if layout.is_scratch_address(address):

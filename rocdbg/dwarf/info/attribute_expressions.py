@@ -85,7 +85,16 @@ def as_written(value: Exprloc | Loclist, unit: Unit) -> AnyExpression:
 def _read(value: Exprloc | Loclist, unit: Unit, dialect: str, clean: Callable[[bytes], bytes]) -> AnyExpression:
     if isinstance(value, Exprloc):
         return Expression(clean(value.data), dialect)
-    entries = parse_location_list(
+    return LocationList([(low, high, clean(data)) for low, high, data in _entries(value, unit)], dialect)
+
+
+def written_list(value: Loclist, unit: Unit) -> LocationList:
+    """A location list with all its entries, those too that are empty or end before they begin."""
+    return LocationList(_entries(value, unit, keep_empty=True), unit.dialect)
+
+
+def _entries(value: Loclist, unit: Unit, keep_empty: bool = False) -> LocationList:
+    return parse_location_list(
         value.section,
         value.offset,
         version=unit.version,
@@ -93,5 +102,5 @@ def _read(value: Exprloc | Loclist, unit: Unit, dialect: str, clean: Callable[[b
         base_address=unit.base_address,
         debug_addr=unit.debug_addr,
         is_split=unit.is_split,
+        keep_empty=keep_empty,
     )
-    return LocationList([(low, high, clean(data)) for low, high, data in entries], dialect)

@@ -363,15 +363,12 @@ class LexicalBlock(Scope):
 
 
 class CallSiteParameter(Struct, frozen=True):
-    """An argument of a call: ``location`` in the callee, and the expression of its ``value`` in the caller.
+    """An argument of a call, by attributes of its entry (``die``), which `rocdbg.dwarf.reader` evaluates.
 
     ``parameter`` is the entry of the callee's parameter, where the producer says which it is.
     """
 
-    location: Exprloc | Loclist | None
-    value: Exprloc | None
-    data_location: Exprloc | None = None
-    data_value: Exprloc | None = None
+    die: Die
     parameter: Die | None = None
 
 
@@ -523,15 +520,5 @@ def _call_site(die: Die) -> CallSite:
 
 
 def _call_site_parameter(die: Die) -> CallSiteParameter:
-    def expression(*codes: int) -> Exprloc | None:
-        return next((value for value in map(die.attribute, codes) if isinstance(value, Exprloc)), None)
-
-    location = die.attribute(At.LOCATION)
     gnu = die.tag == Tag.GNU_CALL_SITE_PARAMETER
-    return CallSiteParameter(
-        location if isinstance(location, Exprloc | Loclist) else None,
-        expression(At.CALL_VALUE, At.GNU_CALL_SITE_VALUE),
-        expression(At.CALL_DATA_LOCATION),
-        expression(At.CALL_DATA_VALUE, At.GNU_CALL_SITE_DATA_VALUE),
-        die.reference(At.ABSTRACT_ORIGIN if gnu else At.CALL_PARAMETER),
-    )
+    return CallSiteParameter(die, die.reference(At.ABSTRACT_ORIGIN if gnu else At.CALL_PARAMETER))

@@ -382,7 +382,7 @@ class TypeReader:
         return tuple(
             TemplateArgument(
                 child.name, self.type_of(child),
-                constant_value(child) if child.tag == Tag.TEMPLATE_VALUE_PARAMETER else None,
+                constant_value(child) if child.tag == Tag.TEMPLATE_VALUE_PARAMETER else None, child.offset,
             )
             for child in die.children if child.tag in _TEMPLATE_TAGS
         )

@@ -580,11 +580,12 @@ class Method(Struct, frozen=True):
 
 
 class TemplateArgument(Struct, frozen=True):
-    """A template argument: a type (``value`` None), or a value of that type."""
+    """A template argument: a type (``value`` None), or a value of that type. ``offset`` is that of its entry."""
 
     name: str | None
     type: Type
     value: Location | None = None
+    offset: int = 0
 
 
 class ClassBody(Struct, frozen=True):
