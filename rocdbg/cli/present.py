@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.internal_errors import write_report_text
 from rocdbg.cli.operand_lines import write_operands
 from rocdbg.cli.paths import shown_name
+from rocdbg.cli.register_groups import keep_registers
 from rocdbg.cli.source_listing import source_lines, write_instructions
 from rocdbg.cli.writer import Styled
 from rocdbg.debugger import lane_list, lane_ranges
@@ -276,6 +277,7 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
     if event.new_thread or event.new_lane:
         shell.line(switching(shell, event.scope))
     show_reason(shell, event)
+    keep_registers(shell, event.scope.thread)
     frame = shell.session.focus.frame(event.scope)
     same_frame = isinstance(event.cause, StepDone) and not event.cause.new_frame
     show_frame(shell, frame, number=False, what="source-line" if same_frame else "source-and-location")

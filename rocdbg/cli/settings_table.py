@@ -9,6 +9,7 @@ from rocdbg.cli.command_options import Option, OptionGroup
 from rocdbg.cli.command_registry import Category, CommandError, Completes
 from rocdbg.cli.look import restyle
 from rocdbg.cli.paths import expand, search_folder
+from rocdbg.cli.register_groups import keep_registers
 from rocdbg.cli.setting_declaration import Place, Setting, of_engine, of_front_end, of_launch, of_print, of_program
 from rocdbg.cli.value_kinds import (
     AUTO_BOOLEAN,
@@ -246,6 +247,10 @@ SETTINGS = (
         of_print("asm_demangle"),
     ),
     Setting(
+        "print asm-operands", BOOLEAN, "printing of operands' values behind the instruction at $pc in disassembly",
+        of_print("asm_operands"),
+    ),
+    Setting(
         "print frame-arguments", Enumeration(("all", "scalars", "none", "presence")),
         "printing of non-scalar frame arguments", of_print("frame_arguments"), option_of="frame",
     ),
@@ -307,6 +312,11 @@ SETTINGS = (
     Setting(
         "operands", BOOLEAN, "whether stops show what the next instruction reads and writes",
         of_engine("operands"), sentence="Whether stops show operands is {}.",
+    ),
+    Setting(
+        "register-changes", BOOLEAN, "whether registers that changed since the stop before are marked",
+        of_engine("register_changes"), sentence="Whether registers that changed are marked is {}.",
+        after=keep_registers,
     ),
     # running
     Setting(

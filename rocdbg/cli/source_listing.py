@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
+from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.themes import instruction_parts
 from rocdbg.debugger.base.errors import DebuggerError
@@ -82,8 +83,10 @@ def write_instructions(
             shell.out.styled([("function", label), ("", ":\n")])
         mark = "=> " if line.current else "   "
         data = " ".join(f"{byte:02x}" for byte in line.data) + "\t" if raw else ""
+        note = operand_note(shell) if line.current else ""
         shell.out.styled([("", mark), ("address", f"{line.address:#018x}"), ("", f" {offset}:\t{data}"),
-                          *shown_instruction(shell, line.text), ("", "\n")])
+                          *shown_instruction(shell, line.text), *([("comment", f"\t; {note}")] if note else []),
+                          ("", "\n")])
 
 
 def shown_instruction(shell: Shell, text: str) -> list[tuple[str, str]]:

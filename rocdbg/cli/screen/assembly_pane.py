@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
@@ -88,6 +89,7 @@ class AssemblyPane(Pane):
             self._pc = moved
             self.top = max(0, here - height // 3)
         lanes = _lanes_at(view)
+        note = operand_note(view.shell) if view.frame is not None else ""
         found: list[Line] = []
         for index in self.window(len(code), height):
             line = code[index]
@@ -99,6 +101,8 @@ class AssemblyPane(Pane):
             text: Line = [
                 (f"class:{role}" if role else "", part) for role, part in shown_instruction(view.shell, line.text)
             ]
+            if is_current and note:
+                text.append(("class:comment", f"  ; {note}"))
             found.append([
                 ("class:breakpoint", view.breakpoint_addresses.get(line.address, "  ")),
                 ("class:current", ">" if is_current else " "),

@@ -15,7 +15,7 @@ from rocdbg.cli.screen.lanes_pane import LanesPane
 from rocdbg.cli.screen.locals_pane import LocalsPane
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.registers_pane import GROUPS, RegistersPane
-from rocdbg.cli.screen.session_view import Snapshot, View
+from rocdbg.cli.screen.session_view import View
 from rocdbg.cli.screen.source_pane import SourcePane
 from rocdbg.cli.screen.status import status_line
 from rocdbg.cli.screen.waves_pane import WavesPane
@@ -31,6 +31,7 @@ from rocdbg.cli.screen.window_layout import (
     parse_layout,
     windows,
 )
+from rocdbg.debugger.reports.register_changes import Snapshot
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.errors import Error

@@ -95,8 +95,9 @@ def digest(dispatch: Dispatch, share: GlobalShare, allocations: Iterable[Allocat
 
 
 def restore(image: RunImage, dispatch: Dispatch, share: GlobalShare, allocations: Iterable[Allocation]) -> None:
-    """Set a run to the state of an image, which must have the same waves in the same places and the same
-    allocations.\n\nRaises `ArchitectureError` without having changed anything.
+    """Set a run to the state of an image, which must have the same waves in the same places and the same allocations.
+
+    Raises `ArchitectureError` without having changed anything.
     """
     state, waves = dispatch.plan.state, dispatch.waves
     groups = {wave.workgroup: wave.lds for wave in waves}

@@ -1,7 +1,8 @@
-"""Reading and writing architectural state by name: the only way in which data from outside are written.\n\nEvery place
-and every size is checked against the launch before a byte is accessed: resident waves, the target's registers, lanes,
-bytes of LDS, GDS and allocations. Places are looked up in tables of names; a number from outside never becomes an
-offset into a block, except into bytes to which the program has full access.
+"""Reading and writing architectural state by name: the only way in which data from outside are written.
+
+Every place and every size is checked against the launch before a byte is accessed: resident waves, the target's
+registers, lanes, bytes of LDS, GDS and allocations. Places are looked up in tables of names; a number from outside
+never becomes an offset into a block, except into bytes to which the program has full access.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Counts of reads of uninitialized bytes: which instructions did it, and where first.\n\nWatched memory (see
-`GlobalMemory`) has one shadow byte per byte, which is 1 once the byte was written. Generated code fills the table here:
-a row of eight u64 per instruction, found by its pc.
+"""Counts of reads of uninitialized bytes: which instructions did it, and where first.
+
+Watched memory (see `GlobalMemory`) has one shadow byte per byte, which is 1 once the byte was written. Generated code
+fills the table here: a row of eight u64 per instruction, found by its pc.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Read-modify-write operations, one row each: how the old value and the operand are combined.\n\nFloat operations round
-to nearest. Subnormals are flushed as the caller says (`Flush`); `rocdbg.sim.semantics.memory_common` knows which
-generation flushes them where.
+"""Read-modify-write operations, one row each: how the old value and the operand are combined.
+
+Float operations round to nearest. Subnormals are flushed as the caller says (`Flush`);
+`rocdbg.sim.semantics.memory_common` knows which generation flushes them where.
 """
 
 from __future__ import annotations

@@ -6,8 +6,10 @@ in lane L, row n * (wave size / 16) + L / 16, column L % 16; results of 16 bits 
 GFX12: every element is in one lane: in one of the *groups* of 16 lanes, the lane with the number of its row or column.
 Register n of lane L has rows n + 8 * (L / 16) (wave32) or n + 8 * (L / 16 % 2) + 4 * (L / 32) (wave64); two results of
 16 bits are in a register. SWMMAC: A has half of the elements, and an index of two bits for each, in A's lane, says with
-which of four elements of B, in the same group, it is multiplied.\n\ngfx125x: dense instructions with greater depth; A's
-and B's elements are in the same places. The order in which it adds products is not known.
+which of four elements of B, in the same group, it is multiplied.
+
+gfx125x: dense instructions with greater depth; A's and B's elements are in the same places. The order in which it adds
+products is not known.
 """
 
 from __future__ import annotations

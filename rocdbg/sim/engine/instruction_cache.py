@@ -92,8 +92,9 @@ class InstructionCache:
         return dict(self._lines)
 
     def replace(self, lines: dict[int, bytes]) -> Iterator[tuple[int, int]]:
-        """Hold exactly these lines. Yields the ranges [lo, hi) that change.\n\nA line that is not among them is kept if
-        it equals memory, because it would be filled with the same bytes.
+        """Hold exactly these lines. Yields the ranges [lo, hi) that change.
+
+        A line that is not among them is kept if it equals memory, because it would be filled with the same bytes.
         """
         for line, old in list(self._lines.items()):
             new = lines.get(line)

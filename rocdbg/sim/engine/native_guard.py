@@ -1,11 +1,15 @@
-"""Calls of generated code that return even if it crashes.\n\nGenerated code checks its accesses, and its data lie
-between guard pages (`guarded`). If a check is nevertheless wrong, the host raises SIGSEGV, SIGBUS, SIGFPE or SIGILL
-within generated code. The handler in this module then abandons the call, which returns `layout.Status.CRASH`, and
-records what is known about the crash. A signal anywhere else in the process goes to its previous handler.\n\nOther code
-may install handlers later: Python's faulthandler, or a compiler in the same process. Each call checks which handler is
-installed, and puts this one in front again.\n\nThe routines are LLVM IR, as all native code is: ``guard_call(slot,
-function, five arguments)`` records in the slot where to return to, and ``guard_handler`` jumps there. A slot serves one
-thread.
+"""Calls of generated code that return even if it crashes.
+
+Generated code checks its accesses, and its data lie between guard pages (`guarded`). If a check is nevertheless wrong,
+the host raises SIGSEGV, SIGBUS, SIGFPE or SIGILL within generated code. The handler in this module then abandons the
+call, which returns `layout.Status.CRASH`, and records what is known about the crash. A signal anywhere else in the
+process goes to its previous handler.
+
+Other code may install handlers later: Python's faulthandler, or a compiler in the same process. Each call checks which
+handler is installed, and puts this one in front again.
+
+The routines are LLVM IR, as all native code is: ``guard_call(slot, function, five arguments)`` records in the slot
+where to return to, and ``guard_handler`` jumps there. A slot serves one thread.
 """
 
 from __future__ import annotations

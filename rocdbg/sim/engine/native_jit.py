@@ -36,9 +36,10 @@ def shaping_folders() -> tuple[Path, ...]:
 
 @functools.cache
 def engine_version() -> str:
-    """A version that changes whenever a file that determines object code does.\n\nIt is made of sizes, times and
-    inodes: reading 8 MB of sources and encoding tables would take longer than a warm start saves. The time of the
-    inode's last change cannot be set, unlike that of the file's.
+    """A version that changes whenever a file that determines object code does.
+
+    It is made of sizes, times and inodes: reading 8 MB of sources and encoding tables would take longer than a warm
+    start saves. The time of the inode's last change cannot be set, unlike that of the file's.
     """
     digest = hashlib.sha256(llvmlite.__version__.encode())
     for folder in shaping_folders():

@@ -1,6 +1,7 @@
-"""Translations of a target's code for waves of one size: made when a wave first reaches the code, kept, and
-freed.\n\nNative code finds a block's function by pc in page directories, one per MODE key (`code_table`). A stop is an
-entry that points to a routine which only reports it, so stops cost nothing elsewhere.
+"""Translations of a target's code for waves of one size: made when a wave first reaches the code, kept, and freed.
+
+Native code finds a block's function by pc in page directories, one per MODE key (`code_table`). A stop is an entry
+that points to a routine which only reports it, so stops cost nothing elsewhere.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class Translations:
         self._env: int = self._storage.ctypes.data
         self._base = window_base
         self._blocks, self._steps = CodeTable(window_base), CodeTable(window_base)
+        self._ends = CodeTable(window_base)  # of blocks: where they end, instead of functions
+        self._cuts: frozenset[int] = frozenset()  # pcs that no block runs past
         self._installed: dict[tuple[int, int], int] = {}  # (mode key, start) -> end of the block
         self._compiled: dict[tuple[int, int, int], int] = {}  # (mode key, start, end) -> function
         self._single: dict[tuple[int, int], int] = {}  # (mode key, pc) -> function of one instruction
@@ -76,8 +79,9 @@ class Translations:
 
     def optimise(self) -> None:
         """Translate blocks with optimisation from now on, at several times the cost; existing translations are
-        discarded.\n\nEngines do it after many instructions, so that optimisation does not slow down stepping through a
-        kernel once.
+        discarded.
+
+        Engines do it after many instructions, so that optimisation does not slow down stepping through a kernel once.
         """
         self._optimise = True
         for key, start in self._installed:
@@ -109,9 +113,10 @@ class Translations:
     # -- stops and changed code --------------------
 
     def set_stops(self, stops: frozenset[int], checks: Mapping[int, Check] | None = None) -> None:
-        """Set the pcs before which waves stop with BREAK; pcs outside simulated memory are never reached.\n\nAt pcs in
-        ``checks`` that are not also stops, native code decides whether a wave stops. Counters begin at their current
-        values; `collect` updates them.
+        """Set the pcs before which waves stop with BREAK; pcs outside simulated memory are never reached.
+
+        At pcs in ``checks`` that are not also stops, native code decides whether a wave stops. Counters begin at their
+        current values; `collect` updates them.
         """
         inside = frozenset(pc for pc in stops.union(checks or ()) if 0 <= pc - self._base < WINDOW_SIZE)
         wanted = {pc: check for pc, check in (checks or {}).items() if pc in inside and pc not in stops}
@@ -132,6 +137,19 @@ class Translations:
                     table.set(key, pc, self._stop_entry(key, pc))
         self._cut_blocks(added)
         self._stops, self._torn = inside, False
+
+    def set_cuts(self, cuts: frozenset[int]) -> None:
+        """Addresses that no block runs past, though nothing stops there."""
+        if cuts == self._cuts:
+            return
+        added, removed = cuts - self._cuts, self._cuts - cuts
+        self._cuts = cuts
+        self._cut_blocks(added)
+        for (key, start), end in list(self._installed.items()):
+            if end in removed:  # it may be longer now
+                del self._installed[key, start]
+                if start not in self._stops:
+                    self._blocks.set(key, start, 0)
 
     def _cut_blocks(self, added: frozenset[int]) -> None:
         """Discard the blocks that extend past a new stop."""
@@ -229,8 +247,8 @@ class Translations:
         for known in (self._installed, self._compiled, self._single):
             known.clear()
         self._checks.forget_instructions()
-        self._blocks.reset()
-        self._steps.reset()
+        for table in (self._blocks, self._steps, self._ends):
+            table.reset()
         self._generation = current
         self._checks.link_again(current)
 
@@ -244,7 +262,10 @@ class Translations:
             return self._translate_steps(pc, key)
         self._code.fill(pc)
         self._begin_again_if_full()
-        blocks = gather(pc, self._decoding(key), self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0)
+        blocks = gather(
+            pc, self._decoding(key), self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0,
+            self._cuts.__contains__,
+        )
         if blocks[0].blocked is not None:
             return self._block_entry(self._blocks, key, blocks[0])
         fresh = [b for b in blocks if b.instructions]
@@ -258,6 +279,7 @@ class Translations:
             if done.instructions:
                 self._compiled[key, block.start, done.end] = function
                 self._installed[key, block.start] = done.end
+                self._ends.set(key, block.start, done.end)
                 self._blocks.set(key, block.start, function)
             elif block.start == pc:
                 return self._block_entry(self._blocks, key, done)

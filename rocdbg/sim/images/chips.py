@@ -1,6 +1,8 @@
 """The number of pipes, banks and packers over which a chip spreads tiled images: the contents of its register
-GB_ADDR_CONFIG.\n\nThe values are those that Mesa records for devices. A target whose chips differ, or whose value is
-not recorded, is omitted: its images can only have tilings that do not depend on these numbers.
+GB_ADDR_CONFIG.
+
+The values are those that Mesa records for devices. A target whose chips differ, or whose value is not recorded, is
+omitted: its images can only have tilings that do not depend on these numbers.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ def made_image(
 ) -> tuple[ImageDescriptor, ImageLayout]:  # fmt: skip
     """An image at ``base`` and where its texels lie. ``sizes``: width, height, and planes or layers; ``code`` is that
     of a format that the rules have; ``pitch``: texels per row, 0 for the usual number; ``tiling``: the number of a
-    tiling, None for a linear image.\n\nRaises ValueError, with a reason, if the target cannot have such an image.
+    tiling, None for a linear image.
+
+    Raises ValueError, with a reason, if the target cannot have such an image.
     """
     width, height, slices = sizes
     rules, linear = chip.rules, chip.rules.linear

@@ -226,8 +226,10 @@ def gfx12_dot(
     overflow: Operand = 0,
 ) -> Value:
     """c + the sum of two or four products; factors are I16 (f16, bf16) or I8 (fp8, bf8), the other arguments are those
-    of `gfx11_dot2`.\n\nProducts are floored to a common exponent (in pairs for 16-bit factors), and their sums then to
-    that of all terms. Subnormals are kept.
+    of `gfx11_dot2`.
+
+    Products are floored to a common exponent (in pairs for 16-bit factors), and their sums then to that of all terms.
+    Subnormals are kept.
     """
     terms = _terms(a, b, kinds, flush=False)
     short = FORMATS[kinds[0]].bits == 8

@@ -1,15 +1,17 @@
-"""Arithmetic exceptions: which of them an instruction raises, in which lanes.\n\nBlocks are translated with this only
-if it could be noticed (`Context.exceptions`): a wave has exceptions enabled, or code reads the sticky bits. The rules
-follow the ISA documents; where these leave a rule open (what a NaN hides, when underflow is detected, what output
-modifiers do) they follow measurements on gfx1201:
+"""Arithmetic exceptions: which of them an instruction raises, in which lanes.
+
+Blocks are translated with this only if it could be noticed (`Context.exceptions`): a wave has exceptions enabled, or
+code reads the sticky bits. The rules follow the ISA documents; where these leave a rule open (what a NaN hides, when
+underflow is detected, what output modifiers do) they follow measurements on gfx1201:
 
 * clamp hides all exceptions;
 * invalid: a signaling NaN among the sources, or a result that is a NaN though no source is;
 * a subnormal source counts if MODE does not flush it, no operation is invalid and no source is a NaN;
 * overflow implies inexact; underflow is tininess after rounding of an inexact result;
 * omod hides inexact and underflow;
-* v_rcp_iflag raises only the integer division by zero.\n\nNot modelled: the dot and matrix instructions and conversions
-to and from formats of 8 bits and less raise none.
+* v_rcp_iflag raises only the integer division by zero.
+
+Not modelled: the dot and matrix instructions and conversions to and from formats of 8 bits and less raise none.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Write `rocdbg.sim.semantics.index`: ``python -m rocdbg.sim.semantics.make_index``.\n\nRun it after instructions were
-added or moved; a test fails if it was forgotten.
+"""Write `rocdbg.sim.semantics.index`: ``python -m rocdbg.sim.semantics.make_index``.
+
+Run it after instructions were added or moved; a test fails if it was forgotten.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ _FAMILIES = ("valu", "salu", "memory", "control", "lanes")
 
 
 def modules() -> dict[str, list[str]]:
-    """The modules of the package that register semantics, with the names that each one registers when it is
-    imported.\n\nCorrect only in a process that has imported none of them before.
+    """The modules of the package that register semantics, with the names that each one registers when it is imported.
+
+    Correct only in a process that has imported none of them before.
     """
     folder = Path(__file__).parent
     found = {}

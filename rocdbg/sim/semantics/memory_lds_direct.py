@@ -1,6 +1,7 @@
-"""One element of LDS for all lanes: lds_direct_load (GFX11), ds_direct_load (GFX12), the operand lds_direct
-before.\n\nM0[15:0] is its address, M0[18:16] its type. The load writes all lanes of a quad if one of them is active; as
-an operand the element is read in the lanes that take part.
+"""One element of LDS for all lanes: lds_direct_load (GFX11), ds_direct_load (GFX12), the operand lds_direct before.
+
+M0[15:0] is its address, M0[18:16] its type. The load writes all lanes of a quad if one of them is active; as an
+operand the element is read in the lanes that take part.
 """
 
 from __future__ import annotations

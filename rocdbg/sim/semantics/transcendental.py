@@ -4,9 +4,10 @@ The hardware's tables are public for f32 on GFX11 and GFX12 only (`transcendenta
 `transcendental_circular`); this module has the other cases. Everything is computed in f64 with the builder's correctly
 rounded primitives (own polynomials, independent of host libraries) to far below an ulp of f32, and rounded once. The
 result is within half an ulp (plus 2**-20 ulp) of the exact one, where the documents promise 1 ulp, so it may differ
-from hardware by one ulp.\n\nRules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log flush subnormal inputs
-and results, whatever MODE says; the f16 and f64 forms obey MODE; sin and cos accept subnormals and take their argument
-in revolutions.
+from hardware by one ulp.
+
+Rules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log flush subnormal inputs and results, whatever MODE
+says; the f16 and f64 forms obey MODE; sin and cos accept subnormals and take their argument in revolutions.
 """
 
 from __future__ import annotations

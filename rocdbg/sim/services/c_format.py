@@ -120,8 +120,9 @@ class Conversion(Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def pieces(template: bytes) -> tuple[bytes | Conversion, ...]:
-    """Split a format string into literal text and conversions.\n\n``%%`` is text. An invalid conversion (undefined in
-    C) is text, as in glibc.
+    """Split a format string into literal text and conversions.
+
+    ``%%`` is text. An invalid conversion (undefined in C) is text, as in glibc.
     """
     return tuple(_pieces(template))
 

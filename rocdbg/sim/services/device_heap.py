@@ -1,7 +1,8 @@
-"""Memory that kernels request from the host: slabs of their ``malloc``, and large pieces.\n\nAddresses are in a part of
-the window that nothing else uses, and depend only on earlier requests: a repeated run gets the same ones. The addresses
-of a freed piece are reused only after `QUARANTINE` others of its size in pages were freed, so that dangling pointers
-fault.
+"""Memory that kernels request from the host: slabs of their ``malloc``, and large pieces.
+
+Addresses are in a part of the window that nothing else uses, and depend only on earlier requests: a repeated run gets
+the same ones. The addresses of a freed piece are reused only after `QUARANTINE` others of its size in pages were
+freed, so that dangling pointers fault.
 """
 
 from __future__ import annotations
@@ -102,8 +103,9 @@ class DeviceHeap:
         )
 
     def restore(self, state: HeapState) -> None:
-        """Restore the pieces that existed when `snapshot` returned this; their contents are up to the caller.\n\nPieces
-        that were freed since then must have been kept.
+        """Restore the pieces that existed when `snapshot` returned this; their contents are up to the caller.
+
+        Pieces that were freed since then must have been kept.
         """
         for address, allocation in list(self._live.items()):
             if state.live.get(address) != allocation.size:

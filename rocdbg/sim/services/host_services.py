@@ -1,7 +1,8 @@
-"""The services behind a kernel's hidden arguments if there is no runtime: printf, hostcalls, a heap, a queue.\n\nEach
-is made when a kernel first has the argument for it, and exists as long as the machine: one kernel may free what another
-has allocated. All state that changes while kernels run can be saved and restored (`HostServices.snapshot`), so that a
-repeated run behaves like the first.
+"""The services behind a kernel's hidden arguments if there is no runtime: printf, hostcalls, a heap, a queue.
+
+Each is made when a kernel first has the argument for it, and exists as long as the machine: one kernel may free what
+another has allocated. All state that changes while kernels run can be saved and restored (`HostServices.snapshot`), so
+that a repeated run behaves like the first.
 """
 
 from __future__ import annotations
@@ -68,9 +69,10 @@ class HostServices:
     # -- hidden arguments
 
     def arguments(self, wanted: Collection[ValueKind]) -> dict[ValueKind, int]:
-        """The values of the hidden arguments in ``wanted`` that are served. Raises AllocationError.\n\nTheir addresses
-        depend on the order in which they are made, so that must not be the order of a set, which differs between
-        processes.
+        """The values of the hidden arguments in ``wanted`` that are served. Raises AllocationError.
+
+        Their addresses depend on the order in which they are made, so that must not be the order of a set, which
+        differs between processes.
         """
         return {kind: self._argument(kind) for kind in ValueKind if kind in SERVED and kind in wanted}
 

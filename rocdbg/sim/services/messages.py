@@ -32,8 +32,9 @@ class Messages(Struct):
     _pending: int = 0
 
     def part(self, descriptor: int, payload: bytes) -> tuple[int, bytes | None]:
-        """Take a part; ``payload`` is the 56 bytes after the descriptor.\n\nReturns the descriptor for the following
-        parts, and the whole message if this was its end. Raises MessageError.
+        """Take a part; ``payload`` is the 56 bytes after the descriptor.
+
+        Returns the descriptor for the following parts, and the whole message if this was its end. Raises MessageError.
         """
         if descriptor & _BEGIN:
             number = self._free.pop() if self._free else self._next

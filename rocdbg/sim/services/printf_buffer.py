@@ -52,10 +52,11 @@ class Format(Struct, frozen=True):
         return 4 + sum(map(_whole, self.sizes))
 
     def places(self, data: bytes, unwritten: int | None) -> list[tuple[int, int]]:
-        """Where the arguments begin in the bytes of a frame after its number, and how many bytes each has.\n\nIf the
-        NUL of a string would be alone in a dword, LLVM 22 omits that dword, and everything after it is a dword earlier
-        than the sizes say. Such a string is recognised by the dword after it, which cannot end a string, and by the
-        number of ``unwritten`` dwords at the frame's end, if that is known.
+        """Where the arguments begin in the bytes of a frame after its number, and how many bytes each has.
+
+        If the NUL of a string would be alone in a dword, LLVM 22 omits that dword, and everything after it is a dword
+        earlier than the sizes say. Such a string is recognised by the dword after it, which cannot end a string, and
+        by the number of ``unwritten`` dwords at the frame's end, if that is known.
         """
         for only in (None, *([()] if unwritten == 0 else [self.strings] if unwritten == len(self.strings) else [])):
             places, at, left_out = [], 0, 0

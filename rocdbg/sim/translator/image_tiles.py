@@ -1,7 +1,9 @@
 """The order of texels in the blocks of tiled images, as tables for translated code, made from
-`rocdbg.sim.images.tiles`.\n\nOne table gives the number of the order for each chip, tiling, size of texels and kind of
-image (3D or not). The other holds the orders: a header, then for each bit of an address the masks of x, y and z, then
-the positions of the levels of detail that share a block.
+`rocdbg.sim.images.tiles`.
+
+One table gives the number of the order for each chip, tiling, size of texels and kind of image (3D or not). The other
+holds the orders: a header, then for each bit of an address the masks of x, y and z, then the positions of the levels
+of detail that share a block.
 """
 
 from __future__ import annotations

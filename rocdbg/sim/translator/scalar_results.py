@@ -46,9 +46,10 @@ class _Noted(WaveBuilder):
 
 
 def scalar_results(instruction: Instruction, target: Target, wave_size: int) -> frozenset[int]:
-    """The operand codes of the dwords that an instruction may write: SGPRs, VCC, M0, EXEC, SCC.\n\nResults of loads,
-    which routines write, and registers that M0 selects are not included. Empty for an instruction that cannot be
-    simulated.
+    """The operand codes of the dwords that an instruction may write: SGPRs, VCC, M0, EXEC, SCC.
+
+    Results of loads, which routines write, and registers that M0 selects are not included. Empty for an instruction
+    that cannot be simulated.
     """
     semantic = lookup(instruction.name)
     if semantic is None:

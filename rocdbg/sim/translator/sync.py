@@ -1,7 +1,8 @@
-"""The native routine of global wave sync (GWS), with the operations of the ISA documents.\n\nA barrier is initialised
-with the number of waves minus one, by the program or by its first wave. Each wave that finds the counter above 0
-decrements it and waits; the wave that finds 0 flips the flag, which releases the others, and sets the counter for the
-next pass.
+"""The native routine of global wave sync (GWS), with the operations of the ISA documents.
+
+A barrier is initialised with the number of waves minus one, by the program or by its first wave. Each wave that finds
+the counter above 0 decrements it and waits; the wave that finds 0 flips the flag, which releases the others, and sets
+the counter for the next pass.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Native routines that watch memory accesses: they mark written bytes and count reads of unmarked ones.\n\nA block
-translated for this calls ``seen_*`` after each successful access, with the same arguments and the instruction's pc.
-These routines compute the lanes' addresses again, so the routines that do the accesses are not affected, and cost
-nothing extra if nothing is watched.\n\nThe shadow of a byte is at a fixed distance from it on the host; the distance is
-in the upper 56 bits of the flags in the page table, and is 0 for memory that is not watched. Private memory, LDS and
-GDS are never watched.
+"""Native routines that watch memory accesses: they mark written bytes and count reads of unmarked ones.
+
+A block translated for this calls ``seen_*`` after each successful access, with the same arguments and the
+instruction's pc. These routines compute the lanes' addresses again, so the routines that do the accesses are not
+affected, and cost nothing extra if nothing is watched.
+
+The shadow of a byte is at a fixed distance from it on the host; the distance is in the upper 56 bits of the flags in
+the page table, and is 0 for memory that is not watched. Private memory, LDS and GDS are never watched.
 """
 
 from __future__ import annotations

@@ -26,9 +26,11 @@ def changed(r: Routine) -> None:
 
 
 def touched(r: Routine) -> None:
-    """``i32 watch_touched(ptr state, ptr env, i64 mask, i64 size)``: 1 if an access reaches bytes of which every access
-    is watched.\n\nThe environment must contain where the lanes' accesses go, see `Runtime`: a host pointer, and the
-    distance of one dword from the next.
+    """``i32 watch_touched(ptr state, ptr env, i64 mask, i64 size)``: 1 if an access reaches bytes of which every
+    access is watched.
+
+    The environment must contain where the lanes' accesses go, see `Runtime`: a host pointer, and the distance of one
+    dword from the next.
     """
     table, size, wave = r.pointer(r.env("touches")), r.value("%size"), r.state("number")
     rows = r.load(table, I64)
