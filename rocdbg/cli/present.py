@@ -32,6 +32,7 @@ from rocdbg.debugger.running.stop_events import (
     StepDone,
     StopEvent,
     Terminated,
+    ThreadExited,
     WatchScopeEnded,
     WatchTriggered,
     process_signal,
@@ -319,6 +320,8 @@ def show_reason(shell: Shell, event: StopEvent) -> None:
             _show_signal(shell, signal, device, title)
         case Interrupted(device):
             _show_signal(shell, SIGNALS["SIGINT"], device, title)
+        case ThreadExited():
+            shell.line("Command aborted, thread exited.")
         case HistoryEnded():
             shell.line("\nNo more reverse-execution history.")
         case BudgetSpent():

@@ -126,7 +126,7 @@ def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], an
             return physical_place(runner.top_frame(scope).context) == outer_place
         return not own or physical_place(runner.top_frame(scope).context) == own[0]
 
-    event = runner.run(Internal(frozenset(wanted), accept))
+    event = runner.run(Internal(frozenset(wanted), accept), follows=thread)
     if event is None:
         pc = runner.target.wave(thread).pc
         if pc in addresses:

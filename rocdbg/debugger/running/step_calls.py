@@ -95,5 +95,5 @@ def run_to(
         return physical_place(runner.top_frame(scope).context) == place
 
     return runner.run(
-        Internal(frozenset({address}), accept), thread if runner.locked else None
+        Internal(frozenset({address}), accept), thread if runner.locked else None, thread
     )
