@@ -176,6 +176,8 @@ def info_threads(shell: Shell, global_ids: bool, ids: ThreadList | None) -> None
     cells = [(*[str(row.number)] * ids_of, _thread_id(row), frame_text(shell, row.frame)) for row in rows]
     head = ("Id", *["GId "] * (ids_of - 1), "Target Id", "Frame ")
     shell.write(render(head, cells, [row.current for row in rows]))
+    if shell.session.focus.current.thread is None:
+        shell.line("\nNo selected thread.  See `help thread'.")
 
 
 def _thread_id(row: ThreadRow) -> str:

@@ -287,7 +287,7 @@ class Runner(Struct):
     def _call_over(self, thread: int | None) -> StopEvent:
         """A called function is over, long after its expression was given up: the wave is where it was before."""
         assert thread is not None
-        scope = self.end_call(thread)
+        scope = self.parts.focus.move(self.end_call(thread).with_frame(0))
         return StopEvent(CallEnded(), scope, 1 << scope.lane if scope.lane is not None else 0)
 
     def _scope_end(self, stop: TargetStop) -> StopEvent | None:
