@@ -27,9 +27,11 @@ class Conventions:
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
 
-    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
+    def location(
+        self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
+    ) -> bytes:
         """An expression for where an object of `size` bytes (None: not known) is, in code for a processor ("gfx90a")
-        and a wavefront size."""
+        and a wavefront size; `aggregate`: one of a class, union or array type."""
         return data
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
@@ -72,7 +74,9 @@ class Proposal2020(Conventions):
 class AmdClang(Conventions):
     """Those of AMD's own compilers where they announce the extensions."""
 
-    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
+    def location(
+        self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
+    ) -> bytes:
         """Where their expressions lost their operations (DW_OP_LLVM_poisoned), a vector register stands for the
         focused lane's dword of it."""
         return in_focused_lane(data, self.dialect)
@@ -81,7 +85,9 @@ class AmdClang(Conventions):
 class Gcc(Conventions):
     """Those of GCC, whose threads are waves: a vector register as a whole is a vector."""
 
-    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
+    def location(
+        self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
+    ) -> bytes:
         """As `rocdbg.dwarf.gcc_conventions.location` puts it."""
         return gcc_conventions.location(data, self.dialect)
 
@@ -97,9 +103,11 @@ class UpstreamClang(Conventions):
         super().__init__("amd")
         self.version = version
 
-    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
+    def location(
+        self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
+    ) -> bytes:
         """As `normalise` puts it."""
-        return normalise(data, target, wave_size=wave_size, frame_base=False, size=size)
+        return normalise(data, target, wave_size=wave_size, frame_base=False, size=size, aggregate=aggregate)
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
         """As `normalise` puts it."""

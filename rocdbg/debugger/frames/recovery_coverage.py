@@ -19,6 +19,7 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_text.source_expressions import variables_of
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.info import AddressRange, Loclist, Variable
+from rocdbg.dwarf.info.types import is_aggregate
 
 
 class RoutineCoverage:
@@ -61,7 +62,9 @@ class RoutineCoverage:
             return self._everywhere if location is not None else 0
         found = self._told.get(variable.offset)
         if found is None:
-            what = self._program.expressions.location(location, variable.unit, self._wave_size, variable.type.size)
+            what = self._program.expressions.location(
+                location, variable.unit, self._wave_size, variable.type.size, is_aggregate(variable.type)
+            )
             entries = list(what) if isinstance(what, LocationList) else []
             found = self._between((low, high) for low, high, _ in entries if low is not None and high is not None)
             if any(low is None for low, _, _ in entries):

@@ -7,6 +7,7 @@ from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Exprloc, Loclist, Variable
 from rocdbg.dwarf.info.attribute_expressions import AnyExpression
+from rocdbg.dwarf.info.types import is_aggregate
 from rocdbg.dwarf.location import LocationDescription
 
 
@@ -26,4 +27,6 @@ def variable_expression(
     location = variable.location
     if not isinstance(location, Exprloc | Loclist):
         return None
-    return context.program.expressions.location(location, variable.unit, context.wave_size, size or variable.type.size)
+    return context.program.expressions.location(
+        location, variable.unit, context.wave_size, size or variable.type.size, is_aggregate(variable.type)
+    )

@@ -17,6 +17,7 @@ from rocdbg.dwarf.info.attribute_expressions import as_written, member_expressio
 from rocdbg.dwarf.info.attribute_values import AttributeValue, Constant, Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.types import Type, is_aggregate
 from rocdbg.dwarf.info.whereabouts import concerning
 from rocdbg.dwarf.location import LocationDescription, implicit_location, undefined_location
 from rocdbg.dwarf.reader.content import constant_content
@@ -234,20 +235,21 @@ def location(entry: Die, context: Context, frames: FrameTable | None = None) -> 
             value = values[0]
             if not isinstance(value, Exprloc | Loclist):
                 raise IllFormed(f"its value is a {type(value).__name__}, not an expression")
-            size = _size_of(entry)
-            found = _located(value, entry, in_unit(context, entry, frames=frames), size or None)
+            type_ = _type_of(entry)
+            there, size = in_unit(context, entry, frames=frames), (type_.size or 0) if type_ is not None else 0
+            found = _located(value, entry, there, size or None, type_ is not None and is_aggregate(type_))
             return entry.unit.conventions.extent(found, size)
     with concerning("DW_AT_const_value", entry):
         content = next((constant_content(value) for value in _values(entry, At.CONST_VALUE)), None)
         return undefined_location() if content is None else const_location(content)
 
 
-def _size_of(entry: Die) -> int:
-    """Bytes of an object, 0 where they are not known."""
+def _type_of(entry: Die) -> Type | None:
+    """The type of an object."""
     for die in entry.origins():
         if die.has(At.TYPE):
-            return entry.unit.entries.types.type_of(die).size or 0
-    return 0
+            return entry.unit.entries.types.type_of(die)
+    return None
 
 
 def memory_space(entry: Die) -> int:
@@ -427,10 +429,10 @@ def _value(
 
 
 def _located(
-    value: Exprloc | Loclist, entry: Die, context: Context, size: int | None = None
+    value: Exprloc | Loclist, entry: Die, context: Context, size: int | None = None, aggregate: bool = False
 ) -> LocationDescription:
     reader, unit = entry.unit.entries.expressions, entry.unit
-    what: ExpressionLike = reader.location(value, unit, wave_size_of(context), size)
+    what: ExpressionLike = reader.location(value, unit, wave_size_of(context), size, aggregate)
     return evaluate_location(what, context)
 
 
