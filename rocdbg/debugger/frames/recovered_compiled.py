@@ -29,7 +29,6 @@ from rocdbg.sim.core.lane_expressions import (
     Scalar,
     Vector,
     apply,
-    both,
     constant,
     exec_mask,
     negated,
@@ -244,7 +243,7 @@ def _operation(expression: text.Operation, name: str, sides: list[Node]) -> Node
         if name == "!":
             return unsigned(negated(_truth(first)), I64)
         if name == "-":
-            return _checked(apply(Op.SUB, constant(0), first), kind)
+            return _sum(Op.SUB, constant(0), first, kind)
         return _converted(apply(Op.XOR, first, constant(-1)), kind)
     second = sides[1]
     if name in text.COMPARISONS:
@@ -266,7 +265,31 @@ def _operation(expression: text.Operation, name: str, sides: list[Node]) -> Node
         if kind.signed and kind.size >= 8:
             raise Untranslatable("a division of 64 bits with a sign")
         return _checked(_divided(name, first, second, kind.signed), kind)
-    return _checked(apply(_EXACT[name], first, second), kind, name)
+    if name in ("+", "-"):
+        return _sum(_EXACT[name], first, second, kind)
+    if name == "*" and kind.signed and kind.size >= 8 and not all(map(_is_short, expression.operands)):
+        raise Untranslatable("a product of 64 bits with a sign")
+    return _converted(apply(_EXACT[name], first, second), kind) if kind.size >= 8 or name != "*" else _checked(
+        apply(_EXACT[name], first, second), kind
+    )
+
+
+def _is_short(operand: text.Expression) -> bool:
+    """Whether a number of 64 bits with a sign is one of at most 32 bits, so that products fit."""
+    inner = operand.operand.kind if isinstance(operand, text.Conversion) else operand.kind
+    if isinstance(operand, text.Number):
+        return -(1 << 31) <= operand.value < 1 << 31
+    return inner.size < 4 or (inner.size == 4 and inner.signed)
+
+
+def _sum(op: Op, left: Node, right: Node, kind: text.Kind) -> Node:
+    """A sum or difference of operands within a kind, undecided where numbers with a sign overflow."""
+    value = apply(op, left, right)
+    if not kind.signed or kind.size < 8:
+        return _checked(value, kind)
+    other = apply(Op.XOR, right, value) if op is Op.ADD else apply(Op.XOR, left, right)
+    overflows = apply(Op.SLT, apply(Op.AND, apply(Op.XOR, left, value), other), constant(0))
+    return Require(negated(overflows), value)
 
 
 def _divided(name: str, first: Node, second: Node, is_signed: bool) -> Node:
@@ -286,17 +309,12 @@ def _divided(name: str, first: Node, second: Node, is_signed: bool) -> Node:
     return Require(_truth(second), quotient)
 
 
-def _checked(value: Node, kind: text.Kind, name: str = "") -> Node:
-    """As `source_expressions._checked`, of operands within the kind."""
-    if not kind.signed or name in _OF_BITS:
-        return _converted(value, kind)
-    if kind.size >= 8:
-        raise Untranslatable("arithmetic of 64 bits with a sign")
+def _checked(value: Node, kind: text.Kind) -> Node:
+    """As `source_expressions._checked`, of a result that is exact in 64 bits, or has no sign."""
     found = _converted(value, kind)
-    return Require(both(apply(Op.EQ, found, value)), found)
+    return Require(apply(Op.EQ, found, value), found) if kind.signed else found
 
 
-_OF_BITS = frozenset({"&", "|", "^"})
 _EXACT: Mapping[str, Op] = {"+": Op.ADD, "-": Op.SUB, "*": Op.MUL, "&": Op.AND, "|": Op.OR, "^": Op.XOR}
 _SIGNED: Mapping[str, Op] = {
     "==": Op.EQ, "!=": Op.NE, "<": Op.SLT, "<=": Op.SLE, ">": Op.SLT, ">=": Op.SLE,
