@@ -85,6 +85,42 @@ def test_groups_of_the_debugger_import_downwards(group: str) -> None:
     assert wrong == {}
 
 
+ATTRIBUTES = {
+    "LOCATION", "FRAME_BASE", "RETURN_ADDR", "STATIC_LINK", "DATA_MEMBER_LOCATION", "VTABLE_ELEM_LOCATION",
+    "USE_LOCATION", "STRING_LENGTH", "CALL_VALUE", "CALL_DATA_VALUE", "CALL_DATA_LOCATION", "CALL_TARGET",
+    "LLVM_LANES", "LLVM22_LANES", "LLVM_LANE_PC", "LLVM22_LANE_PC", "LLVM_ACTIVE_LANE", "LLVM_VECTOR_SIZE",
+    "LLVM22_VECTOR_SIZE", "LLVM22_ADDRESS_SPACE", "ADDRESS_CLASS", "LLVM22_MEMORY_SPACE", "AMD_MEMORY_SPACE",
+}
+"""Attributes that `rocdbg.dwarf.reader` evaluates, each by its rule, and complains about."""
+
+
+def attributes_read(source: str) -> set[str]:
+    """What of attributes a module's text reads past the reader: their codes, and what prepares their expressions."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "At":
+            found |= {node.attr} & ATTRIBUTES
+        elif isinstance(node, ast.ImportFrom) and node.module == "rocdbg.dwarf.info.attribute_expressions":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Attribute) and node.attr == "expressions":
+            found.add(node.attr)
+    return found
+
+
+def test_attributes_are_read_by_the_reader_alone() -> None:
+    """`debugger/annotate` writes attributes and so has to name them."""
+    files = [file for layer in ("debugger", "analysis", "cli") for file in sorted((ROOT / layer).rglob("*.py"))]
+    wrong = {
+        str(file.relative_to(ROOT)): found
+        for file in files
+        if "annotate" not in file.parts and (found := attributes_read(file.read_text()))
+    }
+    assert wrong == {}
+    assert attributes_read("die.find(At.LOCATION)\ndie.find(At.NAME)\nprogram.info.entries.expressions") == {
+        "LOCATION", "expressions",
+    }
+
+
 DEBUGGER = sorted((ROOT / "debugger").rglob("*.py"))
 MOST_LINES = 700
 """Of a module of ``debugger/``: past that there is very likely a second concept in it."""

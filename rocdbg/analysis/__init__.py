@@ -1,1 +1,1 @@
-"""Facts read off machine code: where functions keep what they found in registers, for unwinding without CFI."""
+"""Facts derived from machine code, such as where functions save registers, for unwinding without CFI."""

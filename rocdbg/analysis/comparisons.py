@@ -1,6 +1,6 @@
 """Comparisons of 32-bit numbers in DWARF operations, which know signed 64-bit integers only.
 
-Floats are compared by their bits, which have the order of the numbers but for the sign, zeros and NaNs. Denormals are
+Floats are compared by their bits, which are ordered like the numbers except for the sign, zeros and NaNs. Denormals are
 not flushed, as in clang's code by default.
 """
 

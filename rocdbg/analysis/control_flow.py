@@ -1,7 +1,7 @@
-"""Basic blocks of a function's machine code, with branches over long distances and what single blocks know of scalars.
+"""Basic blocks of a function's machine code, with long-distance branches and known scalar values within a block.
 
-Branches that do not fit into 16 bits and calls load the PC, add a distance, and jump to the sum: within a block the
-numbers are followed to find where to.
+Branches that do not fit into 16 bits and calls load the PC, add a distance, and jump to the sum: the numbers are
+followed within a block to find the target.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FunctionCode(Struct, frozen=True):
 
 
 class Block(Struct):
-    """Instructions that run one after the other; ``successors`` are addresses of blocks."""
+    """Instructions that execute one after the other; ``successors`` are addresses of blocks."""
 
     instructions: list[Instruction]
     successors: tuple[int, ...]
@@ -45,7 +45,7 @@ Known: TypeAlias = tuple[int | None, int]
 
 
 class LocalScalars:
-    """What is known of scalar registers within a block, instruction by instruction: copies, sums and numbers."""
+    """What is known about scalar registers within a block, instruction by instruction: copies, sums and numbers."""
 
     __slots__ = ("_carry", "_known")
 
@@ -65,7 +65,7 @@ class LocalScalars:
         return (high[1] & _MASK) << 32 | low[1] & _MASK
 
     def step(self, instruction: Instruction) -> None:
-        """Go over a scalar instruction (or a vector one that writes scalar registers)."""
+        """Process a scalar instruction (or a vector one that writes scalar registers)."""
         destination = instruction.operand("sdst")
         if destination is None:
             destination = instruction.operand("vdst") or instruction.operand("sdata")
@@ -155,7 +155,7 @@ def _sum(left: Known | None, right: Known | None, sign: int) -> Known | None:
 
 
 def decode(function: FunctionCode, code: bytes, target: str, wave_size: int) -> list[Instruction]:
-    """The instructions of a function; code that is cut off is decoded as far as it goes."""
+    """The instructions of a function; truncated code is decoded as far as possible."""
     found: list[Instruction] = []
     try:
         for instruction in isa.disassemble(code, target, address=function.start, wave_size=wave_size):
@@ -168,7 +168,7 @@ def decode(function: FunctionCode, code: bytes, target: str, wave_size: int) -> 
 
 
 def jump_targets(instructions: list[Instruction]) -> dict[int, int]:
-    """Where jumps and calls through registers go, by their addresses, as far as the block they are in tells."""
+    """The targets of jumps and calls through registers, by their addresses, if their own block determines them."""
     targets: dict[int, int] = {}
     scalars: LocalScalars | None = None  # begins at s_getpc: nothing before it matters
     for instruction in instructions:

@@ -1,7 +1,8 @@
-"""Decision diagrams: functions of bits whose results are numbers, each kept once, so that equal ones are the same.
+"""Decision diagrams: functions of bits whose results are numbers. Each is stored once, so that equal ones are
+identical.
 
 A diagram is a number: a leaf, or a node that tests one bit. The bits are those that mask registers hold for one lane,
-the results where the lane goes on (`rocdbg.analysis.lane_positions`), or 0 and 1 for functions that are bits
+the results are where the lane continues (`rocdbg.analysis.lane_positions`), or 0 and 1 for functions that are bits
 themselves.
 """
 
@@ -13,22 +14,24 @@ from typing import Final, TypeAlias
 from rocdbg.errors import Error
 
 Bits: TypeAlias = tuple[int, int]
-"""A bit as two functions of bits: where it is surely 1, and where it may be; between them both is possible."""
+"""A bit as two functions of bits: where it must be 1, and where it may be 1; between them both values are possible."""
 
 _MOST_NODES: Final = 400_000
 
 
 class TooLargeError(Error):
-    """The diagrams of a function have grown beyond what is worth their time."""
+    """The diagrams of a function have grown too large to be computed in reasonable time."""
 
 
 class Diagrams:
-    """A store of diagrams, which test the variables of most ``weight`` first, of those the one named last.
+    """A store of diagrams, which test the variables with the largest ``weight`` first, and among equal ones the one
+    named last.
 
-    Followed backwards, the masks of inner regions come up after those around them, and a lane that waits in an inner
-    region goes on there, whatever the outer ones have for it: in this order diagrams stay chains.
+    When code is followed backwards, the masks of inner regions appear after those of the enclosing regions, and a lane
+    that waits in an inner region continues there whatever the outer masks contain: in this order diagrams remain
+    chains.
 
-    ``join`` says what is known where one of two leaves holds, as leaves; it has to be commutative, associative and
+    ``join`` gives what is known if either of two leaves applies, as a leaf; it has to be commutative, associative and
     idempotent.
     """
 
@@ -65,11 +68,11 @@ class Diagrams:
         return len(self._content)
 
     def leaf(self, value: int) -> int:
-        """The diagram of a number."""
+        """The diagram of a constant number."""
         return self._unique((-1, value, 0))
 
     def bit(self, variable: int) -> int:
-        """The diagram that is 1 where a bit is."""
+        """The diagram that is 1 where a bit is 1."""
         return self._node(variable, self.false, self.true)
 
     def content(self, diagram: int) -> tuple[int, int, int]:
@@ -118,7 +121,8 @@ class Diagrams:
         return values
 
     def coarsened(self, diagram: int, most: int) -> int:
-        """The diagram, or if it has more than ``most`` nodes, one that says less: what is known whatever bits are.
+        """The diagram, or if it has more than ``most`` nodes, a less precise one: what is known regardless of some
+        bits.
 
         Variables that are tested last, of the outermost regions, are given up first.
         """
@@ -151,7 +155,7 @@ class Diagrams:
         return found
 
     def join(self, one: int, other: int) -> int:
-        """What is known where one of two diagrams holds."""
+        """What is known if either of two diagrams applies."""
         if one == other:
             return one
         key = (one, other) if one < other else (other, one)
@@ -172,7 +176,7 @@ class Diagrams:
         return found
 
     def choose(self, condition: int, yes: int, no: int) -> int:
-        """``yes`` where the condition, a function that is a bit, holds; ``no`` elsewhere."""
+        """``yes`` where the condition (a function that is a bit) is 1; ``no`` elsewhere."""
         if condition == self.true or yes == no:
             return yes
         if condition == self.false:
@@ -193,7 +197,7 @@ class Diagrams:
         return found
 
     def substitute(self, diagram: int, values: Mapping[int, Bits]) -> int:
-        """The diagram before variables got other values."""
+        """The diagram in terms of the state before variables were assigned."""
         done = self._substitutions.setdefault(tuple(sorted(values.items())), {})
         changed = values.keys()
 

@@ -1,5 +1,6 @@
-"""What single instructions do to what is known (``State``): the few that save, restore and move registers
-exactly, all others by the registers they write."""
+"""How single instructions change what is known (``State``): exactly for the few that save, restore and move registers;
+for all others, the registers that they write become unknown.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ _SWAPS: Final = frozenset({"v_swap_b32", "v_permlane16_swap_b32", "v_permlane32_
 
 
 class Clobbers(Struct, frozen=True):
-    """Registers a function may leave with other contents than it found."""
+    """Registers that a function may change."""
 
     scalars: frozenset[int]
     vectors: frozenset[int]
@@ -71,10 +72,10 @@ BY_CONVENTION: Final = Clobbers(
 
 
 class Machine(Struct, frozen=True):
-    """What the effects depend on: the wave size, and whether stack pointers count bytes of the whole wave.
+    """Inputs of the effects: the wave size, and whether stack pointers count bytes of the whole wave.
 
-    ``clobbers`` tells what a function changes whose entry address is known, ``pointer`` which address lies at another
-    where nothing writes: calls of functions that other objects see go through a table of them.
+    ``clobbers`` gives what a function with a known entry address changes; ``pointer`` reads an address from memory that
+    is never written: functions that other objects can see are called through a table of addresses.
     """
 
     wave_size: int
@@ -111,7 +112,7 @@ def apply(state: State, instruction: Instruction, machine: Machine) -> None:
 
 
 def call_target(state: State, instruction: Instruction) -> int | None:
-    """The address a call goes to, when it is known."""
+    """The target of a call, if it is known."""
     if instruction.branch_target is not None:
         return instruction.branch_target
     source = instruction.operand("ssrc0")
@@ -124,7 +125,7 @@ def call_target(state: State, instruction: Instruction) -> int | None:
 
 
 def link(state: State, instruction: Instruction) -> None:
-    """What a call does before its function begins: it writes the return address."""
+    """The effect of a call before its function begins: it writes the return address."""
     destination = instruction.operand("sdst")
     if destination is not None:
         for register in _registers(destination):
@@ -132,7 +133,9 @@ def link(state: State, instruction: Instruction) -> None:
 
 
 def _forget(state: State, clobbers: Clobbers) -> None:
-    """What is left after a call. What the convention preserves is, whatever is known of the function."""
+    """What is known after a call. Registers that the convention preserves remain known, whatever is known of the
+    function.
+    """
     for register in clobbers.scalars & BY_CONVENTION.scalars:
         state.set_scalar(register, None)
     for register in (*_RETURN_ADDRESS, VCC_LO, VCC_LO + 1):
@@ -150,7 +153,7 @@ def _registers(operand: Operand) -> range:
 
 
 def _value(state: State, operand: Operand | None, half: int = 0) -> Scalar:
-    """What a dword of a scalar source holds."""
+    """The contents of a dword of a scalar source."""
     if operand is None:
         return None
     if operand.kind in _SCALAR_KINDS:
@@ -163,7 +166,7 @@ def _value(state: State, operand: Operand | None, half: int = 0) -> Scalar:
 
 
 def _apply_scalar(state: State, instruction: Instruction) -> bool:
-    """Scalar moves and additions, and what manages EXEC. False for anything else."""
+    """Scalar moves, additions and operations on EXEC. False for anything else."""
     name = instruction.name
     destination = instruction.operand("sdst")
     if destination is None or destination.kind not in _SCALAR_KINDS:
@@ -261,7 +264,7 @@ def _save_exec(state: State, instruction: Instruction, destination: Operand) -> 
         if instruction.name.startswith("s_or_saveexec"):
             new = [Number(_MASK)] * destination.dwords
         elif instruction.name.startswith("s_xor_saveexec"):
-            # Inverting what is not known to be the mask at entry gives nothing known, not even a subset of it.
+            # Inverting a mask that is not known to be the entry mask gives an unknown mask, not even a subset of it.
             new = [
                 Complement(half.register) if isinstance(half, Saved) else Number(0) for half in old
             ]
@@ -272,8 +275,9 @@ def _save_exec(state: State, instruction: Instruction, destination: Operand) -> 
 
 
 def _rejoin(state: State, destination: Operand, first: Operand, second: Operand) -> None:
-    """``s_or_b64 exec, exec, S``: with the mask of the entry in S, EXEC is that again, for it was a part
-    of it."""
+    """``s_or_b64 exec, exec, S``: with the mask of the entry in S, EXEC is that mask again, because it was a subset of
+    it.
+    """
     sources = [operand for operand in (first, second) if operand.index != EXEC_LO]
     for half, register in enumerate(_registers(destination)):
         value = _value(state, sources[0], half) if len(sources) == 1 else None
@@ -317,7 +321,7 @@ def _copy_vector(state: State, instruction: Instruction, machine: Machine) -> bo
     destination, source = instruction.operand("vdst"), instruction.operand("src0")
     if destination is None or source is None:
         return False
-    if instruction.modifiers and not instruction.name.startswith("v_accvgpr"):  # whose fields mean nothing
+    if instruction.modifiers and not instruction.name.startswith("v_accvgpr"):  # whose fields have no meaning
         return False
     to, origin = _vector_key(destination), _vector_key(source)
     if to is None or origin is None or source.half is not None or destination.half is not None:
@@ -363,7 +367,7 @@ def _apply_stack(state: State, instruction: Instruction, machine: Machine) -> bo
 
 
 def _apply_other(state: State, instruction: Instruction, machine: Machine) -> None:
-    """What an instruction writes is no longer known."""
+    """What an instruction writes becomes unknown."""
     name = instruction.name
     if name.startswith(_NO_RESULT):
         return

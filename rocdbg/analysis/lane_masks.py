@@ -1,8 +1,9 @@
-"""Decision diagrams as DWARF operations: which lanes of a wave come to which leaf.
+"""Decision diagrams as DWARF operations: which lanes of a wave reach which leaf.
 
-From the root down each node gets the mask of the lanes that come to it, and splits it by the bits of the register it
-tests. A node that many paths lead to is computed once, so operations are as many as there are nodes, not paths. All
-masks stay on the stack, where `DW_OP_pick` finds them; nothing is taken away, for the top is the result.
+From the root down, each node gets the mask of the lanes that reach it, and splits it by the bits of the register that
+it tests. A node with many incoming paths is computed once, so the number of operations is proportional to the nodes,
+not the paths. All masks remain on the stack, where `DW_OP_pick` finds them; nothing is removed, because only the top is
+the result.
 """
 
 from __future__ import annotations
@@ -19,24 +20,25 @@ from rocdbg.dwarf.encoding import Item
 from rocdbg.work import unit
 
 HALF: Final = 32
-"""Lanes a mask has bits for."""
+"""Number of lanes per mask."""
 _MOST_ITEMS: Final = 30_000
-"""An evaluation ends after 40000 steps, of which what the registers of callers take is not known here."""
+"""Limit on operations: an evaluation ends after 40000 steps, including an unknown number for the registers of callers.
+"""
 _FARTHEST: Final = 230
-"""How deep in the stack a mask may come to lie before it is brought up: DW_OP_pick reaches 255."""
+"""How deep in the stack a mask may lie before it is copied to the top: DW_OP_pick reaches 255."""
 _MOST_KEPT: Final = 180
-"""How many masks may be needed at once; each is brought up as often as the others move on."""
+"""How many masks may be needed at once; each is copied to the top again as the stack grows."""
 _OWN: Final = "own"
 """The lane's dword of a vector register whose location is on the stack."""
 _DEEPER: Final = {
     **dict.fromkeys(("regx", "constu", "consts", "lit0", "dup", "over", f"lit{int(AddressSpace.PRIVATE_WAVE)}"), 1),
     **dict.fromkeys(("swap", "deref_size", "offset_uconst"), 0),
 }
-"""How much deeper operations of comparisons make the stack; those of two entries make it less deep."""
+"""How many entries comparison operations push; operations on two entries shrink the stack."""
 
 
 class Slot:
-    """An entry of the stack that is needed again; it moves when it is brought up."""
+    """A stack entry that is needed again; its position changes when it is copied to the top."""
 
     __slots__ = ("place",)
 
@@ -45,7 +47,7 @@ class Slot:
 
 
 class LaneMasks:
-    """The operations, and what of their stack is needed.
+    """The operations written so far, and which of their stack entries are still needed.
 
     ``unswizzled``: stack pointers count bytes of the whole wave.
     """
@@ -60,7 +62,7 @@ class LaneMasks:
     # -- the stack
 
     def add(self, items: Iterable[Item], entries: int) -> None:
-        """Operations, and by how many entries they make the stack deeper."""
+        """Append operations, and the number of entries by which they grow the stack."""
         self.items += items
         self._depth += entries
 
@@ -76,16 +78,16 @@ class LaneMasks:
         self.add([("pick", self._depth - 1 - slot.place)], 1)
 
     def combine(self, operation: str) -> Slot:
-        """Put one entry, which is needed again, for the two at the top."""
+        """Replace the top two entries with one that is needed again."""
         self._depth -= 2
         return self.push([(operation,)])
 
     def release(self, slot: Slot) -> None:
-        """An entry is not needed any more."""
+        """Mark an entry as no longer needed."""
         self._kept.pop(slot, None)
 
     def _bring_up(self) -> None:
-        """Copy what is needed to the top, if some of it lies too deep."""
+        """Copy all needed entries to the top, if one lies too deep."""
         if not self._kept or self._depth - min(slot.place for slot in self._kept) < _FARTHEST:
             return
         for slot in sorted(self._kept, key=lambda slot: slot.place):
@@ -95,7 +97,7 @@ class LaneMasks:
 
     @property
     def is_too_much(self) -> bool:
-        """Whether there are more operations than an evaluation can afford, or entries than can be reached."""
+        """Whether there are too many operations for an evaluation, or too many entries to be reached."""
         return len(self.items) > _MOST_ITEMS or len(self._kept) > _MOST_KEPT
 
     # -- diagrams
@@ -103,12 +105,13 @@ class LaneMasks:
     def split(
         self, diagram: int, half: int, nodes: Sequence[tuple[int, int, int]], places: Sequence[Place], active: int
     ) -> dict[int, Slot] | None:
-        """Push what of a half's lanes come to the leaves of a diagram; None when that is too much.
+        """Push, for each leaf of a diagram, the mask of a half's lanes that reach it; None if that takes too many
+        operations.
 
-        It tells of lanes that are not in ``active``, a scalar register with the mask of those that are.
+        It covers lanes that are not in ``active``, the scalar register with the mask of active lanes.
 
-        ``nodes`` are as `Diagrams.content` has them, but for variables, which are indices of ``places``: a node's is
-        less than those of the nodes below it.
+        ``nodes`` are in the form of `Diagrams.content`, except that variables are indices of ``places``: a node's index
+        is less than those of the nodes below it.
         """
         masks: dict[int, Slot] = {diagram: self.push([("constu", 0xFFFFFFFF)])}
         variable = -1
@@ -148,10 +151,10 @@ class LaneMasks:
             self.release(tested)
         return {nodes[number][1]: slot for number, slot in masks.items()}
 
-    # -- what is tested
+    # -- tested values
 
     def dword(self, place: int | LaneOf | SlotOf, half: int) -> list[Item]:
-        """What gives the contents of a place, 32 bits of a mask."""
+        """Operations that push the contents of a place, 32 bits of a mask."""
         if isinstance(place, int):
             register, offset = _scalar_number(place, self._wave_size)
             whole: list[Item] = [("regx", register)]
@@ -163,9 +166,9 @@ class LaneMasks:
         return self._slot(place.base, place.offset, place.lane)
 
     def _compared(self, place: Compare, half: int, active: int) -> list[Item]:
-        """What gives the lanes of a half for which a comparison holds, of those that are not active.
+        """Operations that push the mask of a half's inactive lanes for which a comparison is true.
 
-        What the others have in vector registers may be lost, in frames of callers: their dwords are 0.
+        In frames of callers, the vector register contents of active lanes may be lost: their dwords count as 0.
         """
         if isinstance(place.left, int | Number) and isinstance(place.right, int | Number):
             found = compared(place.relation, place.type, self._term(place.left, 0), self._term(place.right, 0))
@@ -201,7 +204,7 @@ class LaneMasks:
         return items
 
     def _term(self, term: Term, lane: int) -> list[Item]:
-        """What gives a term of a comparison for one lane, unsigned; `_OWN` stands for what is on the stack."""
+        """Operations that push a term of a comparison for one lane, unsigned; `_OWN` means that it is on the stack."""
         match term:
             case Number(value=value):
                 return [("constu", value)]
@@ -232,7 +235,7 @@ class LaneMasks:
 
 
 def _nodes_below(diagram: int, nodes: Sequence[tuple[int, int, int]]) -> list[int]:
-    """The nodes of a diagram that test something, each before those below it."""
+    """The inner nodes of a diagram, each before those below it."""
     seen: set[int] = set()
     todo = [diagram]
     while todo:

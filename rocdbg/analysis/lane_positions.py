@@ -1,17 +1,18 @@
-"""Where the inactive lanes of a wave go on, worked out from machine code.
+"""Where the inactive lanes of a wave will continue, derived from machine code.
 
-A lane that is inactive does nothing but wait until an instruction sets its bit of EXEC again. Which one that will be
-follows from its bits of the masks that the code has put aside: every instruction on masks works on each lane's bits
-alone, and comparisons give 0 for inactive lanes. So from each end of the function backwards a decision diagram is
-carried that gives, for the bits of one lane, the instructions it may go on at: whatever writes EXEC becomes a test,
-what moves masks renames the bits, and where the way is not the lane's choice the sets unite. Loops are gone round
-until nothing changes. One instruction in the set is the answer; several are unknown, with the candidates.
+An inactive lane waits until an instruction sets its bit of EXEC again. The lane's bits of the masks that the code has
+saved determine which instruction that will be: instructions on masks treat the bits of each lane separately, and
+comparisons give 0 for inactive lanes. The analysis therefore works backwards from each end of the function and carries
+a decision diagram that gives, for the bits of one lane, the instructions at which it may continue. A write to EXEC
+becomes a test, a move of a mask renames the bits, and where a branch does not depend on the lane, the sets are united.
+Loops are iterated until nothing changes. If the set has one instruction, that is the result; if it has several, the
+position is unknown and they are the candidates.
 
-Instructions of no source line are passed over: a lane that one of those turns on, maybe just to wait again,
-is followed to the first one of a line that it executes.
+Instructions without a source line are skipped: a lane that such an instruction activates, perhaps only to wait again,
+is followed to the first instruction with a line that it executes.
 
-Spill code and whole-wave code turn on all lanes for a while. Such lanes do not continue: there the register that EXEC
-was saved to tells who is active (`Window`).
+Spill code and whole-wave code activate all lanes temporarily. This does not count as continuing: in such code the
+register that holds the saved EXEC gives the active lanes (`Window`).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from rocdbg.work import unit
 NOT_ENTERED: Final = -1
 """The lane is inactive where the function returns: it has never entered it."""
 ANYWHERE: Final = -2
-"""The lane may go on at places that are not known."""
+"""The lane may continue at places that are not known."""
 
 _MOST_CANDIDATES: Final = 6
 _MOST_VISITS: Final = 200
@@ -45,16 +46,17 @@ _MOST_MASKS: Final = 160
 _MOST_BLOCKS: Final = 20_000
 
 _MOST_NODES: Final = 2000
-"""Of a diagram: larger ones cannot be evaluated (`rocdbg.analysis.lane_masks`), and grow from block to block."""
+"""Nodes of a diagram: larger diagrams cannot be evaluated (`rocdbg.analysis.lane_masks`), and grow from block to block.
+"""
 _PATIENCE: Final = 20
-"""Visits of a block after which what is found there is only added to."""
+"""Visits of a block after which its diagrams may only grow."""
 
 Found: TypeAlias = tuple[int, int]
-"""Diagrams for lanes that are active at a point, and for those that are not; neither tests what says which."""
+"""Diagrams for lanes that are active at a point, and for those that are not; neither tests the mask of active lanes."""
 
 
 class Positions(Struct, frozen=True):
-    """Where the inactive lanes of one half of the wave go on, at one instruction.
+    """Where the inactive lanes of one half of the wave continue, seen from one instruction.
 
     ``diagram`` is one of the analysis' store. ``active`` is the scalar register that has the active lanes.
     """
@@ -67,11 +69,13 @@ class _Flow(Struct):
     block: Block
     effects: list[Effect]
     windows: list[Window | None]
-    """Before each effect, and after the last."""
+    """Windows before each effect, and after the last."""
     firsts: list[int | None]
-    """The first instruction of a source line: from each effect to the next, which counts; to the end of the block."""
+    """The first instruction with a source line: from each effect up to and including the next one; up to the end of the
+    block.
+    """
     found: Found | None = None
-    """At the first instruction."""
+    """Diagrams at the first instruction."""
     visits: int = 0
 
 
@@ -81,15 +85,15 @@ class _Half(Struct):
     number: int
     flows: dict[int, _Flow]
     histories: dict[int, list[int]] = field(default_factory=dict)
-    """Diagrams before each effect of a block, and behind the last."""
+    """Diagrams before each effect of a block, and after the last."""
 
 
 class LanePositions:
     """The positions of inactive lanes throughout a function.
 
-    ``silent`` are the addresses (first, end), ascending, of code that belongs to no source line.
-    ``clobbers(call, target)`` tells what the call at an address changes, whose target (None: unknown) its block tells.
-    Raises `TooLargeError` where the control flow is too involved.
+    ``silent`` holds the address ranges (first, end), ascending, of code without a source line. ``clobbers(call,
+    target)`` gives what the call at an address changes; its block determines the target (None: unknown). Raises
+    `TooLargeError` if the control flow is too complicated.
     """
 
     def __init__(
@@ -125,18 +129,18 @@ class LanePositions:
         for half in self._halves:
             self._solve(half)
 
-    # -- what is asked
+    # -- queries
 
     def at(self, pc: int) -> tuple[Positions, ...] | None:
         """The positions before the instruction at ``pc``, for each half; None outside the function's code.
 
-        For a ``pc`` inside a call they hold while the called function runs.
+        For a ``pc`` inside a call they apply while the called function runs.
         """
         index = bisect_left(self._starts, pc + 1) - 1
         if index < 0 or pc >= self.function.end:
             return None
         block = self._blocks[self._starts[index]]
-        if not block.instructions:  # what is there is no code
+        if not block.instructions:  # the bytes there are not code
             return None
         last = block.instructions[-1]
         if pc >= last.address + last.size:
@@ -144,14 +148,16 @@ class LanePositions:
         return tuple(self._before(half, self._starts[index], pc) for half in self._halves)
 
     def changes(self) -> list[int]:
-        """The addresses where the positions may become others, ascending, the function's start first."""
+        """The addresses at which the positions may change, ascending, starting with the function's start."""
         found = set(self._starts)
         for flow in self._halves[0].flows.values():
             found |= {effect.after for effect in flow.effects}
         return sorted(address for address in found if address < self.function.end)
 
     def candidates(self, leaf: int) -> frozenset[int]:
-        """The places a leaf of a diagram stands for: addresses, `NOT_ENTERED`, `ANYWHERE`; empty: none, ever."""
+        """The places that a leaf of a diagram represents: addresses, `NOT_ENTERED`, `ANYWHERE`; empty: the lane never
+        continues.
+        """
         return self._sets[leaf]
 
     # -- sets of places
@@ -175,10 +181,10 @@ class LanePositions:
     # -- windows
 
     def _windows(self, effects: dict[int, list[Effect]], half: int) -> dict[int, _Flow]:
-        """What windows there are, carried forward from block to block."""
+        """Find all windows by forward data flow from block to block."""
         flows: dict[int, _Flow] = {}
         entry: dict[int, Window | None] = {}
-        todo: list[int] = list(reversed(self._starts))  # also what nothing seems to lead to
+        todo: list[int] = list(reversed(self._starts))  # also blocks that seem unreachable
         while todo:
             unit()
             start = todo.pop()
@@ -214,7 +220,7 @@ class LanePositions:
         return found
 
     def _is_silent(self, instruction: Instruction) -> bool:
-        """Whether an instruction is not a place where a lane could be said to be."""
+        """Whether an instruction cannot be a lane's position."""
         if not self._silent or instruction.flow in (Flow.CALL, Flow.END, Flow.INDIRECT):
             return False
         index = bisect_right(self._silent, instruction.address, key=lambda extent: extent[0]) - 1
@@ -239,7 +245,7 @@ class LanePositions:
                 found = self._step(half, flow, index, found)
                 history.append(found[1])
             history.reverse()
-            half.histories[start] = history  # of the last visit, after which nothing behind the block changes
+            half.histories[start] = history  # of the last visit, after which nothing after the block changes
             found = self.diagrams.coarsened(found[0], _MOST_NODES), self.diagrams.coarsened(found[1], _MOST_NODES)
             if flow.visits > _PATIENCE and flow.found is not None:
                 # sets that only grow: this ends, whatever the code does
@@ -261,7 +267,7 @@ class LanePositions:
                 heappush(heap, (ranks[before], before))
 
     def _behind(self, half: _Half, flow: _Flow) -> Found:
-        """The diagrams behind the last effect of a block."""
+        """The diagrams after the last effect of a block."""
         active, waiting = self._at_end(half, flow)
         first = flow.firsts[-1]
         return (active if first is None else self._place(first), waiting)
@@ -270,7 +276,7 @@ class LanePositions:
         last = flow.block.instructions[-1]
         after = last.address + last.size
         if last.flow is Flow.END:
-            # a wave that is given up takes its waiting lanes nowhere
+            # when a wave is aborted, its waiting lanes do not continue
             gives_up = not self.function.is_kernel or any(
                 instruction.flow is Flow.TRAP and instruction.name == "s_trap" and instruction.operands[0].value == 2
                 for instruction in flow.block.instructions
@@ -344,7 +350,7 @@ class LanePositions:
         return Positions(history[index], active_register(half.number, flow.windows[index]))
 
     def _step(self, half: _Half, flow: _Flow, index: int, after: Found) -> Found:
-        """The diagrams before an effect, from those behind it."""
+        """The diagrams before an effect, from those after it."""
         count = self.diagrams.count
         waiting = self._carry(half, flow, index, after, False)
         first = flow.firsts[index]
@@ -401,7 +407,7 @@ def _predecessors(blocks: dict[int, Block]) -> dict[int, set[int]]:
 
 
 def _ranks(blocks: dict[int, Block], starts: list[int]) -> dict[int, int]:
-    """The blocks numbered so that most of those a block leads to come before it."""
+    """The blocks numbered so that most successors of a block come before it."""
     ranks: dict[int, int] = {}
     seen: set[int] = set()
     for root in starts:

@@ -1,8 +1,8 @@
-"""Where the inactive lanes of a function go on, as a table that can be kept: by address, a decision diagram for the
-bits of one lane, and what it says as a location expression, the kind that DW_AT_LLVM_lane_pc has.
+"""Where the inactive lanes of a function continue, as a table that can be stored: for each address, a decision diagram
+over the bits of one lane, which can be converted to a location expression for DW_AT_LLVM_lane_pc.
 
-An element of the vector is the address a lane goes on at; undefined for lanes that are not in the function; for lanes
-whose place is not known a number from `UNKNOWN` on, which `LaneTable.candidates` understands.
+An element of the vector is the address at which a lane continues. It is undefined for lanes that are not in the
+function; for lanes whose position is not known it is a number from `UNKNOWN` on, which `LaneTable.candidates` decodes.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ _FORMAT: Final = 4
 
 
 class LaneTable(Struct, frozen=True, array_like=True):
-    """The positions of a function's inactive lanes. Addresses are the file's, ``nodes`` as `Diagrams.content` has them.
+    """The positions of a function's inactive lanes. Addresses are the file's, ``nodes`` are in the form of
+    `Diagrams.content`.
 
-    ``changes``: ascending addresses from which on the diagrams of the same index in ``diagrams`` hold, one for each
-    half of the wave; ``active``: the scalar register with the active lanes of that half, there. Variables are
-    indices of ``places``, which are in the order they are tested in, leaves of ``leaves``.
+    ``changes``: ascending addresses from which on the diagrams with the same index in ``diagrams`` apply, one for each
+    half of the wave; ``active``: the scalar register that holds the active lanes of that half there. Variables are
+    indices into ``places``, which are in the order of testing; leaves are indices into ``leaves``.
     """
 
     format: int
@@ -57,7 +58,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
         return max(0, bisect_right(self.changes, pc) - 1)
 
     def candidates(self, element: int) -> list[int]:
-        """The addresses an element from `UNKNOWN` on may stand for; empty when they are not known."""
+        """The addresses that an element from `UNKNOWN` on may represent; empty if they are not known."""
         number = element - UNKNOWN
         leaf = self.leaves[number] if 0 <= number < len(self.leaves) else []
         return [] if ANYWHERE in leaf else [place for place in leaf if place != NOT_ENTERED]
@@ -65,7 +66,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
     def lane_pc(self, pc: int) -> bytes | None:
         """The expression of the vector of lane PCs, before the instruction at ``pc``, for all lanes of a wave.
 
-        For a ``pc`` inside a call it holds while the called function runs. None outside the function.
+        For a ``pc`` inside a call it applies while the called function runs. None outside the function.
         """
         index = self._index(pc)
         if index is None:
@@ -90,7 +91,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
         return assemble(*masks.items, dialect=_DIALECT)
 
     def lane_pc_list(self) -> list[tuple[int, int, bytes]]:
-        """What `lane_pc` gives for all of the function, as a location list: first and end address, expression."""
+        """The results of `lane_pc` for the whole function, as a location list: first and end address, expression."""
         found: list[tuple[int, int, bytes]] = []
         bounds = [self.start, *self.changes[1:], self.end]
         for low, high in pairwise(bounds):
@@ -109,7 +110,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
         return structs.replace(self, leaves=leaves)
 
     def active_lanes(self, pc: int) -> bytes | None:
-        """The expression of the mask of active lanes, where EXEC is something else; None elsewhere."""
+        """The expression of the mask of active lanes, if it differs from EXEC; otherwise None."""
         index = self._index(pc)
         if index is None or self.active[index][0] == EXEC_LO:
             return None
@@ -162,7 +163,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
         return masks.split(diagram, half, self.nodes, places, self.active[index][half])
 
     def _select(self, masks: LaneMasks, found: dict[int, Slot]) -> None:
-        """Push the vector of a half: for each leaf the lanes that come to it have its element."""
+        """Push the vector of a half: the lanes that reach a leaf have its element."""
         for number, (leaf, mask) in enumerate(found.items()):
             masks.add(self._leaf(leaf), 1)
             if number:
@@ -241,12 +242,12 @@ def no_table(start: int, end: int, wave_size: int, reason: str) -> LaneTable:
 
 
 def to_bytes(table: LaneTable) -> bytes:
-    """The table in the form it is kept in."""
+    """The table in its stored form."""
     return msgspec.msgpack.encode(table)
 
 
 def from_bytes(data: bytes) -> LaneTable | None:
-    """A table that was kept; None when it is of another form."""
+    """A stored table; None if its form differs."""
     try:
         table = msgspec.msgpack.decode(data, type=LaneTable)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -255,7 +256,7 @@ def from_bytes(data: bytes) -> LaneTable | None:
 
 
 def _without_scc(analysis: LanePositions, diagram: int) -> int:
-    """SCC can be asked of no caller: the positions whatever it is."""
+    """SCC is not available in a caller's frame: the positions for either value of it."""
     diagrams = analysis.diagrams
     variable = diagrams.known_variable(SCC)
     if variable is None or variable not in diagrams.support(diagram):

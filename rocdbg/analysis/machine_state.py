@@ -2,8 +2,8 @@
 
 A scalar value is the contents a scalar register had at entry, an address on the stack, a number, or
 unknown. Vector registers and stack slots hold two parts, for the lanes that were active at entry and for
-the others, and scalars that were put into single lanes. Scalar registers go by their hardware operand
-codes (vcc 106, exec 126), vector registers by number, accumulation registers by ``AGPR`` plus number.
+the others, and scalars that were put into single lanes. Scalar registers are identified by their hardware operand codes
+(vcc 106, exec 126), vector registers by number, accumulation registers by ``AGPR`` plus number.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class Vector(Struct, frozen=True):
     lanes: tuple[tuple[int, Scalar], ...] = ()
 
     def with_lane(self, lane: int, value: Scalar) -> Vector:
-        """With a scalar written to a lane; what the register held as a whole is then gone."""
+        """The contents after a scalar was written to a lane; the former contents of the whole register are then lost.
+        """
         kept = {**dict(self.lanes), lane: value}
         return Vector(None, None, tuple(sorted((n, v) for n, v in kept.items() if v is not None)))
 
@@ -77,7 +78,7 @@ class Lanes(Enum):
     """The lanes EXEC selects, as compared with the lanes active at entry."""
 
     ENTRY = auto()
-    """Just those."""
+    """Exactly those."""
     SUBSET = auto()
     """Some of those: where the control flow diverged."""
     ALL = auto()
@@ -88,7 +89,7 @@ class Lanes(Enum):
 
 
 def written(old: Vector, new: Vector, lanes: Lanes) -> Vector:
-    """What is in a register or slot after ``new`` was written to some lanes of it."""
+    """The contents of a register or slot after ``new`` was written to some of its lanes."""
     match lanes:
         case Lanes.ALL:
             return new
@@ -102,11 +103,11 @@ def written(old: Vector, new: Vector, lanes: Lanes) -> Vector:
 
 
 class State(Struct):
-    """What is known at a point of a function. What is not in a mapping is as it was at entry; slots are
+    """What is known at a point of a function. A register that is not in its mapping is as it was at entry; a slot is
     unknown.
 
-    ``slots`` go by their offset in bytes, for one lane, from the stack pointer at entry.
-    ``carry`` is SCC as far as it is the carry of numbers.
+    ``slots`` are keyed by their offset in bytes, for one lane, from the stack pointer at entry.
+    ``carry`` is SCC if it is the carry of known numbers.
     """
 
     scalars: dict[int, Scalar] = field(default_factory=dict)
@@ -123,7 +124,7 @@ class State(Struct):
         return self.scalars[register] if register in self.scalars else entry_scalar(register)
 
     def set_scalar(self, register: int, value: Scalar) -> None:
-        """A scalar register is written."""
+        """Record a write to a scalar register."""
         if value == entry_scalar(register):
             self.scalars.pop(register, None)
         else:
@@ -134,7 +135,7 @@ class State(Struct):
         return self.vectors.get(register) or Vector(register, register)
 
     def set_vector(self, register: int, value: Vector) -> None:
-        """A vector register is written."""
+        """Record a write to a vector register."""
         if value == Vector(register, register):
             self.vectors.pop(register, None)
         else:
@@ -145,8 +146,10 @@ class State(Struct):
         return self.slots.get(offset, UNKNOWN)
 
     def lanes(self, wave_size: int) -> Lanes:
-        """The lanes EXEC selects. What the compiler puts there otherwise is a subset of what it found."""
-        scalars = self.scalars  # where what is as it was at entry is not
+        """The lanes that EXEC selects. Any other mask that the compiler writes to EXEC is a subset of the mask at
+        entry.
+        """
+        scalars = self.scalars  # which lists only what changed since entry
         if EXEC_LO not in scalars and (wave_size == 32 or EXEC_HI not in scalars):
             return Lanes.ENTRY
         halves = [self.scalar(EXEC_LO)] + ([self.scalar(EXEC_HI)] if wave_size == 64 else [])
@@ -159,7 +162,7 @@ class State(Struct):
         return Lanes.SUBSET
 
     def merge(self, other: State) -> bool:
-        """Keep only what holds in ``other`` too, where two paths meet. True when that is less than before."""
+        """Keep only what ``other`` agrees with, where two paths meet. True if that is less than before."""
         before = (len(self.slots), self.carry, dict(self.scalars), dict(self.vectors), dict(self.slots))
         for register in self.scalars.keys() | other.scalars.keys():
             if self.scalar(register) != other.scalar(register):

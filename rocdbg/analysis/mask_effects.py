@@ -1,9 +1,9 @@
-"""What single instructions do to the masks of a wave: registers that hold a bit per lane, and copies of them in lanes
-of vector registers and in stack slots.
+"""The effects of single instructions on the masks of a wave: registers that hold a bit per lane, and copies of them in
+lanes of vector registers and in stack slots.
 
 Masks of 64 lanes lie in two registers; both halves are treated alike, one after the other. All places are named by
 their 32 bits: scalar registers by operand code (vcc 106, exec 126, scc 253), a dword of one lane of a vector register
-by `LaneOf`, of a stack slot by `SlotOf`.
+by `LaneOf`, and of a stack slot by `SlotOf`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ class LaneOf(Struct, frozen=True):
 
 
 class SlotOf(Struct, frozen=True):
-    """The dword of one lane in a stack slot: ``offset`` bytes of a lane behind what the scalar register ``base`` says.
+    """The dword of one lane in a stack slot, ``offset`` bytes of a lane after the address in the scalar register
+    ``base``.
 
-    Without ``base`` it is the offset in the lane's private memory.
+    Without ``base``, ``offset`` is the address in the lane's private memory.
     """
 
     base: int | None
@@ -41,13 +42,13 @@ class SlotOf(Struct, frozen=True):
 
 
 class OwnLane(Struct, frozen=True):
-    """What the lane itself has in a vector register."""
+    """The lane's own dword of a vector register."""
 
     register: int
 
 
 class OwnSlot(Struct, frozen=True):
-    """What the lane itself has in a stack slot (see `SlotOf`)."""
+    """The lane's own dword of a stack slot (see `SlotOf`)."""
 
     base: int | None
     offset: int
@@ -60,11 +61,11 @@ class Number(Struct, frozen=True):
 
 
 Term: TypeAlias = int | OwnLane | OwnSlot | Number
-"""What is compared: a scalar register, by its operand code, or one of the others."""
+"""A term of a comparison: a scalar register, by its operand code, or one of the others."""
 
 
 class Compare(Struct, frozen=True):
-    """Whether a comparison holds for the lane: ``relation`` as in v_cmp_lt, of terms of ``type`` i32, u32 or f32."""
+    """Whether a comparison is true for the lane: ``relation`` as in v_cmp_lt, of terms of ``type`` i32, u32 or f32."""
 
     relation: str
     type: str
@@ -73,7 +74,7 @@ class Compare(Struct, frozen=True):
 
 
 Place: TypeAlias = int | LaneOf | SlotOf | Compare
-"""Where a bit of the lane is; of a comparison, in its result."""
+"""Where a bit of the lane is; for a comparison, in its result."""
 
 
 class Source(Struct, frozen=True):
@@ -88,13 +89,13 @@ class Source(Struct, frozen=True):
         return None if self.register is None else self.register + (half if self.wide else 0)
 
     def bit(self, half: int) -> bool | None:
-        """The bit all lanes of a half have in a constant; None: not all the same."""
+        """The bit that all lanes of a half have in a constant; None if it is not the same for all."""
         value = self.constant >> (32 * half if self.wide else 0) & _MASK
         return {0: False, _MASK: True}.get(value)
 
 
 class Kind(Enum):
-    """What kind of effect."""
+    """The kind of an effect."""
 
     LOGIC = auto()
     """``destination = operation(first, second)``."""
@@ -107,7 +108,7 @@ class Kind(Enum):
     COMPARE = auto()
     """Active lanes get any bit, inactive ones 0, in ``destination``."""
     NARROW = auto()
-    """v_cmpx: as COMPARE, and EXEC loses any lanes."""
+    """v_cmpx: as COMPARE, and EXEC may lose lanes."""
     QUADS = auto()
     """s_wqm: ``destination`` has the bits of ``first`` and any others."""
     LOST = auto()
@@ -123,14 +124,14 @@ class Kind(Enum):
     COPY = auto()
     """``vector`` = ``other``, in active lanes."""
     VECTOR = auto()
-    """Nothing but ``results``."""
+    """Only ``results``."""
     STORE_ANYWHERE = auto()
-    """Active lanes write somewhere, maybe into their own stack slots."""
+    """Active lanes write to memory, possibly into their own stack slots."""
     CALL = auto()
 
 
 class Effect(Struct):
-    """One instruction's effect; which fields count, its kind says. Registers that are None are none."""
+    """One instruction's effect; its kind determines which fields are used. A register that is None is absent."""
 
     kind: Kind
     address: int
@@ -150,14 +151,17 @@ class Effect(Struct):
     base: int | None = None
     offset: int = 0
     condition: Compare | None = None
-    """What a COMPARE or NARROW finds out, if it is simple enough; of what sets SCC, what that says."""
+    """The comparison of a COMPARE or NARROW, if it is simple enough; for an instruction that sets SCC, the comparison
+    that SCC reports.
+    """
     is_uniform: bool = False
     """All lanes get the same bit (`rocdbg.analysis.uniform_masks`)."""
     decides: tuple[Source, bool] | None = None
     """The destination has EXEC if this uniform mask is 1, else 0; the other way round if inverted."""
     results: dict[int, Term | None] = {}
-    """Vector registers that active lanes get something into, whatever else the effect is: a term, or what is not known.
-    Not those of COPY, LOAD and WRITE_LANE."""
+    """Vector registers that active lanes write in addition to the effect, each with a term or None if unknown; without
+    those of COPY, LOAD and WRITE_LANE.
+    """
 
     def writes_exec(self) -> bool:
         """Whether EXEC, or its lower half, may change."""
@@ -235,8 +239,8 @@ def effects_of(block: Block, wide: bool, vectors: frozenset[int]) -> list[Effect
 
 
 def vectors_with_masks(blocks: dict[int, Block], is_silent: Callable[[Instruction], bool]) -> frozenset[int]:
-    """The vector registers whose single lanes are written and read, those that code of no source line compares or puts
-    on the stack, and those they are copied to.
+    """The vector registers whose single lanes are written and read, those that code without a source line compares or
+    saves on the stack, and those to which they are copied.
     """
     found: set[int] = set()
     stored: set[int] = set()
@@ -285,7 +289,7 @@ _OF_FLOATS: Final = _OF_INTEGERS - {"ne"} | {"nlt", "neq", "nle", "ngt", "nlg", 
 
 
 def _condition(instruction: Instruction) -> Compare | None:
-    """What a comparison of 32-bit numbers finds out."""
+    """The comparison that an instruction on 32-bit numbers makes."""
     name = instruction.name.replace("v_cmpx_", "v_cmp_", 1)
     relation, _, kind = name.removeprefix("v_cmp_").partition("_")
     first = instruction.operand("src0")
@@ -316,7 +320,7 @@ def _term(operand: Operand) -> Term | None:
 def _copied(instruction: Instruction) -> tuple[int, int] | None:
     """The destination and the source of a copy of a whole vector register."""
     name = instruction.name
-    # the modifiers of v_accvgpr are fields of its encoding that it has no use for
+    # the modifiers of v_accvgpr are unused fields of its encoding
     if name not in _VECTOR_COPIES or (instruction.modifiers and not name.startswith("v_accvgpr")):
         return None
     to, origin = instruction.operand("vdst"), instruction.operand("src0")
@@ -387,7 +391,7 @@ def _scalar(instruction: Instruction) -> Effect | None:
 
 
 def _scalar_condition(instruction: Instruction) -> Compare | None:
-    """What a scalar comparison of 32-bit numbers finds out."""
+    """The comparison that a scalar instruction on 32-bit numbers makes."""
     name = instruction.name
     relation, _, kind = name.removeprefix("s_cmpk_").removeprefix("s_cmp_").partition("_")
     if kind not in ("i32", "u32") or relation not in _OF_INTEGERS:
@@ -406,7 +410,7 @@ def _scalar_condition(instruction: Instruction) -> Compare | None:
 
 
 def _load(instruction: Instruction) -> Effect | None:
-    """Scalar loads, and whatever else of the scalar unit has results."""
+    """Scalar loads, and other instructions of the scalar unit that have results."""
     operand = instruction.operand("sdata") or instruction.operand("sdst")
     if operand is None or operand.kind not in _SCALAR_KINDS or "store" in instruction.name:
         return None
@@ -461,7 +465,7 @@ def _vector(instruction: Instruction, vectors: frozenset[int]) -> Effect | None:
 
 
 def _results(instruction: Instruction, vectors: frozenset[int]) -> dict[int, Term | None]:
-    """What active lanes get into those of the vector registers that an instruction writes."""
+    """The values that active lanes get in the vector registers that an instruction writes."""
     name = instruction.name
     found: dict[int, Term | None] = {}
     for operand in instruction.operands:
@@ -477,7 +481,7 @@ def _results(instruction: Instruction, vectors: frozenset[int]) -> dict[int, Ter
 
 
 def _moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
-    """The vector registers that an instruction moves something into, and what."""
+    """The vector registers into which an instruction moves something, and what it moves."""
     if instruction.encoding == "VOPD":
         return _dual_moves(instruction)
     if instruction.name != "v_mov_b32" or instruction.modifiers:
@@ -504,7 +508,7 @@ def _anywhere(instruction: Instruction) -> Effect | None:
 
 
 def _stack_base(instruction: Instruction) -> Operand | None:
-    """The operand that says where in the stack a load or store with a fixed place is."""
+    """The operand that gives the stack address of a load or store at a fixed place."""
     address = instruction.operand("vaddr")
     if address is None or address.kind is not OperandKind.OFF:
         return None
@@ -512,7 +516,7 @@ def _stack_base(instruction: Instruction) -> Operand | None:
 
 
 def _data_registers(instruction: Instruction) -> range:
-    """The vector registers that a load or store is of."""
+    """The vector registers of a load or store."""
     data = instruction.operand("vdata") or instruction.operand("vdst")
     key = None if data is None else vector_key(data)
     return range(0) if data is None or key is None else range(key, key + data.dwords)
@@ -540,7 +544,7 @@ def _stack(instruction: Instruction, base: Operand, scalars: LocalScalars, wave_
     if not any(size in instruction.name for size in _WHOLE):
         if not is_store:
             return None
-        key = -1  # stores of parts: nothing whole is there afterwards
+        key = -1  # partial stores: the slot then has no known dword
     return Effect(
         Kind.STORE if is_store else Kind.LOAD, instruction.address, instruction.address + instruction.size,
         vector=key, count=data.dwords, base=register, offset=offset & ~3,

@@ -1,4 +1,4 @@
-"""A lane's bits of the masks before an instruction, from those behind it: substitutions in decision diagrams."""
+"""Derives a lane's bits of the masks before an instruction from those after it: substitutions in decision diagrams."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ from rocdbg.analysis.mask_effects import (
 )
 
 _NOT_MASKS = (124, 125)
-"""Operand codes of m0 and null, which of them depends on the target: neither holds a mask."""
+"""Operand codes of m0 and null (the target determines which is which): neither holds a mask."""
 
 
 class Window(Struct, frozen=True):
-    """A place where EXEC selects lanes for housekeeping: ``saved`` holds the lanes that are active for the source.
+    """A stretch of code where EXEC temporarily selects other lanes for housekeeping: ``saved`` holds the lanes that are
+    active for the source.
 
     ``all_lanes``: EXEC selects all.
     """
@@ -45,9 +46,10 @@ def active_register(half: int, window: Window | None) -> int:
 
 
 def weight(name: Hashable) -> int:
-    """How early diagrams test a place: what is about to be used is in scalar registers, and lanes fill up inwards.
+    """How early diagrams test a place: masks about to be used are in scalar registers, and outer regions use lower
+    lanes.
 
-    What lanes will find out themselves comes last.
+    Comparisons that lanes will make themselves come last.
     """
     if isinstance(name, Compare):
         return 0
@@ -57,8 +59,8 @@ def weight(name: Hashable) -> int:
 class Masks:
     """The effects of instructions on one lane's bits.
 
-    ``clobbers`` tells what the call at an address changes. ``half`` is the number of the 32 lanes that the lane is one
-    of, ``active`` whether it is before the instruction.
+    ``clobbers`` gives what the call at an address changes. ``half`` says which 32 lanes the lane belongs to, ``active``
+    whether it is active before the instruction.
     """
 
     def __init__(self, diagrams: Diagrams, clobbers: Callable[[int], Clobbers]) -> None:
@@ -69,7 +71,7 @@ class Masks:
             False: (diagrams.false, diagrams.false), True: (diagrams.true, diagrams.true)
         }
         self._compares: set[int] = set()
-        """The variables that are comparisons."""
+        """The variables that represent comparisons."""
         self._written: dict[tuple[int, int, bool], dict[int, Bits]] = {}
 
     def value(self, source: Source, half: int, window: Window | None, active: bool) -> Bits:
@@ -97,7 +99,7 @@ class Masks:
         return choose(possible, false, true), choose(sure, false, true)
 
     def known(self, diagram: int, half: int, window: Window | None, active: bool) -> int:
-        """The diagram with the bits of EXEC, and of what it was saved to, that are known."""
+        """The diagram with the known bits of EXEC, and of the register it was saved to, filled in."""
         support = self._diagrams.support(diagram)
         values: dict[int, Bits] = {}
         variable = self._diagrams.known_variable(active_register(half, window))
@@ -110,7 +112,7 @@ class Masks:
         return self._diagrams.substitute(diagram, values) if values else diagram
 
     def written(self, effect: Effect, half: int, window: Window | None, active: bool) -> dict[int, Bits]:
-        """What an effect writes into scalar registers."""
+        """The bits that an effect writes into scalar registers."""
         key = effect.address, half, active
         found = self._written.get(key)
         if found is None:
@@ -121,7 +123,7 @@ class Masks:
         self, effect: Effect, half: int, window: Window | None, active: bool, written: Mapping[int, Bits],
         diagram: int,
     ) -> int:
-        """The diagram before an effect; ``written`` is what it writes into scalar registers."""
+        """The diagram before an effect; ``written`` holds the bits that it writes into scalar registers."""
         diagrams = self._diagrams
         support = diagrams.support(diagram)
         if not support:
@@ -149,7 +151,7 @@ class Masks:
     def _concerned(
         self, effect: Effect, written: Mapping[int, Bits], support: frozenset[int]
     ) -> AbstractSet[int]:
-        """The tested variables that an effect may change otherwise than by writing scalar registers."""
+        """The tested variables that an effect may change by other means than writing scalar registers."""
         kind = effect.kind
         if kind is Kind.WRITE_LANE and effect.lane is not None:
             variable = self._diagrams.known_variable(LaneOf(effect.vector, effect.lane))
@@ -192,7 +194,7 @@ class Masks:
             assert place is not None
             assert other is not None
             if other != place:
-                changes[other] = self._any  # the masks of the other lanes say nothing of this one
+                changes[other] = self._any  # the masks of other lanes say nothing about this one
             changes[place] = bits
         if kind is Kind.NARROW:
             changes[EXEC_LO + half] = result
@@ -231,7 +233,7 @@ class Masks:
         if len(results) == 1:
             found = results.pop()
             return found, found
-        # at each point the bits are between their bounds: all and any of the four cases
+        # each bit is between its bounds: combine all four cases
         sure, possible = diagrams.true, diagrams.false
         for result in results:
             sure = diagrams.choose(result, sure, diagrams.false)
@@ -277,7 +279,7 @@ class Masks:
         self, name: SlotOf, effect: Effect, window: Window | None, written: Mapping[int, Bits]
     ) -> Bits | None:
         if effect.kind in _ON_SCALARS or effect.kind is Kind.LOST:
-            # slots are named by the stack pointer, and are not the same when that has changed
+            # slots are relative to the stack pointer, and differ after it has changed
             return self._any if name.base in written else None
         if effect.kind is not Kind.STORE or name.base != effect.base:
             return None
@@ -296,7 +298,7 @@ class Masks:
         self, name: Compare, effect: Effect, half: int, window: Window | None, written: Mapping[int, Bits],
         active: bool,
     ) -> Bits | None:
-        """A comparison of what there was before an effect; None where that changes no part of it."""
+        """A comparison in terms of the state before an effect; None if the effect does not change any part of it."""
         left = self._term(name.left, effect, window, written, active)
         right = self._term(name.right, effect, window, written, active)
         if left is None or right is None:
@@ -313,18 +315,18 @@ class Masks:
     def _term(
         self, term: Term, effect: Effect, window: Window | None, written: Mapping[int, Bits], active: bool
     ) -> Term | None:
-        """A term in what there was before an effect; None when that is not known."""
+        """A term in terms of the state before an effect; None if that is not known."""
         if isinstance(term, Number):
             return term
         if isinstance(term, int):
             return self._scalar_term(term, effect, written)
         kind = effect.kind
         if isinstance(term, OwnLane) and kind is Kind.CALL:
-            # functions keep all vector registers for lanes that did not call them, by the convention
+            # by the convention, functions preserve all vector registers of lanes that did not call them
             return None if active or window is not None else term
         if isinstance(term, OwnSlot) and term.base is not None and term.base in written:
             return None
-        # what the instruction does to vector registers and memory it does to active lanes, or to all
+        # the instruction changes vector registers and memory for active lanes, or for all
         if not active and window is None:
             return term
         is_done = window is None or window.all_lanes
@@ -374,7 +376,7 @@ _ON_VECTORS = frozenset({Kind.WRITE_LANE, Kind.COPY, Kind.LOAD, Kind.STORE})
 def window_after(
     window: Window | None, effect: Effect, copy: int | None, half: int
 ) -> tuple[Window | None, int | None]:
-    """The window behind an effect, and the register that has been given a copy of EXEC last, in this block."""
+    """The window after an effect, and the register to which EXEC was last copied in this block."""
     if not effect.writes_exec():
         if window is not None and effect.writes_scalar(window.saved):
             return None, None

@@ -1,4 +1,4 @@
-"""How far in the text of a function all paths to an instruction have come: forward data flow over its blocks."""
+"""How far in the source text all paths to an instruction have advanced: forward data flow over a function's blocks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rocdbg.work import unit
 
 
 class PassedLines:
-    """Of each instruction, a line that every path to it has reached before.
+    """For each instruction, a line that every path to it has already reached.
 
-    ``line_of`` gives the line of an instruction by its address, 0 for those that are not of the text.
+    ``line_of`` gives the line of an instruction by its address, 0 for those outside the source text.
     """
 
     def __init__(self, blocks: Mapping[int, Block], first: int, line_of: Callable[[int], int]) -> None:
@@ -28,7 +28,7 @@ class PassedLines:
             unit()
             line, start = heappop(pending)
             if line > reached[start]:
-                continue  # since then a path was found that has not come as far
+                continue  # a path found since then has not advanced as far
             after = max(line, highest[start])
             for successor in blocks[start].successors:
                 if successor in blocks and after < reached.get(successor, after + 1):

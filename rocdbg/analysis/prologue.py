@@ -1,9 +1,9 @@
-"""Unwinding without call frame information: rows of rules read off the machine code of a function.
+"""Unwinding without call frame information: rows of rules derived from the machine code of a function.
 
-Upstream clang emits no rules for AMDGPU. What its prologues do (save the return address and callee-saved
-scalar registers to lanes of a vector register, that register with all its lanes to the stack, the frame
-pointer to wherever there is room) is followed by data flow (``saved_registers``), and stated here as the
-call frame rows that a compiler could have written.
+Upstream clang does not emit rules for AMDGPU. Its prologues save the return address and callee-saved scalar registers
+in lanes of a vector register, that register with all its lanes on the stack, and the frame pointer wherever there is
+room. Data flow follows these saves (``saved_registers``); this module states them as the call frame rows that a
+compiler could have written.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ _DIALECT: Final = "amd"
 _SGPRS: Final = 106
 
 Place = tuple[Item, ...]
-"""Operations that give the location of a dword; the CFA is on the stack before them and stays there."""
+"""Operations that give the location of a dword; the CFA is on the stack before them and remains there."""
 
 
 class PrologueRows:
-    """Call frame rows for the functions of one object, made when asked for and cached by function.
+    """Call frame rows for the functions of one object, computed on demand and cached by function.
 
     ``find(pc)`` gives the function at an address, None outside all; ``read(address, size)`` bytes of code.
     ``wave_size`` is that of the code. Addresses are all of one kind, the file's or loaded ones, except that
     calls to functions are followed only where the code is position independent, as clang's is.
     ``entered(pc)`` gives operations that push the mask of the lanes active at entry, where EXEC is not known to be
-    kept anywhere as a whole. ``pointer(address)`` gives the address that lies at another where nothing writes.
+    saved as a whole. ``pointer(address)`` reads an address from memory that is never written.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class PrologueRows:
     def row(self, pc: int) -> Row | None:
         """The rules at ``pc``; None outside functions, and where the code cannot be followed.
 
-        For the frame of a caller ``pc`` is inside the call instruction, behind its first byte. A kernel's row
+        For the frame of a caller, ``pc`` is inside the call instruction, after its first byte. A kernel's row
         leaves the return address undefined: it is the outermost frame.
         """
         analysis = self._functions.at(pc)
@@ -96,7 +96,7 @@ class PrologueRows:
         return self._functions.at(pc)
 
     def clobbers(self, call: int, target: int | None) -> Clobbers:
-        """What the call at an address may change; ``target`` is what it calls if that is known."""
+        """What the call at an address may change; ``target`` is the called function, if known."""
         if target is None:
             analysis = self._functions.at(call)
             target = None if analysis is None else analysis.call_target(call)
@@ -169,7 +169,7 @@ class PrologueRows:
 
 
 class _Places:
-    """Where the contents that registers had at entry are now."""
+    """Where the entry contents of registers are now."""
 
     def __init__(
         self, state: State, wave_size: int, entered: Callable[[], tuple[Item, ...] | None], in_call: bool, *,
@@ -181,7 +181,7 @@ class _Places:
         self._wave_size = wave_size
         self._slots = state.slots if has_cfa else {}
         self._scalars: dict[int, Place] = {}
-        # Of several places the one is taken that calls leave alone most likely: lanes, stack, preserved registers.
+        # Of several places, prefer the one that calls are least likely to change: lanes, stack, preserved registers.
         for register, value in sorted(state.scalars.items(), key=lambda item: preserves_scalar(item[0])):
             if isinstance(value, Saved) and register < _SGPRS:
                 self._scalars[value.register] = (("regx", sgpr_number(register)),)
@@ -218,7 +218,7 @@ class _Places:
     def scalar(self, register: int) -> Place | None:
         """Where the entry contents of a scalar register are.
 
-        A copy goes before the register itself: a call leaves that with another return address.
+        A copy is preferred to the register itself, in which a call leaves another return address.
         """
         place = self._scalars.get(register)
         if place is not None or register >= _SGPRS or self._state.scalar(register) != Saved(register):
@@ -246,7 +246,7 @@ class _Places:
 
     @cached_property
     def exec_rule(self) -> Rule | None:
-        """The rule of EXEC; None while it is what it was at entry."""
+        """The rule of EXEC; None while it is unchanged since entry."""
         halves = self._exec_halves()
         if all(self._state.scalar(register) == Saved(register) for register in halves):
             return None
@@ -259,7 +259,7 @@ class _Places:
         return found or UndefinedRule()
 
     def _may_be_lost(self, registers: tuple[int, ...]) -> bool:
-        """Whether a function that is being called may have written over where the entry contents are."""
+        """Whether a function that is being called may have overwritten the place of the entry contents."""
         places = [self.scalar(register) for register in registers]
         return self._in_call and any(
             place is not None and len(place) == 1 and place[0][0] == "regx"
@@ -270,7 +270,7 @@ class _Places:
         return (EXEC_LO,) if self._wave_size == 32 else (EXEC_LO, EXEC_LO + 1)
 
     def _entry_mask(self) -> Place | None:
-        """Operations that push the mask of the lanes active at entry: EXEC as it is found by its own rule."""
+        """Operations that push the mask of the lanes active at entry: EXEC as its own rule finds it."""
         rule = self.exec_rule
         if rule is None:
             return self._current_mask()
@@ -282,10 +282,10 @@ class _Places:
         return (("regx", exec_number(self._wave_size)), ("deref_size", self._wave_size // 8))
 
     def vector_rule(self, register: int) -> Rule | None:
-        """The rule of a vector register that has been written; None when it is back where it was.
+        """The rule of a vector register that has been written; None if it has been restored.
 
-        Where the mask that tells the parts apart is lost, only the lanes that are active now are known to be
-        of the active part.
+        If the mask that separates the parts is lost, only the lanes that are active now are known to belong to the
+        active part.
         """
         own: Place = (("regx", _vector_number(register, self._wave_size)),)
         vector = self._state.vector(register)
@@ -305,7 +305,7 @@ class _Places:
         zero = inactive or undefined
         one = active or undefined
         if one[0] == ("dup",):
-            one = (("over",), *one[1:])  # the CFA is below the location for zeros
+            one = (("over",), *one[1:])  # the CFA is below the location of zeros
         return ExpressionRule(_assemble(*zero, *one, *mask, ("select_bit_piece", 32, self._wave_size)))
 
     def _whole(self, place: Place | None, own: Place) -> Rule | None:
@@ -319,12 +319,12 @@ class _Places:
 
 
 def _address_in(register: int, distance: int) -> Place:
-    """The contents of a scalar register less a distance. (DW_OP_bregx wants as many bits as an address has.)"""
+    """The contents of a scalar register minus a distance. (DW_OP_bregx requires a register as wide as an address.)"""
     return (("regx", sgpr_number(register)), ("deref_size", 4), ("consts", -distance), ("plus",))
 
 
 def _moved(offset: int) -> Place:
-    """From the CFA on the stack to ``offset`` bytes behind it."""
+    """Operations that move the CFA on the stack ``offset`` bytes further."""
     if offset >= 0:
         return (("offset_uconst", offset),)
     return (("consts", offset), ("offset",))

@@ -1,7 +1,8 @@
-"""Values that are lost but can be computed again from what they were computed from, where that is still somewhere.
+"""Values that are lost but can be recomputed from their inputs, if those still exist.
 
-A claim (``value_flow``) says that a value is in a register from an address on. The instruction before it that wrote the
-register says how it was computed. Its sources become values themselves, claimed at that instruction, and are followed.
+A claim (``value_flow``) says that a value is in a register from an address on. The preceding instruction that wrote the
+register shows how the value was computed. The sources of that instruction become values themselves, claimed at that
+instruction, and are followed in turn.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from rocdbg.analysis.value_flow import CONSTANT, VECTOR, Claim, Places
 from rocdbg.isa import Flow, Instruction, Operand, OperandKind
 
 _MOST_SOURCES: Final = 20_000
-"""Values beyond the claimed ones."""
+"""Limit on values in addition to the claimed ones."""
 DEEPEST: Final = 6
-"""Computations of what was computed."""
+"""Limit on the depth of computations."""
 _MASK: Final = 0xFFFFFFFF
 
 
@@ -42,14 +43,16 @@ class Number(Struct, frozen=True):
 
 
 class Computation(Struct, frozen=True):
-    """How an instruction computes 32 bits: of constants and values, by their numbers."""
+    """How an instruction computes 32 bits from constants and values; values are given by number."""
 
     name: str
     sources: tuple[int | Number, ...]
 
 
 class Computations(Struct):
-    """Ways to compute values. ``markers``: the value that is there where a computed one has been; by its number."""
+    """Ways to compute values. ``markers``: for a computed value, by its number, the value that is present where it was
+    computed.
+    """
 
     ways: dict[int, list[Computation]] = field(default_factory=dict)
     markers: dict[int, int] = field(default_factory=dict)
@@ -58,7 +61,8 @@ class Computations(Struct):
         self, value: int, places: Places, read: Callable[[int], _Bits | None], number: Callable[[int], _Bits],
         depth: int = 0,
     ) -> _Bits | None:
-        """The 32 bits of a value; ``places`` is where parts of values are, ``read`` gives what is at a place.
+        """The 32 bits of a value; ``places`` gives where parts of values are, ``read`` the contents of a
+        place.
 
         ``number`` makes what is computed with of a constant.
         """
@@ -82,7 +86,7 @@ class Computations(Struct):
 
 
 def computations(analysis: Analysis, claims: Sequence[Claim], first: int) -> tuple[Computations, list[Claim]]:
-    """How claimed values were computed, and claims about the values they were computed from, from ``first`` on."""
+    """How claimed values were computed, and claims about their sources, which are numbered from ``first`` on."""
     finder = _Finder(analysis, first)
     for claim in claims:
         place = claim.places[0] if len(claim.places) == 1 else None
@@ -94,7 +98,7 @@ def computations(analysis: Analysis, claims: Sequence[Claim], first: int) -> tup
 
 
 class _Writes(Struct):
-    """Where in a block places are written, by the positions of the instructions, ascending."""
+    """Where a block writes each place: the positions of the instructions, ascending."""
 
     of: dict[int, list[int]] = field(default_factory=dict)
     calls: list[int] = field(default_factory=list)
@@ -113,14 +117,14 @@ class _Finder:
         self._writes: dict[int, _Writes] = {}
         self._values: dict[tuple[int, int, int], int] = {}
         self._depths: dict[int, int] = {}
-        """How deep in computations values were looked at."""
+        """The depth at which values were examined."""
         self.found = Computations()
         self.claims: list[Claim] = []
         self.next = first
         self._last = first + _MOST_SOURCES
 
     def find(self, address: int, place: int, value: int, depth: int) -> bool:
-        """Find how a value was computed that is at a place when the instruction at an address is about to run."""
+        """Find how the value was computed that is at a place before the instruction at an address runs."""
         where = self._where.get(address)
         if where is None or depth >= DEEPEST:
             return False
@@ -182,7 +186,7 @@ class _Finder:
         return Computation(name, tuple(sources))
 
     def _value(self, instruction: Instruction, place: int, depth: int) -> int:
-        """The value that is at a place before an instruction: one from where the place is written on in a block."""
+        """The value at a place before an instruction: one value from each write of the place in a block on."""
         address = instruction.address
         start, index = self._where[address]
         writes = self._writes_of(start)
@@ -199,7 +203,7 @@ class _Finder:
         return value
 
     def _is_never_written(self, place: int) -> bool:
-        """Whether a place is all the time as it was at entry."""
+        """Whether a place never changes after entry."""
         return self._written is not None and place not in self._written
 
     @cached_property
@@ -272,7 +276,7 @@ _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "v_mad_i32_i24": lambda a, b, c: _signed(a, 24) * _signed(b, 24) + c,
     **dict.fromkeys(("v_mov_b32", "s_mov_b32"), lambda a: a),
 }
-"""What instructions compute from 32-bit sources that are unsigned; the low 32 bits of the result count.
+"""What instructions compute from unsigned 32-bit sources; only the low 32 bits of the result are used.
 
 All intermediate results but those of ``<<``, ``+``, ``-`` and ``*`` fit into 64 bits with a sign, so that arithmetic
 modulo 2^64 gives the same.

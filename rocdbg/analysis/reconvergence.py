@@ -1,9 +1,9 @@
 """Where all lanes that entered a function are together again.
 
 Compilers for SIMT machines structure the control flow: a region that only some lanes enter ends with
-``s_or_b64 exec, exec, SAVED`` where the paths meet. In a block that every path from the function's entry to its end
-goes through, and that is in no loop, no lane of the entry can be missing after the last of these. That is the only
-way to tell after loops, whose masks are gathered over iterations.
+``s_or_b64 exec, exec, SAVED`` where the paths meet. Take a block that is not in a loop and through which every path
+from the function's entry to its end leads: after the last such instruction in it, no lane of the entry can be missing.
+There is no other way to know this after loops, whose masks accumulate over iterations.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _last_rejoin(block: Block) -> int | None:
 
 
 def _passed_once(blocks: Mapping[int, Block], entry: int) -> set[int]:
-    """The blocks in no loop that every path from the entry to an end goes through."""
+    """The blocks outside loops through which every path from the entry to an end leads."""
     predecessors: dict[int, list[int]] = {start: [] for start in blocks}
     for start, block in blocks.items():
         for successor in block.successors:
@@ -59,10 +59,10 @@ def _passed_once(blocks: Mapping[int, Block], entry: int) -> set[int]:
     if not ends & reached:
         return alone  # there are no such paths
     on_paths = reached & _reached(ends & reached, lambda start: predecessors[start], blocks)
-    # Along the numbers of loops and single blocks every step of a path goes down. A block is on all paths if none steps
-    # over its number: from the entry, which has the highest, every path comes down to an end.
+    # The numbers of loops and single blocks decrease along every path. A block is on all paths if none steps
+    # over its number: every path descends from the entry, which has the highest number, to an end.
     once: set[int] = set()
-    lowest = numbers[entry]  # that a step from a higher number leads to
+    lowest = numbers[entry]  # reached by a step from a higher number
     for start in sorted(on_paths, key=lambda start: -numbers[start]):
         if numbers[start] <= lowest and start in alone:
             once.add(start)
@@ -84,7 +84,7 @@ def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]], b
 
 
 def _loops(blocks: Mapping[int, Block]) -> tuple[dict[int, int], set[int]]:
-    """A number for each block, the same for those of a loop, lower for what is behind; and the blocks of no loop.
+    """A number for each block, equal within a loop and lower for later blocks; and the blocks outside loops.
 
     Loops are strongly connected components (Tarjan).
     """

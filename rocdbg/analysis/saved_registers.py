@@ -1,5 +1,5 @@
-"""Where a function has what it found in registers, at each of its instructions: forward data flow over its
-code."""
+"""Where a function keeps the entry contents of registers, at each of its instructions: forward data flow over its code.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from rocdbg.isa import Flow, Instruction
 from rocdbg.work import unit
 
 _MOST_VISITS: Final = 64
-"""Visits of a block after which its state is left as it is; each visit can only lose knowledge."""
+"""Visits of a block after which its state is final; each visit can only lose knowledge."""
 
 
 class Analysis(Struct):
-    """The analysed function: blocks by address, and the block each instruction is in."""
+    """The analysed function: blocks by address, and the block of each instruction."""
 
     function: FunctionCode
     machine: Machine
     blocks: dict[int, Block] = field(default_factory=dict)
     states: dict[int, State] = field(default_factory=dict)
-    """What is known at the beginning of blocks that some path leads to."""
+    """What is known at the beginning of each reachable block."""
     rejoins: frozenset[int] = frozenset()
-    """Instructions after which just the lanes active at entry are active again."""
+    """Instructions after which exactly the lanes active at entry are active again."""
     _places: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def before(self, pc: int) -> tuple[State, Instruction] | None:
         """What is known when the instruction at ``pc`` is about to run, and that instruction.
 
-        For a ``pc`` inside a call instruction, as callers' frames have it: when the called function
-        begins. None outside the function and in code that nothing leads to.
+        For a ``pc`` inside a call instruction, as in callers' frames: when the called function begins. None outside the
+        function and in unreachable code.
         """
         place = self._places.get(pc & ~3)
         if place is None:
@@ -54,7 +54,7 @@ class Analysis(Struct):
         return state, instruction
 
     def call_target(self, call: int) -> int | None:
-        """The address that the call at an address goes to, when all paths to it agree on one."""
+        """The target of the call at an address, if all paths to it agree on one."""
         found = self.before(call)
         return None if found is None else call_target(*found)
 
@@ -66,7 +66,7 @@ class Analysis(Struct):
             state.set_scalar(EXEC_HI, Saved(EXEC_HI))
 
     def finish(self) -> None:
-        """Note where each instruction is."""
+        """Record the block of each instruction."""
         for start, block in self.blocks.items():
             for index, instruction in enumerate(block.instructions):
                 for part in range(0, instruction.size, 4):
@@ -88,7 +88,7 @@ class Analysis(Struct):
             if target is None or state.scalar(target.index) != Saved(link) or (
                 state.scalar(target.index + 1) != Saved(link + 1)
             ):
-                # a tail call: what it calls returns in its place
+                # a tail call: the called function returns in its place
                 there = call_target(state, last)
                 if there is None or any(state.scalar(register) != Saved(register) for register in (link, link + 1)):
                     return BY_CONVENTION
@@ -103,7 +103,7 @@ class Analysis(Struct):
 
 
 def analyse(function: FunctionCode, code: bytes, target: str, machine: Machine) -> Analysis:
-    """Analyse a function; ``code`` holds its bytes. Code that is cut off is analysed as far as it goes."""
+    """Analyse a function; ``code`` holds its bytes. Truncated code is analysed as far as possible."""
     instructions = decode(function, code, target, machine.wave_size)
     blocks = blocks_of(function, instructions, jump_targets(instructions))
     analysis = Analysis(function, machine, blocks, rejoins=rejoining(blocks, function.start))
@@ -114,7 +114,7 @@ def analyse(function: FunctionCode, code: bytes, target: str, machine: Machine) 
 
 
 def _flow(analysis: Analysis) -> None:
-    """Carry what is known along the paths until nothing changes."""
+    """Propagate what is known along the paths until nothing changes."""
     states = analysis.states
     states[analysis.function.start] = State()
     heap, pending = [analysis.function.start], {analysis.function.start}
@@ -170,15 +170,14 @@ class Functions:
         return analysis
 
     def clobbers(self, address: int) -> Clobbers:
-        """What the function that begins at an address may change; that of the convention while it is not
-        known.
+        """What the function that begins at an address may change; what the convention allows while that is not known.
 
-        Compilers rely on what functions they see really change (inter-procedural register allocation), so the
-        calling convention alone would lose variables of the callers.
+        Compilers rely on the registers that a visible function actually changes (inter-procedural register allocation),
+        so that the calling convention alone would lose variables of the callers.
         """
         known = self._clobbers.get(address)
         if known is None:
-            self._clobbers[address] = BY_CONVENTION  # holds within recursions
+            self._clobbers[address] = BY_CONVENTION  # used within recursions
             function = self._find(address)
             if function is not None and function.start == address:
                 analysis = self.at(address)

@@ -1,7 +1,7 @@
-"""Masks that all lanes of a wave have the same bit of: conditions of the whole wave.
+"""Masks in which all lanes of a wave have the same bit: conditions of the whole wave.
 
-Compilers put such a condition (`s_cmp` and `s_cselect_b64 -1, 0`, or a constant for each way to a place) into a mask
-and branch on it with `s_and_b64 vcc, exec, MASK`. One lane's bit of the mask then tells where the wave goes.
+Compilers put such a condition (`s_cmp` and `s_cselect_b64 -1, 0`, or a constant on each path to a place) into a mask
+and branch on it with `s_and_b64 vcc, exec, MASK`. One lane's bit of the mask then shows where the wave goes.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def mark_uniform(
     blocks: Mapping[int, Block], effects: Mapping[int, Sequence[Effect]], start: int, wide: bool,
     clobbers: Callable[[int], Clobbers],
 ) -> dict[int, Uniform]:
-    """Mark the effects (``is_uniform``, ``decides``); what is uniform where each block ends.
+    """Mark the effects (``is_uniform``, ``decides``); returns what is uniform at the end of each block.
 
-    What nothing is known to lead to counts as beginning with nothing that is, as the function's ``start`` does.
+    A block without known predecessors begins with nothing uniform, as does the function's ``start``.
     """
     entries: dict[int, Uniform] = {start: frozenset()}
     led_to = {successor for block in blocks.values() for successor in block.successors}
@@ -77,7 +77,7 @@ def _mark(effect: Effect, before: Uniform, after: Uniform, wide: bool) -> None:
 
 
 def _after(effect: Effect, before: Uniform, wide: bool, clobbers: Callable[[int], Clobbers]) -> Uniform:
-    """What is uniform behind an effect."""
+    """What is uniform after an effect."""
     if effect.kind is Kind.CALL:
         lost = clobbers(effect.address).scalars
         return frozenset(

@@ -3,4 +3,4 @@
 from typing import Final
 
 UNKNOWN: Final = 0xFFFF_FFFF_FFFF_0000
-"""Elements of a lane PC vector from here on say that a place is not known."""
+"""Elements of a lane PC vector from this number on mean that a place is not known."""

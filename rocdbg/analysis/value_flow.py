@@ -1,10 +1,11 @@
-"""Where values are in registers beyond the addresses for which debug information says so: forward data flow.
+"""Forward data flow that finds values in registers beyond the addresses for which debug information gives locations.
 
-A claim says that a value is in some registers while the PC is in a range. From there the value is followed: it stays
-where no instruction writes, and moves with copies. What is known at an instruction holds on every path to it.
+A claim says that a value is in some registers while the PC is in a range. From there the value is followed: it remains
+in a register until an instruction writes that register, and moves with copies. What is known at an instruction is true
+on every path to it.
 
-A vector register holds a value for some lanes only. Where a claim holds while all lanes of the entry are active, all of
-them have the value; where it holds in a branch, only those active there have it, and that is forgotten with the first
+A vector register holds a value for some lanes only. If a claim applies while all lanes of the entry are active, all of
+them have the value. If it applies in a branch, only the lanes active there have it, and it is dropped at the first
 instruction that may activate others.
 """
 
@@ -24,8 +25,9 @@ from rocdbg.isa import Flow, Instruction, OperandKind
 from rocdbg.work import unit
 
 VECTOR: Final = 1 << 16
-"""Vector registers go by this plus their number (accumulation registers' as in ``machine_state``), scalar registers by
-their number."""
+"""Vector registers are identified by this plus their number (accumulation registers as in ``machine_state``), scalar
+registers by their number.
+"""
 CONSTANT: Final = 1 << 24
 """The place of a value that is a number: this plus the value's."""
 _MOST_VISITS: Final = 64
@@ -39,7 +41,9 @@ _RETURN_ADDRESS: Final = (30, 31)
 
 
 class Claim(Struct, frozen=True):
-    """At the instructions in [low, high) the dwords of a value are in ``places``; None: that dword is not known."""
+    """At the instructions in [low, high) the dwords of a value are in ``places``; None: the place of that dword is not
+    known.
+    """
 
     low: int
     high: int
@@ -50,19 +54,20 @@ class Claim(Struct, frozen=True):
 Part: TypeAlias = tuple[int, int]
 """A dword of a value: the value's number, and which dword of it."""
 _Parts: TypeAlias = frozenset[tuple[Part, bool]]
-"""What a place holds for the active lanes; and, with True, what it holds for all lanes that were active at entry."""
+"""The dwords that a place holds for the active lanes; True: for all lanes that were active at entry."""
 _NOTHING: Final[_Parts] = frozenset()
 
 
 class _Held(Struct):
-    """What is known at a point. Numbers are kept as bits by their values': nothing writes over them, so that there may
-    be many."""
+    """What is known at a point. Known numbers are kept as a set of bits, one per value: they are never overwritten, so
+    there may be many.
+    """
 
     places: dict[int, _Parts] = field(default_factory=dict)
     numbers: int = 0
-    """Those known for the active lanes."""
+    """Numbers known for the active lanes."""
     everyones: int = 0
-    """Of those, the ones known for all lanes that were active at entry."""
+    """Those of them known for all lanes that were active at entry."""
 
     def copy(self) -> _Held:
         """An independent copy."""
@@ -70,17 +75,18 @@ class _Held(Struct):
 
 
 class Places(Struct, frozen=True):
-    """Where dwords of values are at an instruction: ``registers`` by dword; of values that are numbers, bits."""
+    """Where dwords of values are at an instruction: ``registers`` by dword; a set of bits for values that are numbers.
+    """
 
     registers: dict[Part, int] = field(default_factory=dict)
     numbers: int = 0
 
     def is_known(self, value: int) -> bool:
-        """Whether a value that is one dword, or a number, is somewhere."""
+        """Whether a value of one dword, or a number, is available."""
         return (value, 0) in self.registers or self.is_number(value)
 
     def is_number(self, value: int) -> bool:
-        """Whether a value is the number that was claimed of it."""
+        """Whether a value is the number that was claimed for it."""
         return bool(self.numbers >> value & 1)
 
 
@@ -89,9 +95,9 @@ class _Step(Struct):
 
     claimed: tuple[tuple[int, Part], ...]
     numbers: int
-    """What is claimed to be a number, as bits."""
+    """Values claimed to be a number, as bits."""
     everyone: bool
-    """Whether what is claimed is of all lanes of the entry."""
+    """Whether the claims apply to all lanes of the entry."""
     written: tuple[int, ...]
     copies: tuple[tuple[int, int, bool], ...]
     """(to, from, whether all lanes of the entry have it if they had it before)."""
@@ -104,8 +110,8 @@ class _Step(Struct):
 class ValueFlow:
     """Where claimed values are at the instructions of a function.
 
-    ``repeats`` says that code may run several times for one call, each time with other values: nothing is then carried
-    around a loop. ``targets`` is where calls go, as far as that is known.
+    ``repeats``: code may run several times for one call, each time with other values, so that nothing is carried around
+    a loop. ``targets`` gives the known targets of calls.
     """
 
     def __init__(
@@ -118,16 +124,16 @@ class ValueFlow:
         self._held: dict[int, _Held] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._last: tuple[int, int, _Held] | None = None
-        """Block, index and what is held before it of what was asked last: questions often go on from there."""
+        """Block, index and state of the last query: queries often continue from there."""
         blocks = analysis.blocks
         if claims and not any(_is_unfollowed(block, analysis.function.is_kernel, targets) for block in blocks.values()):
             self._prepare(sorted(claims, key=lambda claim: claim.low))
             self._flow()
 
     def before(self, pc: int) -> Places:
-        """Places of the dwords that are somewhere when the instruction at ``pc`` is about to run, for active lanes.
+        """Places of all available dwords before the instruction at ``pc`` runs, for active lanes.
 
-        For a ``pc`` inside a call, as callers' frames have it: when the called function begins.
+        For a ``pc`` inside a call, as in callers' frames: when the called function begins.
         """
         where = self._places.get(pc & ~3)
         if where is None or where[0] not in self._held:
@@ -161,7 +167,7 @@ class ValueFlow:
                 continue
             state = known.copy()
             steps: list[_Step] = []
-            lost: Iterable[int] | None = None  # of what has to be said again: the places; None: all of it
+            lost: Iterable[int] | None = None  # the places whose claims must be repeated; None: all of them
             was_everyone = False
             for index, instruction in enumerate(block.instructions):
                 address = instruction.address
@@ -197,7 +203,7 @@ class ValueFlow:
                 written |= set(range(destination.index, destination.index + destination.dwords))
             written |= {VECTOR + register for register in clobbers.vectors & BY_CONVENTION.vectors}
             return _Step((), 0, False, tuple(written), (), False, usual)
-        change = State()  # nothing is known before: what is afterwards is what the instruction does
+        change = State()  # nothing is known before, so the instruction alone determines what is known afterwards
         apply(change, instruction, self._analysis.machine)
         copies: list[tuple[int, int, bool]] = []
         for register, value in change.scalars.items():
@@ -217,7 +223,7 @@ class ValueFlow:
     # -- paths
 
     def _flow(self) -> None:
-        """Carry what is held along the paths until nothing changes."""
+        """Propagate what is known along the paths until nothing changes."""
         held, first = self._held, self._analysis.function.start
         if first not in self._steps:
             return
@@ -249,7 +255,7 @@ class ValueFlow:
 
 
 class _Current:
-    """The claims that hold at an address, which goes up."""
+    """The claims in force at an address that only increases."""
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self._claims = claims
@@ -260,7 +266,7 @@ class _Current:
         self.numbers = 0
 
     def go_to(self, address: int) -> bool:
-        """Go to an address. True if claims begin there."""
+        """Advance to an address. True if claims begin there."""
         while self._ends and self._ends[0][0] <= address:
             self._end(self._claims[heappop(self._ends)[1]])
         before = self._next
@@ -287,7 +293,7 @@ class _Current:
                     del self._parts[place]
 
     def parts(self, places: Iterable[int] | None) -> list[tuple[int, Part]]:
-        """What is claimed to be in some places; without them in all."""
+        """The claims about some places; by default about all."""
         found = self._parts
         if places is None:
             return [(place, part) for place, parts in found.items() for part in parts]
@@ -320,7 +326,7 @@ def _from_scalar(instruction: Instruction, everyone: bool) -> list[tuple[int, in
 
 
 def _narrows(instruction: Instruction) -> bool:
-    """Whether what an instruction leaves of EXEC is a part of what that was."""
+    """Whether EXEC after an instruction is a subset of EXEC before it."""
     name = instruction.name
     if name.startswith(("v_cmpx", "s_and_saveexec")):
         return True
@@ -344,7 +350,7 @@ def _claim(step: _Step, held: _Held) -> None:
 
 
 def _run(step: _Step, held: _Held) -> None:
-    """Change what is held to what is after an instruction."""
+    """Update the state to that after an instruction."""
     if step.claimed or step.numbers:
         _claim(step, held)
     places = held.places
@@ -364,7 +370,7 @@ def _run(step: _Step, held: _Held) -> None:
 
 
 def _meet(held: _Held, other: _Held) -> bool:
-    """Keep what both hold. True when that is less than ``held`` was."""
+    """Keep what both states agree on. True if that is less than ``held`` was."""
     numbers, everyones = held.numbers & other.numbers, held.everyones & other.everyones
     less = numbers != held.numbers or everyones != held.everyones
     held.numbers, held.everyones = numbers, everyones

@@ -49,7 +49,7 @@ class UnknownAddressSpaceError(Error):
 
 
 class AddressSpaceInfo(Struct, frozen=True):
-    """What holds for one DWARF address space."""
+    """Properties of one DWARF address space."""
 
     space: AddressSpace
     name: str
@@ -59,7 +59,14 @@ class AddressSpaceInfo(Struct, frozen=True):
     null: int
     """The value of a null pointer into it."""
     llvm: LlvmAddressSpace
-    """The LLVM IR address space it stands for."""
+    """The corresponding LLVM IR address space."""
+    lane: int | None = None
+    """The lane whose private memory it is, whichever lane looks (``private_lane<N>``); None: the one that looks."""
+
+    @property
+    def number(self) -> int:
+        """Its DWARF number."""
+        return int(self.space) if self.lane is None else FIRST_LANE_SPACE + self.lane
 
     @property
     def address_mask(self) -> int:
@@ -67,6 +74,9 @@ class AddressSpaceInfo(Struct, frozen=True):
 
 
 _NULL_32 = 0xFFFF_FFFF
+FIRST_LANE_SPACE = 0x20
+LANE_SPACES = 64
+"""Address spaces 0x20 to 0x5f are the private memory of lanes 0 to 63 (usage guide of 2020)."""
 
 ADDRESS_SPACES: Mapping[AddressSpace, AddressSpaceInfo] = MappingProxyType(
     {
@@ -105,8 +115,15 @@ ADDRESS_SPACES: Mapping[AddressSpace, AddressSpaceInfo] = MappingProxyType(
 )
 """Every DWARF address space of AMDGPU by number."""
 
-_BY_NUMBER = {int(space): info for space, info in ADDRESS_SPACES.items()}
-_BY_NAME = {info.name: info for info in ADDRESS_SPACES.values()}
+_OF_LANES = [
+    AddressSpaceInfo(
+        AddressSpace.PRIVATE_LANE, f"private_lane{lane}", f"DW_ASPACE_AMDGPU_private_lane{lane}", 4, _NULL_32,
+        LlvmAddressSpace.PRIVATE, lane,
+    )
+    for lane in range(LANE_SPACES)
+]
+_BY_NUMBER = {info.number: info for info in (*ADDRESS_SPACES.values(), *_OF_LANES)}
+_BY_NAME = {info.name: info for info in _BY_NUMBER.values()}
 _FROM_LLVM = {
     LlvmAddressSpace.FLAT: AddressSpace.GENERIC,
     LlvmAddressSpace.GLOBAL: AddressSpace.GLOBAL,
@@ -132,6 +149,11 @@ def null_address(space: int) -> int:
     return 0 if info is None else info.null
 
 
+def address_space_names() -> list[str]:
+    """Names of the address spaces, without those of single lanes."""
+    return [info.name for info in ADDRESS_SPACES.values()]
+
+
 def address_space_by_name(name: str) -> AddressSpaceInfo:
     """The DWARF address space called ``name`` (``private_lane``); raises `UnknownAddressSpaceError`."""
     info = _BY_NAME.get(name)
@@ -141,7 +163,7 @@ def address_space_by_name(name: str) -> AddressSpaceInfo:
 
 
 def from_llvm(space: int) -> AddressSpaceInfo:
-    """The DWARF address space an LLVM IR address space is seen through; raises `UnknownAddressSpaceError`."""
+    """The DWARF address space for an LLVM IR address space; raises `UnknownAddressSpaceError`."""
     try:
         return ADDRESS_SPACES[_FROM_LLVM[LlvmAddressSpace(space)]]
     except (ValueError, KeyError):

@@ -1,4 +1,4 @@
-"""AMDGPU DWARF register numbers, both directions.
+"""AMDGPU DWARF register numbers, and conversion in both directions.
 
 One table of ranges (AMDGPU usage guide, "Register Identifier").  Vector registers, EXEC and VCC have one
 number per wavefront size; names are the assembler's: ``s7``, ``v12``, ``a3``, ``exec``, ``vcc``, ``pc``.
@@ -23,7 +23,7 @@ EXEC_64 = 17
 SGPR0 = 32
 STATUS = 128
 FRAME_REGISTERS = (64, 65)
-"""s32 and s33, the stack and frame pointer of functions: they stay as they are while a frame lives."""
+"""s32 and s33, the stack and frame pointer of functions: they do not change during the life of a frame."""
 VCC_32 = 512
 VCC_64 = 768
 SGPR64 = 1088
@@ -66,11 +66,11 @@ class DwarfRegister(Struct, frozen=True):
     name: str
     register_class: RegisterClass
     index: int
-    """Number within its file (7 for s7); 0 for the single registers."""
+    """Number within its register file (7 for s7); 0 for the single registers."""
     size: int
     """Bytes; a vector register has one dword per lane."""
     wave_size: int | None
-    """The wave size it is for, None if for both."""
+    """The wave size for which it is defined, None if for both."""
 
     @property
     def is_vector(self) -> bool:
@@ -134,7 +134,7 @@ def register_size(number: int, wave_size: int) -> int:
 def register_number(name: str, wave_size: int) -> int:
     """The DWARF number of ``name`` (``s7``, ``v12``, ``exec``, ``pc``) for this wave size.
 
-    Raises `UnknownRegisterError`, also for machine registers that have no DWARF number (``m0``, ``ttmp4``).
+    Raises `UnknownRegisterError`, including for machine registers without a DWARF number (``m0``, ``ttmp4``).
     """
     if name == "pc_32":
         return PC_32

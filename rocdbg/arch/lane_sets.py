@@ -1,4 +1,4 @@
-"""Sets of lanes: as masks with a bit per lane (EXEC), as lists of numbers, and in words."""
+"""Sets of lanes: as masks with a bit per lane (EXEC), as lists of numbers, and as text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lane_list(mask: int) -> list[int]:
 
 
 def lane_ranges(mask: int) -> str:
-    """The lanes of ``mask`` as stops write them: ``0-31 40``."""
+    """The lanes of ``mask`` in the form that stops print: ``0-31 40``."""
     runs: list[list[int]] = []
     for lane in lane_list(mask):
         if runs and lane == runs[-1][1] + 1:
@@ -40,5 +40,5 @@ def lane_ranges(mask: int) -> str:
 
 
 def format_lanes(lanes: Sequence[int]) -> str:
-    """``lane 5`` or ``lanes [0-31 40]``: lanes as stop messages name them."""
+    """``lane 5`` or ``lanes [0-31 40]``: lanes in the form that stop messages use."""
     return f"lane {lanes[0]}" if len(lanes) == 1 else f"lanes [{lane_ranges(lane_mask(lanes))}]"

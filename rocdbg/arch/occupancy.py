@@ -1,6 +1,6 @@
-"""Occupancy: how many waves of a kernel a SIMD can hold at once, and which resource says so.
+"""Occupancy: how many waves of a kernel a SIMD can hold at once, and which resource limits it.
 
-The estimate is the compiler's: what is left of a workgroup that does not fill its SIMDs evenly counts as a wave.
+The estimate is the compiler's: if a workgroup does not fill its SIMDs evenly, the remainder counts as a wave.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from msgspec import Struct
 from rocdbg.arch.targets import Generation, Target
 
 _SIMDS = 4
-"""Of a compute unit of GFX6 to GFX9, and of a work-group processor."""
+"""SIMDs of a compute unit of GFX6 to GFX9, and of a work-group processor."""
 _WORKGROUPS = 16
-"""With barriers, that is of more than one wave, on a compute unit; a work-group processor has two."""
+"""Workgroups of more than one wave, which need barriers, per compute unit; a work-group processor has twice as many."""
 _SGPR_STEPS = {
     Generation.GFX6: ((48, 10), (56, 9), (64, 8), (72, 7), (80, 6)),
     Generation.GFX8: ((80, 10), (88, 9), (100, 8)),
@@ -21,7 +21,7 @@ _SGPR_LEAST = {Generation.GFX6: 5, Generation.GFX8: 7}
 
 
 class Occupancy(Struct, frozen=True):
-    """Waves per SIMD that each resource allows; `waves` is the least of them."""
+    """Waves per SIMD that each resource allows; `waves` is the minimum."""
 
     limits: dict[str, int]
     """By ``waves``, ``VGPRs``, ``SGPRs``, ``LDS``, ``workgroups``; in this order."""
@@ -32,14 +32,14 @@ class Occupancy(Struct, frozen=True):
 
     @property
     def limited_by(self) -> str:
-        """The resource that allows least; of several the first."""
+        """The resource that allows the fewest waves; if there are several, the first."""
         return min(self.limits, key=self.limits.__getitem__)
 
 
 def occupancy(
     target: Target, wave_size: int, *, vgprs: int, sgprs: int, lds: int, workgroup: int, wgp_mode: bool = False
 ) -> Occupancy:
-    """What a kernel of so many registers per lane and wave, bytes of LDS and work-items per workgroup finds."""
+    """The occupancy of a kernel with these registers per lane and wave, bytes of LDS and work-items per workgroup."""
     most = target.waves_per_simd
     per_group = -(-workgroup // wave_size)
     pairs = target.supports_wgp_mode and wgp_mode
@@ -64,6 +64,6 @@ def _of_vgprs(target: Target, wave_size: int, vgprs: int) -> int:
 
 def _of_sgprs(target: Target, sgprs: int) -> int:
     if target.sgpr_granule == 0:
-        return target.waves_per_simd  # every wave has all it can name
+        return target.waves_per_simd  # every wave has all SGPRs that it can name
     generation = Generation.GFX8 if target.generation >= Generation.GFX8 else Generation.GFX6
     return next((waves for most, waves in _SGPR_STEPS[generation] if sgprs <= most), _SGPR_LEAST[generation])

@@ -16,7 +16,7 @@ class Feature(Enum):
     UNSUPPORTED = "unsupported"
     """The processor does not have the feature."""
     ANY = "any"
-    """Not said: of code, it runs with either setting; of a request, either will do."""
+    """Not specified: code runs with either setting; a request accepts either."""
     OFF = "-"
     ON = "+"
 
@@ -39,7 +39,7 @@ class TargetId(Struct, frozen=True):
 
     @classmethod
     def of(cls, target: Target, *, sramecc: Feature = Feature.ANY, xnack: Feature = Feature.ANY) -> TargetId:
-        """The id of ``target``; settings of features it does not have are dropped."""
+        """The id of ``target``; settings of features that it does not have are dropped."""
         return cls(
             target,
             sramecc if target.supports_sramecc else Feature.UNSUPPORTED,
@@ -50,10 +50,10 @@ class TargetId(Struct, frozen=True):
     def parse(cls, text: str) -> TargetId:
         """Read a target id.
 
-        Understood are the form of clang (``gfx90a:sramecc+:xnack-``, features in any order), the same after a
-        triple (``amdgcn-amd-amdhsa--gfx90a:xnack+``), and the form of code objects V2 and V3
-        (``gfx900+xnack``: named features are on, the others off).  Raises `TargetIdError`, and
-        `rocdbg.arch.targets.UnknownTargetError` for an unknown processor.
+        Accepts clang's form (``gfx90a:sramecc+:xnack-``, features in any order), the same after a triple
+        (``amdgcn-amd-amdhsa--gfx90a:xnack+``), and the form of code objects V2 and V3 (``gfx900+xnack``: named features
+        are on, the others off).  Raises `TargetIdError`, and `rocdbg.arch.targets.UnknownTargetError` for an unknown
+        processor.
         """
         body = strip_triple(text)
         if ":" not in body and "+" in body:
@@ -79,7 +79,7 @@ class TargetId(Struct, frozen=True):
     def _parse_legacy(cls, text: str, body: str) -> TargetId:
         name, *features = body.split("+")
         target = target_by_name(name)
-        # sram-ecc is how the feature was spelled before code object V4.
+        # Before code object V4, the feature was spelled sram-ecc.
         features = ["sramecc" if feature == "sram-ecc" else feature for feature in features]
         for feature in features:
             cls._check_feature(text, target, feature)
@@ -112,8 +112,8 @@ class TargetId(Struct, frozen=True):
     def closeness(self, device: TargetId) -> tuple[bool, int]:
         """How well code that `runs_on` ``device`` fits it: larger is better.
 
-        Code for the processor itself beats generic code; after that, more features with the setting of the
-        device win over code that leaves them open.
+        Code for the processor itself is preferred to generic code; after that, code that fixes more features at the
+        device's setting is preferred to code that leaves them open.
         """
         same = sum(
             mine is theirs
@@ -139,7 +139,7 @@ def strip_triple(text: str) -> str:
     """
     if not text.startswith(("amdgcn-", "r600-")):
         return text
-    # Generic targets have hyphens themselves, so the four parts of the triple are counted off from the left.
+    # Generic targets contain hyphens, so the four parts of the triple are counted from the left.
     parts = text.split("-", 4)
     if len(parts) == 5:
         return parts[4] if parts[3] == "" or not parts[3].startswith("gfx") else "-".join(parts[3:])

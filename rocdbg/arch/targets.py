@@ -1,7 +1,7 @@
-"""AMDGPU processors: what an ``e_flags`` machine value stands for, and what must be known of each.
+"""AMDGPU processors: the meaning of ``e_flags`` machine values, and the properties of each processor.
 
-`TARGETS` is the one table; a row was checked against LLVM 22's assembler (``tests/arch/test_targets.py`` does
-it again).  `TargetId` (a processor with its xnack and sramecc settings) is in `rocdbg.arch.target_id`.
+`TARGETS` is the only table; its rows agree with LLVM 22's assembler (``tests/arch/test_targets.py`` checks that).
+`TargetId` (a processor with its xnack and sramecc settings) is in `rocdbg.arch.target_id`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rocdbg.errors import Error
 
 
 class Generation(IntEnum):
-    """The hardware generation.  `R600` is everything before GCN: such code is recognised, never run."""
+    """The hardware generation.  `R600` is everything before GCN: such code is recognised, but never run."""
 
     R600 = 0
     GFX6 = 6
@@ -31,16 +31,16 @@ class Generation(IntEnum):
 
 
 class ScratchKind(Enum):
-    """How compiled code reaches the private segment when no option says otherwise."""
+    """How compiled code accesses the private segment when no option says otherwise."""
 
     NONE = "none"
     """No scratch in the sense of the amdgcn ABI (r600)."""
     BUFFER = "buffer"
     """MUBUF through the resource descriptor in s[0:3]; stack pointers hold unswizzled wave offsets."""
     FLAT = "flat"
-    """Scratch instructions, FLAT_SCRATCH is written by the prologue (code built with that option)."""
+    """Scratch instructions; the prologue writes FLAT_SCRATCH (code built with that option)."""
     ARCHITECTED = "architected"
-    """Scratch instructions, the base is set up by hardware; stack pointers hold per-lane offsets."""
+    """Scratch instructions; hardware sets up the base; stack pointers hold per-lane offsets."""
 
 
 class UnknownTargetError(Error):
@@ -55,22 +55,22 @@ class Target(Struct, frozen=True):
     """One processor (or generic family of processors)."""
 
     name: str
-    """As ``-mcpu`` names it: ``gfx90a``, ``gfx11-generic``, ``cypress``."""
+    """The name for ``-mcpu``: ``gfx90a``, ``gfx11-generic``, ``cypress``."""
     mach: int
     """The ``EF_AMDGPU_MACH`` value, 0..255."""
     generation: Generation
     version: tuple[int, int, int] | None
-    """(major, minor, stepping) as in ``gfx90a`` = (9, 0, 10); None for generic targets and r600."""
+    """(major, minor, stepping): ``gfx90a`` is (9, 0, 10); None for generic targets and r600."""
     aliases: tuple[str, ...] = ()
     wave_sizes: tuple[int, ...] = (64,)
-    """Lanes per wave the hardware can run, the compiler's default first."""
+    """Lanes per wave that the hardware can run, the compiler's default first."""
     scratch: ScratchKind = ScratchKind.BUFFER
     flat_scratch_is_offset: bool = False
     """FLAT_SCRATCH is an offset and a size (gfx7, gfx8) instead of a 64-bit address."""
     packed_work_item_ids: bool = False
-    """v0 holds x | y << 10 | z << 20 instead of v0, v1, v2 one id each."""
+    """v0 holds x | y << 10 | z << 20, instead of one id each in v0, v1, v2."""
     architected_sgprs: bool = False
-    """Workgroup ids come in TTMP registers instead of system SGPRs."""
+    """TTMP registers, instead of system SGPRs, hold the workgroup ids."""
     supports_kernarg_preload: bool = False
     has_agprs: bool = False
     unified_vgprs: bool = False
@@ -80,50 +80,50 @@ class Target(Struct, frozen=True):
     supports_wgp_mode: bool = False
     supports_generic_address_space: bool = True
     lds_size: int = 65536
-    """Bytes of LDS one workgroup can address."""
+    """Bytes of LDS that one workgroup can address."""
     lds_granule: int = 512
     """Bytes per unit of LDS allocation."""
     max_sgprs: int = 102
-    """SGPRs a program can name (s0 .. s<max-1>), VCC and the other special ones not counted."""
+    """SGPRs that a program can name (s0 .. s<max-1>), without VCC and the other special registers."""
     sgpr_granule: int = 16
-    """SGPRs per unit of allocation; 0 where every wave gets the same fixed number."""
+    """SGPRs per unit of allocation; 0 if every wave gets the same fixed number."""
     max_vgprs: int = 256
-    """Vector registers a program can be given (AGPRs included where they share the file)."""
+    """Vector registers that a program can be given (including AGPRs if they share the file)."""
     vgpr_granule_wave64: int = 4
     """VGPRs per unit of the descriptor's granulated count, wave64 code."""
     vgpr_granule_wave32: int = 0
-    """The same for wave32 code; 0 where there is none."""
+    """The same for wave32 code; 0 if there is none."""
     waves_per_simd: int = 10
-    """Waves that a SIMD holds at most."""
+    """Maximum number of waves of a SIMD."""
     simd_vgprs: int = 256
-    """Vector registers that a SIMD has for each of 64 lanes; waves of 32 find twice as many."""
+    """Vector registers of a SIMD for each of 64 lanes; waves of 32 lanes have twice as many."""
     vgpr_block: int = 4
-    """Vector registers a wave of 64 is given at a time, which may be more than the descriptor's unit."""
+    """Vector registers that a wave of 64 is allocated at a time, which may be more than the descriptor's unit."""
     encodings: str = ""
-    """Name of the encoding table, which targets share that LLVM decodes compute instructions for alike (gfx1251 has DPP
-    forms of 64-bit instructions besides)."""
+    """Name of the encoding table. Targets share a table if LLVM decodes their compute instructions alike (gfx1251
+    additionally has DPP forms of 64-bit instructions)."""
     family: str = ""
-    """The layouts of its encodings: ``gfx90a``, ``gfx10``; empty where nothing is decoded."""
+    """The family of its encoding layouts: ``gfx90a``, ``gfx10``; empty if nothing is decoded."""
     has_images: bool = True
     """Whether there are image instructions."""
     packs_d16: bool = True
     """Whether d16 loads put two components into a register."""
     gds_size: int = 65536
-    """Bytes of the global data share, as amdgpu's driver reports it; 0 where there is none."""
+    """Bytes of the global data share, as the amdgpu driver reports it; 0 if there is none."""
     gb_addr_config: int | None = None
-    """The register GB_ADDR_CONFIG, which says how tiled images are spread; None: not known."""
+    """The register GB_ADDR_CONFIG, which says how tiled images are spread; None if not known."""
     pci_device: int = 0
-    """PCI device number of a card, for programs that look at it."""
+    """PCI device number of a card, for programs that read it."""
     members: tuple[str, ...] = ()
-    """Of a generic target: the processors its code runs on."""
+    """For a generic target: the processors that run its code."""
 
     @property
     def is_generic(self) -> bool:
         return bool(self.members)
 
     def device(self, wanted: str | None) -> str:
-        """The processor that code for this target runs on: itself; of those that generic code covers the one in
-        the target id ``wanted``, else the first.
+        """The processor that code for this target runs on: itself, or for generic code the covered processor in the
+        target id ``wanted``, otherwise the first one.
         """
         if not self.is_generic:
             return self.name
@@ -136,22 +136,22 @@ class Target(Struct, frozen=True):
 
     @property
     def is_gfx125(self) -> bool:
-        """gfx1250 and relatives, which changed fields of the kernel descriptor within GFX12."""
+        """Whether this is gfx1250 or a relative: they changed fields of the kernel descriptor within GFX12."""
         return self.version is not None and self.version[:2] == (12, 5)
 
     @property
     def vgpr_file(self) -> int:
-        """VGPRs that instructions can name, AGPRs not counted: 256, on gfx125x 1024 (see s_set_vgpr_msb)."""
+        """VGPRs that instructions can name, without AGPRs: 256, on gfx125x 1024 (see s_set_vgpr_msb)."""
         return 1024 if self.is_gfx125 else 256
 
     @property
     def first_ttmp(self) -> int:
-        """Operand code of ttmp0. Before GFX9 tba and tma come before it, and there are twelve instead of sixteen."""
+        """Operand code of ttmp0. Before GFX9, tba and tma precede it, and there are twelve instead of sixteen."""
         return 112 if self.generation < Generation.GFX9 else 108
 
     @property
     def flat_scratch_code(self) -> int:
-        """Operand code of flat_scratch_lo, where it is a register that code names; -1 where there is none."""
+        """Operand code of flat_scratch_lo if it is a register that code can name; otherwise -1."""
         return {Generation.GFX7: 104, Generation.GFX8: 102, Generation.GFX9: 102}.get(self.generation, -1)
 
     @property
@@ -167,8 +167,8 @@ class Target(Struct, frozen=True):
         )
 
     def vgpr_allocation(self, wave_size: int) -> int:
-        """VGPRs that a wave of this size is given at a time. Where AGPRs share the file, they begin at any multiple of
-        four (accum_offset), so that no VGPR beyond the next one is the wave's."""
+        """VGPRs that a wave of this size is allocated at a time. If AGPRs share the file, they begin at any multiple of
+        four (accum_offset), so VGPRs beyond that are not the wave's."""
         return 4 if self.unified_vgprs else self.vgpr_block * (2 if wave_size == 32 else 1)
 
     def covers(self, other: Target) -> bool:
@@ -188,7 +188,7 @@ def _r600(name: str, mach: int, wave_size: int) -> Target:
 
 
 def _numbered(base: Target, name: str, mach: int, *aliases: str, **changes: object) -> Target:
-    """A row derived from its family's ``base``; (major, minor, stepping) are read off the name."""
+    """A row derived from its family's ``base``; (major, minor, stepping) follow from the name."""
     digits = name.removeprefix("gfx")
     version = (int(digits[:-2]), int(digits[-2]), int(digits[-1], 16))
     return replace(base, name=name, mach=mach, version=version, aliases=aliases, **changes)
@@ -284,7 +284,7 @@ _ROWS: tuple[Target, ...] = (
     _numbered(_GFX9, "gfx909", 0x31, gb_addr_config=0x26013041),
     _numbered(_GFX90A, "gfx90a", 0x3F, pci_device=0x740F),
     _numbered(_GFX9, "gfx90c", 0x32),
-    # Early steppings of gfx942: LLVM 22 no longer knows them, older code objects still carry them.
+    # Early steppings of gfx942: LLVM 22 no longer knows them, but older code objects still use them.
     _numbered(_GFX940, "gfx940", 0x40),
     _numbered(_GFX940, "gfx941", 0x4B),
     _numbered(_GFX940, "gfx942", 0x4C, pci_device=0x74A1),
@@ -332,7 +332,7 @@ TARGETS: Mapping[str, Target] = MappingProxyType(_BY_NAME)
 
 
 def add_target(row: Target) -> None:
-    """Make a processor known. All that rocdbg has to know of it beside its encoding table is in the row."""
+    """Register a processor. The row holds all that rocdbg must know about it, except its encoding table."""
     _BY_NAME[row.name] = _BY_MACH[row.mach] = row
     _BY_ALIAS.update(dict.fromkeys(row.aliases, row))
     if row.version is not None:
@@ -344,12 +344,12 @@ for _row in _ROWS:
 
 
 def is_target(name: str) -> bool:
-    """Whether a processor has this name or alias."""
+    """Whether there is a processor with this name or alias."""
     return name in TARGETS or name in _BY_ALIAS
 
 
 def target_by_name(name: str) -> Target:
-    """The processor of this name or alias (``gfx90a``, ``tahiti``); raises `UnknownTargetError`."""
+    """The processor with this name or alias (``gfx90a``, ``tahiti``); raises `UnknownTargetError`."""
     target = TARGETS.get(name) or _BY_ALIAS.get(name)
     if target is None:
         import difflib  # few sessions need it
@@ -368,7 +368,7 @@ def target_by_mach(mach: int) -> Target:
 
 
 def target_by_version(major: int, minor: int, stepping: int) -> Target:
-    """The processor of an ISA version as code object V2 notes give it; raises `UnknownTargetError`."""
+    """The processor with an ISA version as given by code object V2 notes; raises `UnknownTargetError`."""
     target = _BY_VERSION.get((major, minor, stepping))
     if target is None:
         raise UnknownTargetError(f"with ISA version {major}.{minor}.{stepping}")

@@ -1,4 +1,4 @@
-"""The lines of `info operands`."""
+"""The lines of `info operands`, and operands behind instructions in listings."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rocdbg.debugger.reports.operand_values import OperandRow, operands_here
 from rocdbg.debugger.reports.session_tables import RegisterRow
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
+from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -68,12 +69,17 @@ def register_row(shell: Shell, name: str) -> RegisterRow | None:
     return row
 
 
-def shown_value(value: Value, lane: int, name: str) -> str:
-    """A value in the focused lane, in hexadecimal and as what else a dword may be."""
+def in_lane(value: Value, lane: int, name: str) -> Value:
+    """What a lane has of a register: of a vector register its element, of all others the whole."""
     if c_types.is_vector_like(value.type) and name[:1] in "va" and name[:3] != "vcc":
         elements = list(value.each_element())
-        value = elements[lane] if lane < len(elements) else elements[0]
-    data = value.contents()
+        return elements[lane] if lane < len(elements) else elements[0]
+    return value
+
+
+def shown_value(value: Value, lane: int, name: str) -> str:
+    """A value in the focused lane, in hexadecimal and as what else a dword may be."""
+    data = in_lane(value, lane, name).contents()
     number = int.from_bytes(data, "little")
     if len(data) > 8:
         words = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]
@@ -82,3 +88,40 @@ def shown_value(value: Value, lane: int, name: str) -> str:
         return f"{number:#x}"
     signed = number - (number >> 31 << 32)
     return f"{number:#x} ({signed})"
+
+
+_NOTED = 4
+"""Dwords of an operand that are shown behind an instruction."""
+
+
+def operand_note(shell: Shell) -> str:
+    """What the instruction at the selected frame's PC reads and has yet to write: ``v1=0x5 s4=0x3 -> v0=0x0``.
+
+    Empty where `set print asm-operands` is off, and where there are no registers.
+    """
+    session = shell.session
+    if not session.settings.print.asm_operands:
+        return ""
+    try:
+        _, operands = operands_here(session.inferior, session.focus, session.data)
+    except Error:
+        return ""
+    lane = session.focus.current.lane or 0
+    texts = {operand.name: _noted(shell, operand.name, lane) for operand in operands}
+    read = [f"{row.name}={texts[row.name]}" for row in operands if row.reads and texts[row.name]]
+    written = [f"{row.name}={texts[row.name]}" for row in operands if row.writes and texts[row.name]]
+    return " ".join([*read, *(["->", *written] if written else [])])
+
+
+def _noted(shell: Shell, name: str, lane: int) -> str:
+    row = register_row(shell, name)
+    if row is None:
+        return ""
+    if row.value.absence is not None:
+        return row.raw
+    data = in_lane(row.value, lane, name).contents()
+    if len(data) <= 8:
+        return f"{int.from_bytes(data, 'little'):#x}"
+    words = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]
+    cut = ", ..." if len(words) > _NOTED else ""
+    return "{" + ", ".join(f"{word:#x}" for word in words[:_NOTED]) + cut + "}"

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from rocdbg.cli.script import Statement
 from rocdbg.debugger.base.patterns import Pattern
+from rocdbg.debugger.reports.register_changes import RegisterChanges
 
 if TYPE_CHECKING:
     from rocdbg.cli.command_registry import CommandSpec
@@ -58,6 +59,8 @@ class ShellState(Struct):
     """The first value that `show values +` shows."""
     operands_shown: dict[str, tuple[Value, bool]] = field(default_factory=dict)
     """The registers that `info operands` showed last: their contents, and whether the instruction writes them."""
+    register_changes: RegisterChanges = field(default_factory=RegisterChanges)
+    """With `set register-changes on`: the registers of waves at their last two stops."""
     operands_of: tuple[int, int | None] | None = None
     """Of which target and wave."""
     next_examine: Value | None = None

@@ -1,15 +1,16 @@
-"""Archives of object files (``.a``), as ``ar`` and LLVM write them: GNU's and BSD's names, 64-bit symbol tables."""
+"""Archives of object files (``.a``) from ``ar`` and LLVM: GNU's and BSD's names, 64-bit symbol tables."""
 
 from __future__ import annotations
 
-import mmap
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.text import decode_text
 
 ARCHIVE_MAGIC: Final = b"!<arch>\n"
@@ -18,31 +19,32 @@ THIN_MAGIC: Final = b"!<thin>\n"
 _HEADER_SIZE: Final = 60
 _NAME, _SIZE, _END = slice(0, 16), slice(48, 58), slice(58, 60)
 _LONGEST: Final = 4096
-"""Bytes of a member's name."""
+"""Maximum size of a member's name in bytes."""
 _MOST: Final = 1 << 16
-"""Members of an archive."""
+"""Maximum number of members of an archive."""
 _WHAT: Final = "archive"
 
 
 class Member(Struct, frozen=True):
-    """A file in the archive; ``offset`` of its bytes in the source."""
+    """A file in the archive; ``offset`` is that of its bytes in the source."""
 
     name: str
     offset: int
     size: int
 
 
-def is_archive(data: bytes | bytearray | mmap.mmap) -> bool:
-    """Whether an archive starts here, a thin one (which has names of files only) included."""
+def is_archive(data: bytes | bytearray | FileBytes) -> bool:
+    """Whether an archive starts here, including a thin one (which contains only names of files)."""
     return data[: len(ARCHIVE_MAGIC)] in (ARCHIVE_MAGIC, THIN_MAGIC)
 
 
 def iter_members(source: Source) -> Iterator[Member]:
-    """The files of an archive, in order; tables of symbols and names are none. Raises `CodeObjectError`."""
+    """The files of an archive, in order, without tables of symbols and names. Raises `CodeObjectError`."""
     if source.data[: len(THIN_MAGIC)] == THIN_MAGIC:
         raise source.error("a thin archive, whose members are files of their own; open one of these", section=_WHAT)
     at, long_names, end = len(ARCHIVE_MAGIC), b"", len(source)
     for _ in range(_MOST):
+        work.unit()
         if at >= end:
             return
         header = source.bytes_at(at, _HEADER_SIZE, _WHAT)
@@ -64,7 +66,7 @@ def iter_members(source: Source) -> Iterator[Member]:
 
 
 def _name(source: Source, name: bytes, long_names: bytes, start: int, size: int) -> tuple[str, int]:
-    """A member's name, and how many of its bytes the name takes."""
+    """A member's name, and how many of its bytes the name occupies."""
     if name.startswith(b"#1/"):  # BSD's: before the contents
         length = _number(source, name[3:], start - _HEADER_SIZE)
         if length > min(size, _LONGEST):

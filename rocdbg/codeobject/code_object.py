@@ -61,7 +61,7 @@ class CodeObject:
     ) -> None:
         self.source = Source(name, data)
         self.path = path
-        """The file it is in (a container, maybe); None if it was made from bytes."""
+        """The file that contains it (possibly a container); None if it was made from bytes."""
         self.uri = uri
         self._elf = Elf(self.source)
         header = self._elf.header
@@ -84,7 +84,7 @@ class CodeObject:
 
     @property
     def name(self) -> str:
-        """What errors call it: the path, and within a container the entry."""
+        """The name for errors: the path, and within a container the entry."""
         return self.source.name
 
     @property
@@ -102,7 +102,7 @@ class CodeObject:
 
     @property
     def has_code_headers(self) -> bool:
-        """Whether kernels begin with what describes them (``amd_kernel_code_t``): in version 2, and for Mesa."""
+        """Whether kernels begin with their description (``amd_kernel_code_t``): in version 2, and for Mesa."""
         return self.version == 2 or self.os_abi == OsAbi.AMDGPU_MESA3D
 
     @property
@@ -117,8 +117,8 @@ class CodeObject:
 
     @remembered
     def elf(self) -> ELFFile:
-        """The same bytes as pyelftools reads them; raises `CodeObjectError` if it cannot."""
-        # here, since nothing but tests and users of the library asks: it takes longer to load than a code object
+        """The same bytes, read by pyelftools; raises `CodeObjectError` if it cannot read them."""
+        # here, because only tests and users of the library need it, and it takes longer to load than a code object
         from elftools.common.exceptions import ELFError
         from elftools.construct import ConstructError
         from elftools.elf.elffile import ELFFile
@@ -130,7 +130,7 @@ class CodeObject:
 
     @property
     def sections(self) -> Mapping[str, Section]:
-        """Sections by name; their bytes are read when asked for."""
+        """Sections by name; their bytes are read when requested."""
         return self._elf.sections
 
     @remembered
@@ -145,7 +145,7 @@ class CodeObject:
 
     @remembered
     def shaders(self) -> dict[str, ShaderProgram]:
-        """Shaders by symbol; none for HSA. Raises `CodeObjectError` if what describes them is damaged."""
+        """Shaders by symbol; none for HSA. Raises `CodeObjectError` if their description is damaged."""
         return shaders_of(self)
 
     @remembered
@@ -155,8 +155,8 @@ class CodeObject:
         return self.dynamic_symbols if section is None else section
 
     def exported(self, name: str) -> Symbol | None:
-        """The symbol that it defines under a name for other code objects; None if it has none. What is in LDS is each
-        object's own."""
+        """The symbol that it defines under a name for other code objects; None if it has none. LDS symbols are private
+        to each object."""
         for table in (self.dynamic_symbols, self.symbols):
             symbol = table.get(name)
             if symbol is not None and symbol.is_defined and symbol.binding != 0 and not symbol.is_lds:
@@ -165,14 +165,14 @@ class CodeObject:
 
     @remembered
     def undefined_symbols(self) -> list[str]:
-        """Names that others have to define before it can be loaded, weak ones included."""
+        """Names that others must define before it can be loaded, including weak ones."""
         table = self.symbols if self.is_relocatable else self.dynamic_symbols
         undefined = (table.array["shndx"] == SHN_UNDEF) & (table.array["name"] != 0)
         return [table[int(index)].name for index in undefined.nonzero()[0]]
 
     @remembered
     def is_hip(self) -> bool:
-        """Whether clang has compiled it from HIP, since version 18 told by a symbol."""
+        """Whether clang compiled it from HIP, which a symbol shows since version 18."""
         return any(name.startswith(_HIP_UNIT) for name in self.symbols.names())
 
     def adopt_symbols(self, separate: CodeObject) -> None:
@@ -187,7 +187,7 @@ class CodeObject:
 
     @remembered
     def layout(self) -> Layout:
-        """Where its parts come to lie at load bias 0."""
+        """The addresses of its parts at load bias 0."""
         return lay_out(self)
 
     @property
@@ -197,35 +197,35 @@ class CodeObject:
 
     @property
     def alignment(self) -> int:
-        """What its base address must be a multiple of."""
+        """The alignment that its base address must have."""
         return self.layout.alignment
 
     def section_address(self, section: Section) -> FileAddress | None:
-        """Where a section is at load bias 0, None if it is not loaded."""
+        """The address of a section at load bias 0, None if it is not loaded."""
         if self.is_relocatable:
             found = (self.layout.section_addresses or {}).get(section.index)
             return None if found is None else FileAddress(found)
         return FileAddress(section.address) if section.flags & SHF_ALLOC else None
 
     def is_code(self, symbol: Symbol) -> bool:
-        """Whether a symbol names code: by its section, without one by its type."""
+        """Whether a symbol names code, judged by its section or, without one, by its type."""
         sections = self._elf.section_list
         if symbol.section_index < min(len(sections), SHN_LORESERVE) and symbol.is_defined:
             return bool(sections[symbol.section_index].flags & SHF_EXECINSTR)
         return symbol.is_defined and symbol.type in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
 
     def address_of(self, symbol: Symbol) -> FileAddress:
-        """The address of a symbol at load bias 0; of an LDS symbol its offset, of an absolute one its value.
+        """The address of a symbol at load bias 0; for an LDS symbol its offset, for an absolute one its value.
 
         Raises `CodeObjectError` for an undefined symbol, or one in a section that is not loaded.
         """
         return FileAddress(self.layout.address_of(symbol))
 
     def entry_address_of(self, symbol: Symbol) -> FileAddress:
-        """The address of the first instruction of a function's symbol: a kernel's of version 2 names its descriptor,
-        which lies before the code.
+        """The address of the first instruction of a function's symbol. For a version 2 kernel, the symbol names the
+        descriptor, which precedes the code.
 
-        Raises `CodeObjectError` as `address_of` does, and for a descriptor that lies outside the file.
+        Raises `CodeObjectError` as `address_of` does, and for a descriptor outside the file.
         """
         if self.has_code_headers and symbol.type == SymbolType.AMDGPU_HSA_KERNEL:
             kernel = self.kernels.find(symbol.name)
@@ -234,7 +234,7 @@ class CodeObject:
         return self.address_of(symbol)
 
     def file_offset(self, symbol: Symbol, size: int, what: str) -> int:
-        """Where the ``size`` bytes at a symbol are in the file; raises `CodeObjectError` naming ``what``."""
+        """The file offset of the ``size`` bytes at a symbol; raises `CodeObjectError` naming ``what``."""
         if not self.is_relocatable:
             return self._elf.file_offset(symbol.value, size, what)
         sections = self._elf.section_list
@@ -245,9 +245,9 @@ class CodeObject:
         raise self.source.error(f"symbol {symbol.name} has no {size} bytes in the file", section=what)
 
     def read(self, address: int, size: int) -> bytes:
-        """``size`` bytes at an address, raises `CodeObjectError` if they are not in the file.
+        """``size`` bytes at an address; raises `CodeObjectError` if they are not in the file.
 
-        Those of a linked object are unrelocated, those of an unlinked one as at load bias 0.
+        Bytes of a linked object are not relocated; those of an unlinked one are relocated for load bias 0.
         """
         if not self.is_relocatable:
             return self._elf.read(address, size, "loaded bytes")
@@ -263,7 +263,7 @@ class CodeObject:
 
     @remembered
     def fixed_pointers(self) -> dict[int, int]:
-        """Addresses that code may load and nothing may change, as `relocation.fixed_pointers` has them."""
+        """Addresses that code may load and that never change, see `relocation.fixed_pointers`."""
         return fixed_pointers(self)
 
     def load(self, base: int, resolve: Resolver | None = None) -> LoadedImage:
@@ -303,7 +303,7 @@ class CodeObject:
         return None
 
     def _section_ranges(self) -> dict[int, tuple[int, int]]:
-        """Where each loaded section lies at load bias 0, by index."""
+        """The address range of each loaded section at load bias 0, by index."""
         placed = ((section, self.section_address(section)) for section in self._elf.section_list)
         return {
             section.index: (address, min(address + section.size, (1 << 64) - 1))

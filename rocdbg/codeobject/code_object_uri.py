@@ -40,7 +40,7 @@ class MemoryUri(Struct, frozen=True):
 
 
 def is_uri(text: str) -> bool:
-    """Whether ``text`` is meant as a code object URI (and not as a path)."""
+    """Whether ``text`` is a code object URI rather than a path."""
     return text.startswith(("file://", "memory://"))
 
 

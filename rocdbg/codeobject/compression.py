@@ -1,7 +1,7 @@
 """Compressed data in files: zlib and Zstandard streams whose uncompressed size is known and bounded.
 
-A stream of a few kilobytes can unpack to terabytes, so nothing is unpacked beyond the size that its header
-gives, and that size is bounded by its reader: see `Budget`.
+A stream of a few kilobytes can unpack to terabytes, so nothing is unpacked beyond the size in its header, which the
+reader limits: see `Budget`.
 """
 
 from __future__ import annotations
@@ -11,35 +11,36 @@ import zlib
 import zstandard
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.codeobject.bounded_reader import Source
 
 ZLIB, ZSTD = "zlib", "zstd"
 
 MAX_UNCOMPRESSED = 384 << 20
-"""Bytes that may be unpacked at once: with a copy of a part still below a gigabyte."""
+"""Bytes that may be unpacked at once; even with a copy of a part this is below a gigabyte."""
 
 _RATIO = 1100
 """No zlib stream unpacks to more than 1032 times its size."""
 _SMALL = 1 << 20
 
-# Little input at first: streams may be small and many, and what is read beyond their end is read again.
+# Little input at first: streams may be small and numerous, and bytes read beyond their end are read again.
 _FIRST_CHUNK = 1 << 10
 _ZLIB_CHUNK = 1 << 20
-_ZSTD_CHUNK = 1 << 10  # a kilobyte of it may be megabytes, and the decompressor takes no limit
+_ZSTD_CHUNK = 1 << 10  # a kilobyte of it may become megabytes, and the decompressor has no limit
 
 
 class Budget(Struct):
-    """Bytes that may still be unpacked of one file, all its streams together."""
+    """Bytes that may still be unpacked from one file, over all its streams."""
 
     left: int = MAX_UNCOMPRESSED
 
     @classmethod
     def for_file(cls, size: int) -> Budget:
-        """What a file of ``size`` bytes may unpack to in all: real ones grow four to twenty times."""
+        """The total that a file of ``size`` bytes may unpack to: real ones grow four to twenty times."""
         return cls((128 << 20) + 64 * size)
 
     def take(self, source: Source, size: int, compressed: int, what: str, offset: int) -> None:
-        """Account for a stream that says it unpacks to ``size`` bytes; raises `CodeObjectError` if that is too much."""
+        """Account for a stream whose header says ``size`` bytes; raises `CodeObjectError` if that is too much."""
         limit = min(self.left, MAX_UNCOMPRESSED)
         if size > limit:
             raise source.error(f"it unpacks to {size} bytes, the limit is {limit}", section=what, offset=offset)
@@ -50,7 +51,7 @@ class Budget(Struct):
 
 
 def inflate(source: Source, start: int, end: int, size: int, method: str, what: str) -> tuple[bytearray, int]:
-    """Unpack the stream between two offsets, which must give ``size`` bytes; also the stream's length.
+    """Unpack the stream between two offsets, which must give ``size`` bytes; also returns the stream's length.
 
     Raises `CodeObjectError` naming ``what`` for a damaged stream.
     """
@@ -65,7 +66,8 @@ def inflate(source: Source, start: int, end: int, size: int, method: str, what: 
 def inflate_some(
     source: Source, start: int, end: int, size: int, method: str, what: str
 ) -> tuple[bytearray, int]:
-    """As `inflate`: the first ``size`` bytes, or all if there are fewer, and how much was read for them."""
+    """Same as `inflate`, but for the first ``size`` bytes, or all if there are fewer; also returns how much was read
+    for them."""
     data, at, _ = _unpack(source, start, end, size - 1, method, what)
     del data[size:]
     return data, at - start
@@ -74,7 +76,7 @@ def inflate_some(
 def _unpack(
     source: Source, start: int, end: int, size: int, method: str, what: str
 ) -> tuple[bytearray, int, bool]:
-    """A little more than ``size`` bytes, where the input was read to, and whether the stream ended."""
+    """Unpack a little more than ``size`` bytes; also returns where reading ended and whether the stream did."""
     data = bytearray()
     try:
         unpack = _unzlib if method == ZLIB else _unzstd
@@ -86,10 +88,11 @@ def _unpack(
 
 
 def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
-    """Unpack little more than ``size`` bytes: where the input was read to, and whether the stream ended."""
+    """Unpack little more than ``size`` bytes; also returns where reading ended and whether the stream did."""
     engine = zlib.decompressobj()
     step = _FIRST_CHUNK
     while at < end and not engine.eof and len(data) <= size:
+        work.unit()
         chunk = source.data[at : min(end, at + step)]
         step = min(2 * step, _ZLIB_CHUNK)
         at += len(chunk)
@@ -100,9 +103,10 @@ def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tu
 
 
 def _unzstd(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
-    """As `_unzlib`; the decompressor takes no limit, so it gets little input at a time."""
+    """Like `_unzlib`; the decompressor has no limit, so it gets little input at a time."""
     engine = zstandard.ZstdDecompressor().decompressobj()
     while at < end and not engine.eof and len(data) <= size:
+        work.unit()
         chunk = source.data[at : min(end, at + _ZSTD_CHUNK)]
         at += len(chunk)
         data += engine.decompress(chunk)

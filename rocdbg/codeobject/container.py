@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from rocdbg.codeobject.compression import MAX_UNCOMPRESSED, Budget
 from rocdbg.codeobject.elf import EM_AMDGPU, SHF_COMPRESSED, Elf, is_elf
 from rocdbg.codeobject.embedded_objects import code_at, find_embedded
 from rocdbg.codeobject.errors import ChoiceError, CodeObjectError
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.codeobject.offload_binary import OFFLOADING_SECTION, OffloadImage, find_images, is_offload_binary
 from rocdbg.codeobject.offload_bundles import Bundle, find_bundles, is_bundle, read_bundle
 from rocdbg.regular_file import FileAccessError, open_regular
@@ -28,28 +28,28 @@ FATBIN_SECTION = ".hip_fatbin"
 MAX_FILE_SIZE = 16 << 30
 """Largest file in bytes that is searched for code objects."""
 MAX_CODE_SIZE = MAX_UNCOMPRESSED
-"""Bytes that the code objects opened together may take."""
+"""Total bytes of code objects that are opened together."""
 
 _DEEPEST = 4
-"""Containers within each other: a bundle in an offload binary of a host object in an archive."""
+"""Maximum nesting of containers: a bundle in an offload binary of a host object in an archive."""
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
 
 class Entry(Struct, frozen=True):
-    """One thing a file holds that is, or could be thought to be, a code object."""
+    """Something in a file that is, or could be mistaken for, a code object."""
 
     index: int
-    """Position in the file, from 0, over all its bundles."""
+    """Position in the file, from 0, across all its bundles."""
     id: str
     """The bundle's entry id; the target id for a plain code object."""
     target_id: TargetId | None
-    """None for host entries and processors rocdbg does not know."""
+    """None for host entries and for processors that rocdbg does not know."""
     size: int
     uri: FileUri | MemoryUri
-    """The bytes of the entry; of an entry in a compressed bundle, the whole bundle."""
+    """The bytes of the entry; for an entry of a compressed bundle, the whole bundle."""
     compressed: bool
     member: str | None = None
-    """The file of an archive that it is in."""
+    """The archive member that contains it."""
 
     @property
     def is_code_object(self) -> bool:
@@ -57,12 +57,13 @@ class Entry(Struct, frozen=True):
 
     @property
     def unit_id(self) -> str:
-        """Equal for entries that one device would load together: units of a program, members of an archive."""
+        """Equal for entries that one device would load together: translation units of a program, members of an archive.
+        """
         return self.id if self.member is None else str(self.target_id)
 
     @property
     def title(self) -> str:
-        """What messages call it within its file."""
+        """Its name in messages, within its file."""
         return self.id if self.member is None else f"{self.member}: {self.id}"
 
     def __str__(self) -> str:
@@ -72,14 +73,14 @@ class Entry(Struct, frozen=True):
 def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> CodeObject:
     """Open the code object in a file.
 
-    ``path`` names an AMDGPU ELF code object, an offload bundle, an offload binary of LLVM, a host object, executable
-    or library with a .hip_fatbin or .llvm.offloading section or whole code objects among its data (OpenMP), an
-    archive of these, or is a ``file://`` URI of one of these or of a range of a file, or a ``memory://`` URI of one
-    in a process whose memory this one may read.  ``target_id`` chooses among several; a processor alone fits every
-    setting of its features, generic code fits the processors it covers.
+    ``path`` names an AMDGPU ELF code object, an offload bundle, an offload binary of LLVM, a host object, executable or
+    library with a .hip_fatbin or .llvm.offloading section or whole code objects among its data (OpenMP), an archive of
+    these, or is a ``file://`` URI of one of these or of a range of a file, or a ``memory://`` URI of one in a process
+    whose memory this one may read.  ``target_id`` chooses among several; a processor alone matches every setting of its
+    features, generic code matches the processors that it covers.
 
-    Raises `ChoiceError` (listing what is there) if nothing fits or several do equally well, `CodeObjectError`
-    if the file cannot be read or is damaged, `UriError`, and the errors of `TargetId.parse`.
+    Raises `ChoiceError` (listing the available entries) if nothing matches or several match equally well,
+    `CodeObjectError` if the file cannot be read or is damaged, `UriError`, and the errors of `TargetId.parse`.
     """
     request = _request(target_id)
     with _open_source(path) as place:
@@ -87,9 +88,10 @@ def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = N
 
 
 def open_modules(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> list[CodeObject]:
-    """Open what one device would load of a file: the best fit of each translation unit, in the order of the file.
+    """Open what one device would load from a file: the best match of each translation unit, in the order of the file.
 
-    Raises as `open_file` does; `ChoiceError` too if no ``target_id`` is given and there is code for several.
+    Raises the errors of `open_file`, and `ChoiceError` if no ``target_id`` is given and there is code for several
+    targets.
     """
     request = _request(target_id)
     with _open_source(path) as place:
@@ -104,22 +106,22 @@ def open_modules(path: str | os.PathLike[str], target_id: TargetId | str | None 
 
 
 def list_entries(path: str | os.PathLike[str]) -> list[Entry]:
-    """Everything a file holds, host entries included; raises `CodeObjectError` and `UriError`."""
+    """Everything in a file, including host entries; raises `CodeObjectError` and `UriError`."""
     with _open_source(path) as place:
         return [item.entry for item in _find(place)]
 
 
 class _Place(Struct, frozen=True):
-    """The bytes being searched: a file, or the range of it that a URI names."""
+    """The bytes to be searched: a file, or the range of it that a URI gives."""
 
     source: Source
     file: Path
     base: int
-    """Where the bytes start in the file."""
+    """Offset of the bytes in the file."""
     whole: bool
-    """Whether they are all of the file."""
+    """Whether they are the whole file."""
     process: int | None = None
-    """The process whose memory they are from; `base` is an address then."""
+    """The process whose memory contains them; `base` is then an address."""
 
     def uri(self, offset: int, size: int) -> FileUri | MemoryUri:
         if self.process is not None:
@@ -128,13 +130,13 @@ class _Place(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """An entry and how to get at its bytes."""
+    """An entry and the way to its bytes."""
 
     entry: Entry
     offset: int
-    """Of its bytes in the place or, compressed, in the uncompressed bundle."""
+    """Offset of its bytes in the place or, if compressed, in the uncompressed bundle."""
     bundle: int | None = None
-    """Offset of its compressed bundle: what it unpacks to is not kept, a library may have hundreds."""
+    """Offset of its compressed bundle, whose contents are not kept: a library may have hundreds."""
     code_object: CodeObject | None = None
 
     def open(self, place: _Place) -> CodeObject:
@@ -142,7 +144,7 @@ class _Found(Struct, frozen=True):
         return next(_open_all(place, [self]))
 
     def take(self, place: _Place, source: Source) -> CodeObject:
-        """The code object out of the ``source`` that its offset counts in."""
+        """The code object from the ``source`` to which its offset refers."""
         if self.code_object is not None:
             return self.code_object
         section = f"entry {self.entry.title}"
@@ -154,11 +156,11 @@ class _Found(Struct, frozen=True):
 
 
 def _open_all(place: _Place, items: list[_Found]) -> Iterator[CodeObject]:
-    """The code objects of entries; a bundle is unpacked once for neighbours that are in it."""
+    """The code objects of entries; a bundle is unpacked once for neighbouring entries."""
     source, bundle = place.source, None
     for item in items:
         if item.bundle != bundle:
-            source = place.source  # lets the last one go before the next is unpacked
+            source = place.source  # frees the last one before the next is unpacked
             if item.bundle is not None:
                 source = read_bundle(place.source, item.bundle).source
             bundle = item.bundle
@@ -167,7 +169,7 @@ def _open_all(place: _Place, items: list[_Found]) -> Iterator[CodeObject]:
 
 @contextmanager
 def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
-    """Map the file while its entries are found and their bytes copied out."""
+    """Keep the file open while its entries are located and their bytes copied."""
     text = os.fspath(path)
     offset, size = 0, None
     if is_uri(text):
@@ -178,7 +180,7 @@ def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
             return
         text = uri.path
         offset, size = uri.offset or 0, uri.size
-    with _map(text) as data:
+    with _opened(text) as data:
         source = Source(text, data)
         if size is None:
             yield _Place(source, Path(text), 0, True)
@@ -190,7 +192,7 @@ def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
 
 
 def _read_memory(name: str, uri: MemoryUri) -> bytes:
-    """Memory of a process that the system lets this one look at, as it is now."""
+    """A copy of another process's memory, if the system permits reading it."""
     if not 0 < uri.size <= MAX_CODE_SIZE:
         raise CodeObjectError(name, f"a range of {uri.size} bytes, from 1 to {MAX_CODE_SIZE} are possible")
     try:
@@ -216,12 +218,12 @@ def _read_memory(name: str, uri: MemoryUri) -> bytes:
     return b"".join(parts)
 
 
-def _map(path: str) -> mmap.mmap:
+def _opened(path: str) -> FileBytes:
     try:
-        with open_regular(path, MAX_FILE_SIZE) as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                raise CodeObjectError(path, "the file is empty")
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        data = FileBytes(path, open_regular(path, MAX_FILE_SIZE))
+        if not len(data):
+            raise CodeObjectError(path, "the file is empty")
+        return data
     except FileAccessError as error:
         raise CodeObjectError(path, error.reason) from None
     except OSError as error:
@@ -229,14 +231,14 @@ def _map(path: str) -> mmap.mmap:
 
 
 def _find(place: _Place) -> Iterator[_Found]:
-    """What a file holds, in order."""
+    """The contents of a file, in order."""
     budget = Budget.for_file(len(place.source))
     for index, found in enumerate(_holdings(place, budget, 0)):
         yield replace(found, entry=replace(found.entry, index=index))
 
 
 def _holdings(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
-    """What is in the bytes of a place, containers that are ``depth`` deep in others already."""
+    """The contents of a place that is already nested in ``depth`` containers."""
     source = place.source
     if is_bundle(source.data):
         yield from _in_bundles(find_bundles(source, 0, len(source), budget), place)
@@ -288,7 +290,7 @@ def _in_elf(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
 def _in_images(
     images: Iterator[OffloadImage], place: _Place, budget: Budget, depth: int
 ) -> Iterator[_Found]:
-    """What LLVM's offload binaries hold: code objects, or files that hold some."""
+    """The contents of LLVM's offload binaries: code objects, or files that contain some."""
     source = place.source
     for image in images:
         code = code_at(source, image.offset) if image.form is None else None
@@ -306,7 +308,7 @@ def _in_images(
 
 
 def _in_archive(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
-    """What the members of an archive hold; those that hold no code of this kind are passed over."""
+    """The contents of an archive's members; members without code of this kind are skipped."""
     source, empty = place.source, True
     for member in iter_members(source):
         beginning = source.data[member.offset : member.offset + min(member.size, 24)]
@@ -330,9 +332,9 @@ def _is_container(beginning: bytes | bytearray) -> bool:
 def _within(
     place: _Place, offset: int, size: int, name: str, budget: Budget, depth: int, optional: bool = False
 ) -> Iterator[_Found]:
-    """What a file within the place holds; offsets count in the place. Raises `CodeObjectError`.
+    """The contents of a file within the place; offsets are relative to the place. Raises `CodeObjectError`.
 
-    ``optional``: an object file of the host without sections for device code has nothing.
+    ``optional``: a host object file without sections for device code has no contents.
     """
     source = place.source
     if depth >= _DEEPEST:
@@ -365,7 +367,7 @@ def _request(target_id: TargetId | str | None) -> TargetId | None:
 
 
 def _fitting(found: list[_Found], request: TargetId | None) -> list[_Found]:
-    """The code objects that fit a request best; without one, all."""
+    """The code objects that match a request best; without a request, all."""
     ranked = []
     for item in found:
         target_id = item.entry.target_id

@@ -1,4 +1,4 @@
-"""Relocations of sections that are not loaded: the debug information of an unlinked object."""
+"""Relocation of sections that are not loaded: the debug information of an unlinked object."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RELATIVE = (_T.REL32, _T.REL32_LO, _T.REL64)
 
 
 class DebugRelocations:
-    """What to write into the debug sections of an unlinked object, for its code where `CodeObject.layout` places it."""
+    """The relocations of an unlinked object's debug sections, for its code at the addresses of `CodeObject.layout`."""
 
     def __init__(self, code_object: CodeObject) -> None:
         self._code_object = code_object
@@ -60,7 +60,7 @@ class DebugRelocations:
             if len(data) < size or int(offsets.max()) > len(data) - size:
                 raise self._error(table, f"a relocation lies beyond the section's {len(data)} bytes")
             places = offsets.astype(np.int64)
-            if table.type == SHT_REL:  # what the fields hold is the addend
+            if table.type == SHT_REL:  # the fields contain the addend
                 addends = sum(target[places + byte].astype(np.uint64) << np.uint64(8 * byte) for byte in range(size))
             else:
                 addends = records["addend"][chosen].astype(np.uint64)
@@ -71,7 +71,8 @@ class DebugRelocations:
                 target[places + byte] = (results >> np.uint64(8 * byte)) & np.uint64(0xFF)
 
     def _symbol_values(self, table: Section, symbols: Any) -> Any:
-        """What each record's symbol stands for: an address at load bias 0, or an offset in a section not loaded."""
+        """The value of each record's symbol: an address at load bias 0, or an offset in a section that is not loaded.
+        """
         code_object = self._code_object
         rows = code_object.symbols.array
         if len(symbols) and int(symbols.max()) >= len(rows):

@@ -1,28 +1,31 @@
-"""C++ names of symbols: what the Itanium ABI's mangling says, spelled as GDB spells it."""
+"""C++ names of symbols: the Itanium ABI's mangled names, spelled as GDB does."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
+from rocdbg import work
+
 LARGEST = 16 << 20
-"""Characters a name may come to. A few back references in a hostile name could make it exabytes."""
+"""Maximum length of a name in characters. A few back references in a hostile name could make it exabytes."""
 
 _QUALIFIERS = re.compile(r"(?<=\))(?: (?:const|volatile|&&?))+$")
-"""Of a method, behind its parameters."""
+"""Qualifiers of a method, after its parameters."""
 _BACK_REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
 
 
 @lru_cache(maxsize=16_384)
 def demangle(name: str) -> str:
-    """The C++ declaration that a mangled name stands for; any other name as it is."""
+    """The C++ declaration that a mangled name encodes; other names are returned unchanged."""
     if not name.startswith("_Z"):
         return name
     # With n references, a name grows at most as the product of numbers whose sum is n does: 3 ** (n / 3).
     references = len(_BACK_REFERENCE.findall(name))
     if references > 100 or len(name) * 3 ** (references / 3) > LARGEST:
         return name
-    import cxxfilt  # 45 ms, as it looks for the C++ library
+    work.unit()
+    import cxxfilt  # takes 45 ms, because it looks for the C++ library
 
     try:
         text: str = cxxfilt.demangle(name)
@@ -33,16 +36,16 @@ def demangle(name: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def function_name(name: str) -> str:
-    """The qualified name of the function with this symbol, template arguments included, without return type
-    and parameters: ``ns::reduce<int, 64>``. Other names, and those of things that are not functions, as `demangle`
-    has them.
+    """The qualified name of the function with this symbol, including template arguments, without return type and
+    parameters: ``ns::reduce<int, 64>``. Other names, and those of things that are not functions, are returned as by
+    `demangle`.
     """
     text = demangle(name)
     whole, text = text, _QUALIFIERS.sub("", text)
     if text == name or not text.endswith(")"):
         return whole
     start = _opening(text, len(text) - 1)
-    # The return type of a template ends at the last space outside of its brackets.
+    # The return type of a template ends at the last space outside its brackets.
     depth, space = 0, -1
     for at in range(start - 1, -1, -1):
         char = text[at]
@@ -57,15 +60,15 @@ def function_name(name: str) -> str:
 
 
 def base_name(name: str) -> str:
-    """`function_name` without the template arguments of the function itself: ``ns::reduce``."""
+    """`function_name` without the function's own template arguments: ``ns::reduce``."""
     text = function_name(name)
     return text[: _opening(text, len(text) - 1)] if text.endswith(">") and "operator" not in text else text
 
 
 def stands_for(name: str, symbol: str, qualified: bool = False) -> bool:
-    """Whether a function with this symbol is meant by a name as people write it: its declaration or qualified name,
-    with or without template arguments. Namespaces may be left out from the left, unless it must be ``qualified``;
-    spaces do not matter.
+    """Whether a name written by a user means the function with this symbol: the name may be its declaration or
+    qualified name, with or without template arguments. Leading namespaces may be omitted unless ``qualified``; spaces
+    do not matter.
     """
     wanted = name.replace(" ", "")
     declaration, function = demangle(symbol), function_name(symbol)
@@ -75,7 +78,7 @@ def stands_for(name: str, symbol: str, qualified: bool = False) -> bool:
 
 
 def _opening(text: str, end: int) -> int:
-    """Where the bracket opens that closes at ``end``."""
+    """Position of the bracket that closes at ``end``."""
     pairs = {")": "(", ">": "<"}
     close, depth = text[end], 0
     for at in range(end, -1, -1):

@@ -1,4 +1,4 @@
-"""How many dynamic symbols there are: only the hash tables of the dynamic segment say so."""
+"""The number of dynamic symbols, which only the hash tables of the dynamic segment give."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def dynamic_symbol_count(elf: Elf, tags: Mapping[int, int]) -> int:
 
 
 def _of_gnu_hash(elf: Elf, address: int) -> int:
-    """Symbols are sorted by bucket: the last one ends the chain of the bucket that begins last."""
+    """The number from a GNU hash table. Symbols are sorted by bucket: the last one ends the chain of the bucket that
+    begins last."""
     what = "DT_GNU_HASH"
     buckets: int
     first_hashed: int
@@ -49,4 +50,4 @@ def _of_gnu_hash(elf: Elf, address: int) -> int:
 
 
 _WORDS = 4096
-"""Of a chain, looked at at once."""
+"""Words of a chain that are examined at once."""

@@ -1,12 +1,11 @@
 """The ELF container: file header, sections, segments.
 
-The headers are read here with plain ``struct`` because a code object may be damaged and may be large. Programs that
-use pyelftools find its view of the same bytes in `rocdbg.codeobject.CodeObject.elf`; rocdbg itself does not use it.
+The headers are read with plain ``struct`` because a code object may be damaged or large. For programs that use
+pyelftools, `rocdbg.codeobject.CodeObject.elf` is its view of the same bytes; rocdbg itself does not use it.
 """
 
 from __future__ import annotations
 
-import mmap
 import struct
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -14,10 +13,12 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.targets import UnknownTargetError, target_by_mach
 from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.codeobject.string_table import StringTable
 from rocdbg.errors import remembered
 
@@ -41,7 +42,7 @@ SHN_UNDEF, SHN_LORESERVE, SHN_AMDGPU_LDS, SHN_ABS, SHN_COMMON, SHN_XINDEX = (
 
 MAX_SECTIONS = 1 << 17
 MAX_SEGMENTS = 512
-"""More headers than this no linker writes for a GPU: reading takes memory and time for each."""
+"""No linker writes more headers than this for a GPU, and each takes memory and time to read."""
 
 # e_ident is unpacked as magic, class, data, version, osabi, abiversion and seven bytes of padding.
 _EHDR = struct.Struct("<4s5B7xHHIQQQIHHHHHH")
@@ -70,7 +71,7 @@ class ElfHeader(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """One section header; the bytes are read when asked for."""
+    """One section header; the bytes are read when requested."""
 
     index: int
     name: str
@@ -78,7 +79,7 @@ class Section(Struct, frozen=True):
     flags: int
     address: FileAddress
     offset: int
-    """Of its bytes in the file."""
+    """Offset of its bytes in the file."""
     size: int
     link: int
     info: int
@@ -96,7 +97,7 @@ class Section(Struct, frozen=True):
 
     @property
     def data(self) -> bytes:
-        """Its bytes in the file, empty for .bss and the like; raises `CodeObjectError` if the file is cut."""
+        """Its bytes in the file, empty for .bss and the like; raises `CodeObjectError` if the file is truncated."""
         if not self.has_bytes:
             return b""
         return self.source.bytes_at(self.offset, self.size, f"section {self.name}")
@@ -104,7 +105,7 @@ class Section(Struct, frozen=True):
     def uncompressed(self, budget: Budget | None = None) -> bytes:
         """Its bytes, unpacked if they are compressed (SHF_COMPRESSED, and GNU's ``.zdebug_*`` before that).
 
-        What it takes is counted in the ``budget``. Raises `CodeObjectError`, for more than the budget has left too.
+        The ``budget`` is charged for them. Raises `CodeObjectError`, also if they exceed the budget.
         """
         budget = budget or Budget()
         what = f"section {self.name}"
@@ -182,7 +183,7 @@ class Elf:
         if count > MAX_SECTIONS:
             reason = f"{count} sections are more than can be read, the limit is {MAX_SECTIONS}"
             raise self.source.error(reason, section=what, offset=offset)
-        rows = [_SHDR.unpack_from(self.source.data, offset + i * entry_size) for i in range(count)]
+        rows = [self.source.unpack(_SHDR, offset + i * entry_size, what) for i in range(count)]
         if not name_index < count:
             raise self.source.error(f"no section {name_index} for the names", section=what, offset=offset)
         self._check_overlap(what, [(row[4], row[5]) for row in rows if row[1] not in (0, SHT_NOBITS)])
@@ -192,6 +193,7 @@ class Elf:
         return tuple(self._section(i, row, names) for i, row in enumerate(rows))
 
     def _section(self, index: int, row: tuple[int, ...], names: StringTable) -> Section:
+        work.unit()
         name_offset, kind, flags, address, offset, size, link, info, alignment, entry_size = row
         name = names.get(name_offset) if name_offset or names.data[:1] == b"\0" else ""
         if name is None:
@@ -202,7 +204,8 @@ class Elf:
         )
 
     def _check_overlap(self, what: str, ranges: list[tuple[int, int]]) -> None:
-        """Parts of a file hardly overlap: if each of many were most of it, reading them would take forever."""
+        """Reject files whose parts overlap a lot: if many parts each covered most of the file, reading them would take
+        forever."""
         end = len(self.source)
         total = sum(min(size, max(0, end - offset)) for offset, size in ranges)
         if total > 4 * end + (1 << 20):
@@ -210,7 +213,7 @@ class Elf:
 
     @cached_property
     def sections(self) -> Mapping[str, Section]:
-        """Sections by name; of several with one name, the first."""
+        """Sections by name; if several have one name, the first."""
         found: dict[str, Section] = {}
         for section in self.section_list[1:]:
             found.setdefault(section.name, section)
@@ -235,15 +238,16 @@ class Elf:
             raise self.source.error(reason, section=what, offset=offset)
         found = []
         for i in range(count):
-            kind, flags, at, address, _, file_size, memory_size, alignment = _PHDR.unpack_from(
-                self.source.data, offset + i * entry_size
+            work.unit()
+            kind, flags, at, address, _, file_size, memory_size, alignment = self.source.unpack(
+                _PHDR, offset + i * entry_size, what
             )
             found.append(Segment(i, kind, flags, at, address, file_size, memory_size, alignment))
         self._check_overlap(what, [(segment.offset, segment.file_size) for segment in found])
         return tuple(found)
 
     def file_offset(self, address: int, size: int, what: str) -> int:
-        """Where the ``size`` bytes at a virtual address of a loadable segment are in the file.
+        """The file offset of the ``size`` bytes at a virtual address of a loadable segment.
 
         Raises `CodeObjectError` naming ``what`` if they are not all in the file.
         """
@@ -275,16 +279,16 @@ class Elf:
 
 
 def uncompressed_name(name: str) -> str:
-    """What a section is called when it is not compressed: ``.debug_info`` for ``.zdebug_info``."""
+    """A section's name when it is not compressed: ``.debug_info`` for ``.zdebug_info``."""
     return ".debug_" + name.removeprefix(_GNU_COMPRESSED) if name.startswith(_GNU_COMPRESSED) else name
 
 
-def is_elf(data: bytes | bytearray | mmap.mmap) -> bool:
+def is_elf(data: bytes | bytearray | FileBytes) -> bool:
     return data[:4] == ELF_MAGIC
 
 
 def _narrow(source: Source) -> str:
-    """What to say of a 32-bit file. Code for r600 processors comes in such files, which their flags identify."""
+    """The message for a 32-bit file. Code for r600 processors is in such files, and their flags identify it."""
     data = source.bytes_at(0, min(len(source.data), 40), "ELF header")
     if len(data) == 40 and int.from_bytes(data[18:20], "little") == EM_AMDGPU:
         try:

@@ -27,12 +27,12 @@ class OsAbi(IntEnum):
 
     @property
     def label(self) -> str:
-        """As triples call it: ``amdhsa``."""
+        """The name in triples: ``amdhsa``."""
         return {0: "none", 64: "amdhsa", 65: "amdpal", 66: "mesa3d"}[self]
 
 
 class Flags(Struct, frozen=True):
-    """What ``e_flags`` says."""
+    """The contents of ``e_flags``."""
 
     target_id: TargetId
     generic_version: int
@@ -43,7 +43,7 @@ _LAST_ABI_VERSION = {OsAbi.NONE: 0, OsAbi.AMDGPU_HSA: 4, OsAbi.AMDGPU_PAL: 0, Os
 
 
 class UnknownAbiError(Error):
-    """An OS ABI, or a version of one, whose flags and notes nothing here can read. ``at``: the byte of ``e_ident``."""
+    """An OS ABI, or a version of one, whose flags and notes rocdbg cannot read. ``at``: the byte of ``e_ident``."""
 
     def __init__(self, reason: str, at: int) -> None:
         self.reason = reason
@@ -52,7 +52,8 @@ class UnknownAbiError(Error):
 
 
 def code_object_version(os_abi: int, abi_version: int) -> int | None:
-    """The code object version 2..6; None if not an HSA object. Raises `UnknownAbiError` for what is not known."""
+    """The code object version 2..6; None if it is not an HSA object. Raises `UnknownAbiError` for an unknown version.
+    """
     try:
         abi = OsAbi(os_abi)
     except ValueError:
@@ -66,14 +67,14 @@ def code_object_version(os_abi: int, abi_version: int) -> int | None:
 
 
 def decode_flags(e_flags: int, version: int | None) -> Flags:
-    """Read ``e_flags`` of a code object of ``version`` 3..6, or None (PAL, Mesa: laid out as V3).
+    """Decode ``e_flags`` of a code object of ``version`` 3..6, or None (PAL, Mesa: laid out as in V3).
 
-    Code object V2 keeps its target in notes, see `rocdbg.codeobject.elf_notes`.  Raises
+    Code object V2 stores its target in notes, see `rocdbg.codeobject.elf_notes`.  Raises
     `rocdbg.arch.targets.UnknownTargetError`.
     """
     target = target_by_mach(e_flags & EF_MACH)
     if version is None or version <= 3:
-        # V3 cannot say "any": a clear bit is off.
+        # V3 cannot express "any": a clear bit means off.
         xnack = Feature.ON if e_flags & _XNACK_V3 else Feature.OFF
         sramecc = Feature.ON if e_flags & _SRAMECC_V3 else Feature.OFF
     else:

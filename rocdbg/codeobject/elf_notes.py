@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.arch.target_id import Feature, TargetId
 from rocdbg.arch.targets import Target, target_by_name, target_by_version
 from rocdbg.codeobject.bounded_reader import Source
@@ -25,8 +26,8 @@ _NHDR = struct.Struct("<III")
 _ISA = struct.Struct("<HHIII")
 _XNACK_V2 = 0x01
 
-# Usage guide, "Code Object V2 Supported Processors and Fixed Target Feature Settings": ISA versions that do
-# not stand for the processor of that number, and settings that differ from "off".
+# Usage guide, "Code Object V2 Supported Processors and Fixed Target Feature Settings": ISA versions that do not mean
+# the processor with that number, and settings other than "off".
 _V2_PROCESSOR = {
     (8, 0, 0): "gfx802", (8, 0, 4): "gfx803", (9, 0, 1): "gfx900", (9, 0, 3): "gfx902", (9, 0, 5): "gfx904",
     (9, 0, 7): "gfx906",
@@ -41,12 +42,12 @@ class Note(Struct, frozen=True):
     type: int
     description: bytes
     offset: int
-    """Of the description in the file."""
+    """Offset of the description in the file."""
     section: str
 
 
 def iter_notes(elf: Elf) -> Iterator[Note]:
-    """All notes, from the note segments or, where there are none, the note sections."""
+    """All notes, from the note segments or, if there are none, the note sections."""
     ranges = [
         (segment.offset, segment.file_size, "note segment")
         for segment in elf.segments
@@ -65,6 +66,7 @@ def iter_notes(elf: Elf) -> Iterator[Note]:
 
 def _notes_in(source: Source, at: int, end: int, section: str) -> Iterator[Note]:
     while end - at >= _NHDR.size:
+        work.unit()
         name_size, size, kind = source.unpack(_NHDR, at, section)
         name_at = at + _NHDR.size
         data_at = name_at + _align4(name_size)
@@ -86,7 +88,7 @@ def v2_target_id(elf: Elf, notes: list[Note]) -> TargetId | None:
             version = _ISA.unpack_from(note.description)[2:]
             target = _v2_target(version)
             xnack = Feature.ON if version in _V2_XNACK_ON else Feature.OFF
-            # Only code of the HSAIL finalizer says xnack in e_flags; the compiler says it in the stepping.
+            # Only code of the HSAIL finalizer gives xnack in e_flags; the compiler gives it in the stepping.
             if any(n.owner == "AMD" and n.type == NT_AMD_HSA_HSAIL for n in notes):
                 xnack = Feature.ON if elf.header.flags & _XNACK_V2 else Feature.OFF
             return TargetId.of(target, sramecc=Feature.OFF, xnack=xnack)

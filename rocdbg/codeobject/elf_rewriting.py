@@ -1,7 +1,7 @@
-"""An ELF file with other contents of sections that are not loaded.
+"""Rewrites an ELF file with new contents for sections that are not loaded.
 
-What is loaded stays where it is, byte for byte: sections that no segment holds are laid out anew behind the last byte
-of the others, and the table of section headers behind them.
+Loaded parts are unchanged, byte for byte: sections outside segments are placed after the last byte of the others, and
+the table of section headers after them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _SHT_PROGBITS = 1
 
 
 def with_sections(elf: Elf, contents: Mapping[str, bytes]) -> bytes:
-    """The file with sections of the given names and contents, new ones where it has none of a name.
+    """The file with sections of the given names and contents; sections that do not exist are added.
 
-    What is given replaces a section uncompressed. Raises `CodeObjectError` for a section that is loaded, and for a
-    file that is damaged where it has to be copied.
+    New contents are stored uncompressed. Raises `CodeObjectError` for a section that is loaded, and for a file that is
+    damaged in the parts to be copied.
     """
     sections = elf.section_list
     if not sections or not elf.header.name_section:
@@ -73,7 +73,7 @@ def with_sections(elf: Elf, contents: Mapping[str, bytes]) -> bytes:
 
 
 def _is_loaded(elf: Elf, section: Section) -> bool:
-    """Whether a segment holds a section's bytes, or would."""
+    """Whether a segment contains a section's bytes, or would."""
     if section.flags & SHF_ALLOC:
         return True
     return section.has_bytes and section.size > 0 and any(
@@ -83,7 +83,7 @@ def _is_loaded(elf: Elf, section: Section) -> bool:
 
 
 def _loaded_end(elf: Elf, sections: tuple[Section, ...]) -> int:
-    """Behind the last byte that may not move: headers, segments, sections that are loaded."""
+    """The end of the bytes that must not move: headers, segments, loaded sections."""
     offset, entry_size, count = elf.header.program_headers
     ends = [64, offset + entry_size * count if count else 0]
     ends += [segment.offset + segment.file_size for segment in elf.segments]
@@ -95,7 +95,7 @@ def _loaded_end(elf: Elf, sections: tuple[Section, ...]) -> int:
 
 
 def _append(out: bytearray, data: bytes, alignment: int) -> int:
-    """Append bytes at the next multiple of an alignment; where that is."""
+    """Append bytes at the next multiple of an alignment; returns their offset."""
     if 1 < alignment <= 4096 and alignment & (alignment - 1) == 0:
         out.extend(bytes(-len(out) % alignment))
     at = len(out)
@@ -104,7 +104,7 @@ def _append(out: bytearray, data: bytes, alignment: int) -> int:
 
 
 def _names(elf: Elf, section: Section, new: list[str]) -> tuple[bytes, dict[str, int]]:
-    """The section names with new ones behind them, and where those are."""
+    """The section names with new ones appended, and the offsets of those."""
     if new and (section.type != SHT_STRTAB or _is_loaded(elf, section)):
         raise elf.source.error("the names of sections cannot be added to", section=f"section {section.name}")
     data = bytearray(section.data)

@@ -1,4 +1,4 @@
-"""Symbol tables, indexed without visiting a Python object per symbol."""
+"""Symbol tables, indexed without creating a Python object per symbol."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.elf import SHN_ABS, SHN_AMDGPU_LDS, SHN_UNDEF
 from rocdbg.codeobject.string_table import StringTable
@@ -21,7 +22,7 @@ SYMBOL_DTYPE = np.dtype(
 
 
 class SymbolType(IntEnum):
-    """``STT_*``, as far as code objects use them."""
+    """``STT_*``, those that occur in code objects."""
 
     NOTYPE = 0
     OBJECT = 1
@@ -40,7 +41,7 @@ class Symbol(Struct, frozen=True):
     index: int
     name: str
     value: int
-    """Its virtual address; for LDS symbols the alignment, in unlinked objects the offset in its section."""
+    """Its virtual address; for LDS symbols the alignment; in unlinked objects the offset in its section."""
     size: int
     type: int
     """A `SymbolType` value, or another one."""
@@ -67,30 +68,32 @@ class Symbol(Struct, frozen=True):
 
 
 class _AddressIndex(Struct, frozen=True):
-    """Symbols in the order of their addresses. All lists are by position in that order."""
+    """Symbols in the order of their addresses. All lists are indexed by position in that order."""
 
     starts: list[int]
     ends: list[int]
-    """Exclusive; of a symbol without a size where it reaches to."""
+    """End addresses (exclusive); for a symbol without a size, where its extent ends."""
     symbols: list[int]
     """Indices in the table."""
     with_size: list[int]
-    """The position of the last symbol that has a size, up to and with this one; -1 if there is none."""
+    """The last position, up to and including this one, of a symbol with a size; -1 if there is none."""
     reaches: list[int]
-    """The highest end of symbols with a size, up to and with this one: what may hold an address is before here."""
+    """The highest end of the sized symbols up to and including this one: an address beyond it is in none of them."""
 
 
+_SLICE = 1 << 14
+"""Symbols between two looks at whether the work is to end."""
 _GLOBAL = 16
-"""What ``info`` of a symbol is at least that is not local."""
+"""The lowest value of ``info`` for a symbol that is not local."""
 _LAST_ADDRESS = np.uint64((1 << 64) - 1)
 
 
 class SymbolTable:
     """The symbols of one table; a sequence of `Symbol`, by name with `get`, by address with `at`.
 
-    Made from the raw bytes of a symbol table and its strings; both indices are built when first asked for.
-    ``sections`` tells where the loaded sections lie, by index: a symbol without a size reaches at most to the end of
-    its own. In an ``unlinked`` object values are offsets in them.
+    Made from the raw bytes of a symbol table and its strings; both indices are built when first needed. ``sections``
+    gives the address ranges of the loaded sections, by index: a symbol without a size extends at most to the end of its
+    section. In an ``unlinked`` object values are offsets in sections.
     """
 
     def __init__(
@@ -111,6 +114,7 @@ class SymbolTable:
 
     def __iter__(self) -> Iterator[Symbol]:
         for index in range(len(self.array)):
+            work.unit()
             yield self[index]
 
     def __getitem__(self, index: int) -> Symbol:
@@ -125,7 +129,11 @@ class SymbolTable:
 
     @remembered
     def _names(self) -> list[str]:
-        return [self._name(offset) for offset in self.array["name"].tolist()]
+        found: list[str] = []
+        for first in range(0, len(self.array), _SLICE):
+            work.unit()
+            found += [self._name(offset) for offset in self.array["name"][first : first + _SLICE].tolist()]
+        return found
 
     def defined(self, types: Collection[int]) -> dict[int, str]:
         """The names, by index, of the defined symbols of some types."""
@@ -134,22 +142,22 @@ class SymbolTable:
         return {index: names[index] for index in np.flatnonzero(wanted).tolist()}
 
     def get(self, name: str) -> Symbol | None:
-        """The symbol of this name; a defined one if there is one."""
+        """The symbol with this name; a defined one if there is one."""
         index = self._by_name.get(name)
         return None if index is None else self[index]
 
     def at(self, address: int) -> Symbol | None:
-        """The function, object or label that an address is in, as GDB names it; see `extent_at`."""
+        """The function, object or label that contains an address, as GDB names it; see `extent_at`."""
         found = self.extent_at(address)
         return None if found is None else found[0]
 
     def extent_at(self, address: int) -> tuple[Symbol, int, int] | None:
-        """The symbol that an address is in, where that begins and where it ends (exclusive).
+        """The symbol that contains an address, with its begin and end (exclusive).
 
-        A symbol with a size comes before those without, of several that hold the address the one that starts last. A
-        symbol without a size reaches to the next address that has a symbol or to the end of its section, and gets what
-        no symbol with a size before it holds. Of several at one address global ones come before local ones, and of
-        those the last by name.
+        A symbol with a size is preferred to one without; if several contain the address, the one that starts last. A
+        symbol without a size extends to the next address that has a symbol or to the end of its section, except for
+        bytes that an earlier symbol with a size contains. If several have one address, global symbols are preferred to
+        local ones, then the last one by name.
         """
         index = self._by_address
         position = bisect_right(index.starts, address) - 1
@@ -162,14 +170,14 @@ class SymbolTable:
             last = index.with_size[last - 1] if last else -1
         first = bisect_left(index.starts, index.starts[position])
         while position > first and index.with_size[position] == position:
-            position -= 1  # those without a size come before those that have one
+            position -= 1  # symbols without a size come before those with one
         if index.with_size[position] == position or index.ends[position] <= address:
             return None
         return self[index.symbols[position]], index.starts[position], index.ends[position]
 
     def starting_in(self, low: int, high: int) -> Iterator[Symbol]:
-        """Functions, objects and labels that begin at an address in [low, high), by address; first those that give
-        others way there (`extent_at`)."""
+        """Functions, objects and labels that begin at an address in [low, high), by address; at one address, the one
+        that `extent_at` prefers comes last."""
         index = self._by_address
         for position in range(bisect_left(index.starts, low), bisect_left(index.starts, high)):
             yield self[index.symbols[position]]
@@ -191,7 +199,7 @@ class SymbolTable:
         wanted &= (array["shndx"] != SHN_UNDEF) & (array["shndx"] < SHN_AMDGPU_LDS) & (array["name"] != 0)
         addresses = array["value"].copy()
         sections = {number: place for number, place in self._sections().items() if number < SHN_AMDGPU_LDS}
-        # without section headers nothing but the next symbol bounds one
+        # without section headers, only the next symbol limits one
         section_ends = np.full(1 << 16, 0 if sections else _LAST_ADDRESS, np.uint64)
         if sections:
             section_ends[list(sections)] = [end for _, end in sections.values()]
@@ -203,16 +211,16 @@ class SymbolTable:
             addresses += places[array["shndx"]]
         indices = np.flatnonzero(wanted)
         names = self._names
-        temporary = [names[each].startswith(".L") for each in indices.tolist()]  # to assemblers alone, as in GDB
+        temporary = [names[each].startswith(".L") for each in indices.tolist()]  # only for assemblers, as in GDB
         indices = indices[~np.array(temporary, bool)]
         starts, sizes = addresses[indices], array["size"][indices]
-        # What is preferred sorts last among equals, so that the search from the right meets it first.
+        # The preferred one sorts last among equals, so that the search from the right finds it first.
         order = sorted(
             range(len(indices)),
             key=lambda n: (int(starts[n]), bool(sizes[n]), array["info"][indices[n]] >= _GLOBAL, names[indices[n]]),
         )
         indices, starts, sizes = indices[order], starts[order], sizes[order]
-        # Where the next address begins that has a symbol, but not behind the section's end.
+        # The next address that has a symbol, but not after the section's end.
         numbers = np.arange(len(indices))
         following = np.searchsorted(starts, starts, "right")
         next_starts = np.append(starts, [_LAST_ADDRESS])[following]

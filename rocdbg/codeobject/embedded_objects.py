@@ -1,7 +1,7 @@
-"""Code objects that lie among the data of a host executable as they are.
+"""Code objects embedded verbatim in the data of a host executable.
 
-OpenMP programs carry theirs so: LLVM's in the offload binaries of ``.llvm.offloading``, GCC's in a table in ``.data``.
-Either way they are whole ELF files, which their headers tell.
+OpenMP programs contain them: LLVM's in the offload binaries of ``.llvm.offloading``, GCC's in a table in ``.data``. In
+both cases they are whole ELF files, recognised by their headers.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _MAGIC: Final = b"\x7fELF\x02\x01\x01" + bytes([OsAbi.AMDGPU_HSA])
 _HEADER: Final = struct.Struct("<8xB7xHH12xQQIH4H2x")
 _SEGMENT: Final = struct.Struct("<8xQ16xQ16x")  # place and size in the file
 _MOST: Final = 4096
-"""Code objects in one file, and headers in one of them."""
+"""Maximum number of code objects in one file, and of headers in one of them."""
 _SEARCHED: Final = 1 << 30
-"""Bytes of a file that are searched."""
+"""Maximum number of bytes of a file that are searched."""
 
 
 class EmbeddedCode(Struct, frozen=True):
-    """One code object: where it is in the file, and what it is for."""
+    """One code object: its place in the file, and its target."""
 
     offset: int
     size: int
@@ -38,7 +38,7 @@ class EmbeddedCode(Struct, frozen=True):
 
 
 def find_embedded(source: Source) -> Iterator[EmbeddedCode]:
-    """The code objects in a host ELF file, in order; those that are cut short or for unknown processors are not."""
+    """The code objects in a host ELF file, in order, without those that are truncated or for unknown processors."""
     data, end = source.data, min(len(source), _SEARCHED)
     at = data.find(_MAGIC, 1, end)
     for _ in range(_MOST):
@@ -51,17 +51,18 @@ def find_embedded(source: Source) -> Iterator[EmbeddedCode]:
 
 
 def code_at(source: Source, at: int) -> EmbeddedCode | None:
-    """The code object whose header is at an offset; None if none is, or one that is cut short or of no known target."""
+    """The code object whose header is at an offset; None if there is none, or it is truncated or of an unknown target.
+    """
     if at + 64 > len(source):
         return None
-    version, _, machine, segments, sections, flags, head, *counts = _HEADER.unpack_from(source.data, at)
+    version, _, machine, segments, sections, flags, head, *counts = source.unpack(_HEADER, at, "ELF header")
     segment_size, segment_count, section_size, section_count = counts
     if machine != EM_AMDGPU:
         return None
     size = max(head, sections + section_size * section_count, segments + segment_size * segment_count)
     if segment_size == _SEGMENT.size and segment_count <= _MOST and at + size <= len(source):
         for number in range(segment_count):
-            place, length = _SEGMENT.unpack_from(source.data, at + segments + number * segment_size)
+            place, length = source.unpack(_SEGMENT, at + segments + number * segment_size, "ELF header")
             size = max(size, place + length)
     if at + size > len(source):
         return None

@@ -1,4 +1,4 @@
-"""What goes wrong with code objects and their containers."""
+"""Errors of code objects and their containers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from rocdbg.text import one_line as one_line
 
 
 class CodeObjectError(Error):
-    """A file that is damaged, or is not what it was opened as.
+    """A file that is damaged, or is not of the expected kind.
 
-    ``section`` names the part of the file (``.note``, ``ELF header``, ``bundle``), ``offset`` is the byte
-    offset of the trouble in the file or bundle entry; either may be unknown (None).
+    ``section`` names the part of the file (``.note``, ``ELF header``, ``bundle``), ``offset`` is the byte offset of the
+    error in the file or bundle entry; either may be unknown (None).
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class NoSuchKernelError(Error):
 
 
 class UnresolvedSymbolError(Error):
-    """Symbols that loading needs and no code object defines. ``advice`` is what to do about it."""
+    """Symbols that loading needs but no code object defines. ``advice`` says what to do about it."""
 
     def __init__(self, file: str, names: list[str], advice: str = "") -> None:
         self.file = file
@@ -48,9 +48,9 @@ class UnresolvedSymbolError(Error):
 
 
 class ChoiceError(Error):
-    """No entry of a container fits the request, or more than one does.
+    """No entry of a container matches the request, or more than one does.
 
-    ``available`` lists the entries there are, one line of text each; the message shows the first of them.
+    ``available`` lists the entries, one line of text each; the message shows the first of them.
     """
 
     SHOWN = 12
@@ -65,7 +65,7 @@ class ChoiceError(Error):
 
 
 class UriError(Error):
-    """Text that is not a code object URI."""
+    """Text that is not a valid code object URI."""
 
     def __init__(self, uri: str, reason: str) -> None:
         self.uri = uri

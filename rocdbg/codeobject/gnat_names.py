@@ -1,6 +1,6 @@
-"""Names of symbols that are not C++'s as GDB shows them: taken apart as GNAT, the Ada compiler, puts names together.
+"""Names of symbols other than C++'s as GDB shows them: decoded by the rules of GNAT, the Ada compiler.
 
-GDB asks each of its languages whether a symbol's name is one of theirs. Ada's rules fit names of C, too: the static
+GDB asks each of its languages whether a symbol's name is one of its names. Ada's rules fit names of C, too: the static
 variable ``calls`` of ``f``, which clang names ``f.calls``, is shown as ``f[calls]``, and ``rows__x`` as ``rows.x``.
 """
 
@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 _SUFFIX = re.compile(r"(?<=.)\.([A-Za-z]*)$", re.DOTALL)
-"""What a compiler put behind a name: the end of ``f.part``."""
+"""A suffix added by a compiler: the end of ``f.part``."""
 _COPY = re.compile(r"(?:\.|\$|___|__)\d+$")
 """The number of a copy."""
 _LATE_COPY = re.compile(r"(?:(?<=.)__|\$)\d+(?:_\d+)*$", re.DOTALL)
@@ -21,7 +21,7 @@ _BODY = re.compile(r"(?<=[0-9A-Za-z])X[bn]*$")
 
 @lru_cache(maxsize=4096)
 def gnat_name(name: str) -> str:
-    """A symbol's name taken apart; as it is where it cannot be one of GNAT's."""
+    """A symbol's decoded name; unchanged if it cannot be one of GNAT's."""
     text = name.removeprefix(".").removeprefix("_ada_")
     if not text or text[0] in "_<":
         return name

@@ -1,4 +1,4 @@
-"""Which files are programs of the host, to be started, and not code for a GPU alone."""
+"""Recognises host programs, which can be started, as opposed to files that only contain GPU code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST: Final = 1 << 16
 
 
 def find_program(name: str) -> str | None:
-    """The absolute path of a program by its name: as it is, else in the folders of PATH; None: there is none."""
+    """The absolute path of a program by its name: as given, otherwise in the folders of PATH; None if there is none."""
     here = Path(name).expanduser()
     with suppress(OSError):
         if here.is_file() and os.access(here, os.X_OK):
@@ -32,7 +32,7 @@ def find_program(name: str) -> str | None:
 
 
 def is_program(path: str) -> bool:
-    """Whether a file is a program of the host: an executable ELF file, not a library, of another machine than a GPU."""
+    """Whether a file is a host program: an executable ELF file, not a library, for a machine other than a GPU."""
     with suppress(Error, OSError, ValueError), open_regular(path, MAX_FILE_SIZE) as file:
         head = file.read(_ELF.size)
         if len(head) < _ELF.size or not os.access(path, os.X_OK):
@@ -45,6 +45,6 @@ def is_program(path: str) -> bool:
         file.seek(table)
         headers = file.read(min(size * count, _MOST))
         starts = range(0, len(headers) - 3, size)
-        # A library has no interpreter, but for the few that say something when they are executed.
+        # A library has no interpreter, except the few that print something when executed.
         return kind == _SHARED and any(headers[at : at + 4] == _INTERPRETER for at in starts)
     return False

@@ -1,4 +1,4 @@
-"""``amd_kernel_code_t``, the kernel descriptor of code object V2, as the directive of the same name."""
+"""``amd_kernel_code_t``, the kernel descriptor of code object V2, as the assembler directive of the same name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocdbg.codeobject.kernel_descriptor import V2_DESCRIPTOR_SIZE
 
 
 class _Word(Struct, frozen=True):
-    """A number of its own: where it is and how `struct` reads it."""
+    """A separate number: its offset and its `struct` format."""
 
     name: str
     at: int
@@ -96,7 +96,7 @@ ROWS: tuple[_Word | _Bits, ...] = (
     _Word("call_convention", 104, "i"),
     _Word("runtime_loader_kernel_symbol", 120, "Q"),
 )
-"""In the order in which compilers of the time wrote them; alignments and the wave size are powers of two."""
+"""In the order in which compilers of the time wrote them; alignments and the wave size are stored as powers of two."""
 
 
 def kernel_code_directives(data: bytes) -> list[str]:

@@ -1,7 +1,7 @@
 """Kernel descriptors of GFX6 to GFX12: 64 bytes in a code object V3 and after, `amd_kernel_code_t` in V2.
 
-`FIELDS` is the one table of bit fields; names are those of the ABI.  A field a generation does not have keeps
-its default.
+`FIELDS` is the only table of bit fields; names are those of the ABI.  A field that a generation does not have keeps its
+default.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Field(Struct, frozen=True):
     first: Generation = Generation.GFX6
     last: Generation = Generation.GFX13
     gfx125: bool | None = None
-    """True: only gfx125x has it, False: gfx125x has not, None: no difference."""
+    """True: only gfx125x has it; False: only other targets have it; None: all have it."""
     unified_vgprs: bool | None = None
     """The same for targets of the gfx90a line."""
 
@@ -130,7 +130,7 @@ FIELDS: tuple[Field, ...] = (
 
 
 class UserSgpr(Enum):
-    """What can be put into user SGPRs, in register order: the enabling field and the register count."""
+    """What user SGPRs can contain, in register order: the enabling field and the register count."""
 
     PRIVATE_SEGMENT_BUFFER = ("enable_sgpr_private_segment_buffer", 4)
     DISPATCH_PTR = ("enable_sgpr_dispatch_ptr", 2)
@@ -143,7 +143,7 @@ class UserSgpr(Enum):
     GRID_WORKGROUP_COUNT_Y = ("enable_sgpr_grid_workgroup_count_y", 1)
     GRID_WORKGROUP_COUNT_Z = ("enable_sgpr_grid_workgroup_count_z", 1)
     KERNARG_PRELOAD = ("kernarg_preload_spec_length", 0)
-    """As many registers as the field says."""
+    """The field gives the number of registers."""
 
 
 class KernelDescriptor(Struct, frozen=True, dict=True):
@@ -151,7 +151,7 @@ class KernelDescriptor(Struct, frozen=True, dict=True):
 
     target: Target
     group_segment_fixed_size: int
-    """Bytes of LDS per workgroup, dynamic LDS not counted."""
+    """Bytes of LDS per workgroup, without dynamic LDS."""
     private_segment_fixed_size: int
     """Bytes of scratch per work-item."""
     kernarg_size: int
@@ -166,11 +166,11 @@ class KernelDescriptor(Struct, frozen=True, dict=True):
 
     wave_size: int
     vgpr_count: int
-    """Vector registers allocated to a lane, AGPRs of a unified file included."""
+    """Vector registers allocated to a lane, including AGPRs of a unified file."""
     accum_offset: int | None
-    """First AGPR in a unified register file, which is the count of plain VGPRs; None elsewhere."""
+    """First AGPR in a unified register file, which is also the number of plain VGPRs; None elsewhere."""
     sgpr_count: int
-    """SGPRs allocated to a wave, VCC and the other trailing special ones included."""
+    """SGPRs allocated to a wave, including VCC and the other special ones at the end."""
 
     granulated_workitem_vgpr_count: int = 0
     granulated_wavefront_sgpr_count: int = 0
@@ -239,21 +239,20 @@ class KernelDescriptor(Struct, frozen=True, dict=True):
     enable_wavefront_size32: int = 0
     uses_dynamic_stack: int = 0
     kernarg_preload_spec_length: int = 0
-    """Dwords of the kernarg segment put into user SGPRs before the wave starts."""
+    """Dwords of the kernarg segment that are loaded into user SGPRs before the wave starts."""
     kernarg_preload_spec_offset: int = 0
     """In dwords, from the start of the kernarg segment."""
 
     @property
     def start_offset(self) -> int:
-        """Bytes from the entry to where waves begin: firmware that preloads arguments enters a kernel behind the code
+        """Bytes from the entry to where waves begin: firmware that preloads arguments enters a kernel after the code
         that would load them (gfx90a, gfx94x, gfx950; AMDGPU usage, "Preloaded Kernel Arguments")."""
         return _PRELOAD_OFFSET if self.kernarg_preload_spec_length and not self.target.is_gfx125 else 0
 
     def user_sgprs(self) -> Mapping[UserSgpr, tuple[int, int]]:
         """First register and register count of each enabled user SGPR item, in register order.
 
-        System SGPRs start at ``user_sgpr_count``, which may be more than these take (gfx11 code is padded to
-        a total of 16).
+        System SGPRs start at ``user_sgpr_count``, which may exceed their sum (gfx11 code is padded to a total of 16).
         """
         return self._user_sgprs
 
@@ -272,12 +271,12 @@ class KernelDescriptor(Struct, frozen=True, dict=True):
         return found
 
     def fields(self) -> dict[str, int]:
-        """The raw bit fields this target has, by name, in the order of the words; for display."""
+        """The raw bit fields of this target, by name, in the order of the words; for display."""
         return {field.name: getattr(self, field.name) for field in FIELDS if field.applies_to(self.target)}
 
 
 def decode_descriptor(source: Source, offset: int, target: Target) -> KernelDescriptor:
-    """Decode the 64-byte kernel descriptor at file ``offset``; raises `CodeObjectError` if it is cut."""
+    """Decode the 64-byte kernel descriptor at file ``offset``; raises `CodeObjectError` if it is truncated."""
     words = source.unpack(_LAYOUT, offset, "kernel descriptor")
     group, private, kernarg, entry, rsrc3, rsrc1, rsrc2, properties, preload = words
     return _decode(target, group, private, kernarg, entry, rsrc1, rsrc2, rsrc3, properties, preload, {})
@@ -289,7 +288,7 @@ def decode_v2_descriptor(source: Source, offset: int, target: Target) -> KernelD
     source.bytes_at(offset, V2_DESCRIPTOR_SIZE, what)
     words = source.unpack(_V2_LAYOUT, offset, what)
     entry, rsrc1, rsrc2, properties, private, group, _, kernarg = words[6:14]
-    # In V2 bits 7..9 ask for the grid's workgroup counts; later versions reserve them.
+    # In V2 bits 7..9 request the grid's workgroup counts; later versions reserve them.
     counts = {
         f"enable_sgpr_grid_workgroup_count_{axis}": properties >> 7 + i & 1 for i, axis in enumerate("xyz")
     }
@@ -312,7 +311,8 @@ def decode_v2_descriptor(source: Source, offset: int, target: Target) -> KernelD
 def shader_descriptor(
     target: Target, words: tuple[int, int, int], scratch: int, lds: int, wave32: bool
 ) -> KernelDescriptor:
-    """What the registers PGM_RSRC1 to 3 of a shader say, in which a descriptor's words go for kernels.
+    """A descriptor made from a shader's registers PGM_RSRC1 to 3, which are the registers that a kernel descriptor's
+    words set.
 
     ``scratch`` in bytes for each lane, ``lds`` for each workgroup: the registers' own size counts if it is larger.
     """
@@ -338,7 +338,7 @@ def _decode(
     words = {_R1: rsrc1, _R2: rsrc2, _R3: rsrc3, _P: properties, _K: preload}
     values = {field.name: field.get(words[field.word]) for field in FIELDS if field.applies_to(target)}
     if target.scratch is ScratchKind.ARCHITECTED:
-        # The hardware has the scratch base itself; the command processor ignores these two.
+        # The hardware itself has the scratch base; the command processor ignores these two.
         values["enable_sgpr_private_segment_buffer"] = values["enable_sgpr_flat_scratch_init"] = 0
     if not target.supports_kernarg_preload:
         values["kernarg_preload_spec_length"] = values["kernarg_preload_spec_offset"] = 0
@@ -369,7 +369,7 @@ def _decode(
 
 
 def _sgpr_count(target: Target, granulated: int) -> int:
-    """SGPRs allocated: blocks of 8 to GFX8; GFX9 counts blocks of 16 twice; from GFX10 on always 128."""
+    """SGPRs allocated: blocks of 8 up to GFX8; GFX9 counts blocks of 16 as two; from GFX10 on always 128."""
     if target.generation >= Generation.GFX10:
         return 128
     if target.generation is Generation.GFX9:

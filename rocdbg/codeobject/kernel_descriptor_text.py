@@ -1,10 +1,10 @@
-"""Kernel descriptors of code object V3 and after as assembler directives.
+"""Kernel descriptors of code object V3 and later as assembler directives.
 
-They re-assemble to the same descriptor for the code object's target id, and are what llvm-objdump prints but in two
-things, where its text does not: where XNACK may be on, the assembler refuses another ``.amdhsa_reserve_xnack_mask``
-than 1, and counts the registers of the mask by itself; and a number of user SGPRs that does not follow from which there
-are (of gfx11) needs a directive.  What no directive says is a comment; a descriptor with reserved bits set has no
-directives at all, as with llvm-objdump: a line says which bits, and the bytes follow.
+They re-assemble to the same descriptor for the code object's target id. They differ from llvm-objdump's output in the
+two cases in which that does not: if XNACK may be on, the assembler accepts only 1 for ``.amdhsa_reserve_xnack_mask``,
+and counts the registers of the mask itself; and a number of user SGPRs that does not follow from the enabled ones
+(gfx11) needs a directive. Properties without a directive are comments. A descriptor with reserved bits set has no
+directives at all, as in llvm-objdump: a line names the bits, and the bytes follow.
 """
 
 from __future__ import annotations
@@ -20,28 +20,30 @@ from rocdbg.codeobject.kernel_descriptor import DESCRIPTOR_SIZE
 
 _LAYOUT = struct.Struct("<III4s8x20sIIIHH4s")
 _SGPRS_FOR_SCRATCH = 4
-"""What the assembler reserves for VCC and FLAT_SCRATCH: on GFX6, which lacks the latter, no directive says not to."""
+"""SGPRs that the assembler reserves for VCC and FLAT_SCRATCH: on GFX6, which lacks the latter, no directive can prevent
+that."""
 _SGPRS_FOR_XNACK = 4
 _SGPRS_ARCHITECTED = 6
-"""The same for the mask of XNACK on GFX8 and GFX9, where that may be on, and where flat scratch is architected."""
+"""SGPRs that it reserves for the mask of XNACK on GFX8 and GFX9 if that may be on, and if flat scratch is architected.
+"""
 _SGPR_GRANULE = 8
-"""SGPRs per unit of the descriptor's count, as the assembler counts on every generation."""
+"""SGPRs per unit of the descriptor's count, as the assembler counts on all generations."""
 
 
 class _Facts(Struct, frozen=True):
-    """What decides which directives a descriptor has."""
+    """The facts that determine which directives a descriptor has."""
 
     target: Target
     wave32: bool
-    """The descriptor's own word for it, which counts even where the target cannot run such code."""
+    """The descriptor's own value, which counts even if the target cannot run such code."""
     version: int
-    """Of the code object; 0 if it is of another ABI than HSA's."""
+    """Version of the code object; 0 for an ABI other than HSA's."""
     xnack: bool = False
     """Whether XNACK may be on."""
 
     @property
     def reserved_sgprs(self) -> int:
-        """SGPRs that the assembler adds to those of `.amdhsa_next_free_sgpr`, whatever directives say."""
+        """SGPRs that the assembler adds to those of `.amdhsa_next_free_sgpr`, regardless of directives."""
         if not self.since(Generation.GFX7):
             return _SGPRS_FOR_SCRATCH
         if not self.xnack or not self.since(Generation.GFX8) or self.since(Generation.GFX10):
@@ -58,7 +60,7 @@ class _Facts(Struct, frozen=True):
     @property
     def vgpr_granule(self) -> int:
         if not self.wave32 and self.target.wave_sizes == (32,):
-            return self.target.vgpr_granule(32) // 2  # nothing runs so, but the assembler has a rule for it
+            return self.target.vgpr_granule(32) // 2  # no code runs like this, but the assembler has a rule for it
         return self.target.vgpr_granule(32 if self.wave32 else 64)
 
 
@@ -82,7 +84,7 @@ def _gfx125(facts: _Facts) -> bool:
 
 
 class _Bits(Struct, frozen=True):
-    """A bit field with a directive, or a comment where ``name`` begins with a semicolon."""
+    """A bit field with a directive, or a comment if ``name`` begins with a semicolon."""
 
     name: str
     low: int
@@ -91,8 +93,8 @@ class _Bits(Struct, frozen=True):
 
 
 class _Count(Struct, frozen=True):
-    """A bit field that counts blocks, less one; ``block`` is how many things there are in one, ``more`` how many
-    the assembler adds by itself."""
+    """A bit field that counts blocks, minus one; ``block`` is the size of a block, ``more`` the number that the
+    assembler adds by itself."""
 
     name: str
     low: int
@@ -103,7 +105,7 @@ class _Count(Struct, frozen=True):
 
 
 class _Constant(Struct, frozen=True):
-    """A directive whose value the descriptor does not hold; 0 keeps the count of SGPRs what it is."""
+    """A directive whose value is not in the descriptor; 0 leaves the count of SGPRs unchanged."""
 
     name: str
     value: Callable[[_Facts], int]
@@ -111,7 +113,7 @@ class _Constant(Struct, frozen=True):
 
 
 class _Reserved(Struct, frozen=True):
-    """Bits that must be 0, as llvm-objdump names them; ``base`` is added to their numbers there."""
+    """Bits that must be 0, as llvm-objdump names them; it adds ``base`` to their numbers."""
 
     name: str
     low: int
@@ -172,12 +174,12 @@ _RSRC1: tuple[_Row, ...] = (
     _Count(".amdhsa_next_free_vgpr", 0, 6, lambda f: f.vgpr_granule),
     _Reserved(f"{_R1}_GRANULATED_WAVEFRONT_SGPR_COUNT", 6, 4, "must be zero on gfx10+", _since(_G10)),
     _Constant(".amdhsa_reserve_vcc", lambda _: 0),
-    # what GFX6 and GFX7 do not have the assembler does not take either
+    # the assembler does not accept what GFX6 and GFX7 do not have
     _Constant(
         ".amdhsa_reserve_flat_scratch", lambda _: 0,
         lambda f: not f.architected and f.since(Generation.GFX7),
     ),
-    # The assembler insists on what the target id says; on gfx125x the setting is fixed.
+    # The assembler requires the setting of the target id; on gfx125x the setting is fixed.
     _Constant(".amdhsa_reserve_xnack_mask", lambda f: int(f.xnack or _gfx125(f)), _since(Generation.GFX8)),
     _Count(
         ".amdhsa_next_free_sgpr", 6, 4, lambda _: _SGPR_GRANULE,
@@ -227,7 +229,7 @@ _RSRC2: tuple[_Row, ...] = (
     _Reserved(_R2, 31, 1),
 )
 _PROPERTIES_AT = 448
-"""The first bit of the kernel code properties in the descriptor, which its complaints count from."""
+"""The first bit of the kernel code properties in the descriptor, from which llvm-objdump's messages count."""
 _PROPERTIES: tuple[_Row, ...] = (
     _Bits(".amdhsa_user_sgpr_private_segment_buffer", 0, 1, lambda f: not f.architected),
     _Bits(".amdhsa_user_sgpr_dispatch_ptr", 1),
@@ -245,7 +247,7 @@ _PROPERTIES: tuple[_Row, ...] = (
 
 
 class _Damage(Exception):
-    """Reserved bits are set; the message says which."""
+    """Reserved bits are set; the message names them."""
 
 
 def descriptor_directives(
@@ -253,7 +255,7 @@ def descriptor_directives(
 ) -> list[str]:
     """The lines of a descriptor of code object V3 or later: 64 bytes, of the kernel ``name`` (without ``.kd``).
 
-    ``xnack``: what the code object's target id says of it.
+    ``xnack``: its setting in the code object's target id.
     """
     try:
         body = list(_directives(data, target, version, xnack in (Feature.ON, Feature.ANY)))
@@ -285,16 +287,16 @@ def _directives(data: bytes, target: Target, version: int, xnack: bool) -> Itera
     _must_be_zero(reserved3, 60)
     count, implied = rsrc2 >> 1 & (0x3F if target.is_gfx125 else 0x1F), _user_sgprs(properties, preload, facts)
     if count != implied:
-        # fewer than those that are enabled take no assembler can be told
+        # the assembler does not accept fewer than the enabled ones need
         yield f"{'; USER_SGPR_COUNT' if count < implied else '.amdhsa_user_sgpr_count'} {count}"
 
 
 _USER_SGPRS = (4, 2, 2, 2, 2, 2, 1)
-"""How many each bit of the kernel code properties enables, from bit 0 on."""
+"""The number of SGPRs that each bit of the kernel code properties enables, from bit 0 on."""
 
 
 def _user_sgprs(properties: int, preload: int, facts: _Facts) -> int:
-    """How many user SGPRs follow from which there are, as the assembler counts."""
+    """The number of user SGPRs that follows from the enabled ones, as the assembler counts."""
     counted = properties & ~0x21 if facts.architected else properties
     return sum(size for bit, size in enumerate(_USER_SGPRS) if counted >> bit & 1) + (preload & 0x7F)
 

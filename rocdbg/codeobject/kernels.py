@@ -33,7 +33,7 @@ _SUFFIX = ".kd"
 
 
 class Kernel:
-    """One kernel; descriptor and metadata are decoded when asked for.  Addresses are the ELF file's own."""
+    """One kernel; descriptor and metadata are decoded when requested.  Addresses are the ELF file's own."""
 
     def __init__(
         self, code_object: CodeObject, name: str, symbol: Symbol | None, entry: Symbol | None
@@ -42,7 +42,7 @@ class Kernel:
         self.name = name
         """The symbol of its code, without ``.kd``: mangled for HIP."""
         self.descriptor_symbol = symbol
-        """None if only the metadata knows the kernel."""
+        """None if the kernel occurs only in the metadata."""
         self.entry_symbol = entry
 
     def __repr__(self) -> str:
@@ -50,7 +50,7 @@ class Kernel:
 
     @remembered
     def metadata(self) -> KernelMetadata | None:
-        """What the metadata says of it, None if nothing; raises `CodeObjectError` if that is damaged."""
+        """The kernel's metadata, None if there is none; raises `CodeObjectError` if it is damaged."""
         metadata = self.code_object.metadata
         if metadata is None:
             return None
@@ -68,7 +68,7 @@ class Kernel:
         return decode(code_object.source, offset, code_object.target)
 
     def directives(self) -> list[str]:
-        """The descriptor as assembler directives, which assemble to it again (``.amd_kernel_code_t`` in V2).
+        """The descriptor as assembler directives that re-assemble to it (``.amd_kernel_code_t`` in V2).
 
         Raises `CodeObjectError` if there is none.
         """
@@ -84,12 +84,12 @@ class Kernel:
 
     @property
     def descriptor_address(self) -> int:
-        """Raises `CodeObjectError` if there is no descriptor."""
+        """Address of the descriptor; raises `CodeObjectError` if there is none."""
         return self.code_object.address_of(self._require_symbol())
 
     @property
     def entry_address(self) -> FileAddress:
-        """Of the first instruction; raises `CodeObjectError` if there is no descriptor."""
+        """Address of the first instruction; raises `CodeObjectError` if there is no descriptor."""
         unlinked = self.code_object.is_relocatable and not self.code_object.has_code_headers
         if unlinked and self.entry_symbol is not None:
             # Before linking the descriptor's offset is still a relocation.
@@ -98,13 +98,13 @@ class Kernel:
 
     @property
     def start_address(self) -> FileAddress:
-        """Where its waves begin: behind the code that would load the arguments, where they are preloaded (gfx90a,
-        gfx94x, gfx950). Raises `CodeObjectError` if there is no descriptor."""
+        """Address at which its waves begin: after the code that would load the arguments, if they are preloaded
+        (gfx90a, gfx94x, gfx950). Raises `CodeObjectError` if there is no descriptor."""
         return FileAddress(self.entry_address + self.descriptor.start_offset)
 
     @property
     def code_size(self) -> int | None:
-        """Bytes of its code; None if no symbol says so."""
+        """Size of its code in bytes; None if no symbol gives it."""
         return self.entry_symbol.size if self.entry_symbol is not None and self.entry_symbol.size else None
 
     @property
@@ -113,7 +113,7 @@ class Kernel:
 
     @property
     def kernarg_size(self) -> int:
-        """Bytes of the kernarg segment: the metadata's word, else the descriptor's."""
+        """Bytes of the kernarg segment, from the metadata or otherwise from the descriptor."""
         return (
             self.metadata.kernarg_segment_size if self.metadata is not None else self.descriptor.kernarg_size
         )
@@ -132,7 +132,7 @@ class Kernel:
 
 
 class Shader(Kernel):
-    """A shader of AMDPAL or Mesa, which registers describe and not a descriptor."""
+    """A shader of AMDPAL or Mesa, which is described by registers instead of a descriptor."""
 
     def __init__(self, code_object: CodeObject, entry: Symbol, program: ShaderProgram) -> None:
         super().__init__(code_object, program.symbol, None, entry)
@@ -141,40 +141,40 @@ class Shader(Kernel):
 
     @remembered
     def metadata(self) -> KernelMetadata | None:
-        """None: what metadata says of shaders is in `program`."""
+        """None: the metadata of shaders is in `program`."""
         return None
 
     @remembered
     def descriptor(self) -> KernelDescriptor:
-        """What the registers say, as a descriptor."""
+        """A descriptor made from the registers."""
         self._check_generation()
         return self.program.descriptor(self.code_object.target)
 
     def directives(self) -> list[str]:
-        """The registers; assemblers have no other directives for them."""
+        """The registers; there are no other directives for them."""
         known = sorted(self.program.registers.items())
         return [f"{REGISTER_NAMES.get(number, f'{number:#x}')} = {value:#x}" for number, value in known]
 
     @property
     def descriptor_address(self) -> int:
-        """Of its code: drivers give no other."""
+        """The address of its code, because drivers give no other."""
         return self.entry_address
 
     @property
     def entry_address(self) -> FileAddress:
-        """Of the first instruction."""
+        """Address of the first instruction."""
         return self.code_object.address_of(self._entry)
 
     def with_registers(self, registers: Mapping[int, int]) -> Shader:
-        """The shader as a driver would start it that sets some registers to other values."""
+        """The shader with some registers set to other values, as a driver would start it."""
         return Shader(self.code_object, self._entry, self.program.with_registers(registers)) if registers else self
 
 
 class Kernels(Mapping[str, Kernel]):
     """All kernels of a code object, in the order of its symbols.
 
-    Keys are symbol names without ``.kd``; lookup also takes the name with it, and the metadata's name.
-    A name there is not raises `NoSuchKernelError` (use ``in`` or `find` to ask).
+    Keys are symbol names without ``.kd``; lookup also accepts the name with it, and the metadata's name. An unknown
+    name raises `NoSuchKernelError` (use ``in`` or `find` to test).
     """
 
     def __init__(self, code_object: CodeObject) -> None:
@@ -197,7 +197,7 @@ class Kernels(Mapping[str, Kernel]):
         return len(self._names)
 
     def find(self, name: str) -> Kernel | None:
-        """The kernel of this symbol or metadata name, None if there is none."""
+        """The kernel with this symbol or metadata name, None if there is none."""
         stem = name.removesuffix(_SUFFIX)
         kernel = self._by_symbol(stem)
         if kernel is None:
@@ -253,7 +253,7 @@ class Kernels(Mapping[str, Kernel]):
 
     @cached_property
     def _shaders(self) -> Mapping[str, ShaderProgram]:
-        """The shaders; none also where what describes them is damaged."""
+        """The shaders; also none if their description is damaged."""
         try:
             return self._code_object.shaders
         except CodeObjectError:
@@ -261,7 +261,7 @@ class Kernels(Mapping[str, Kernel]):
 
     @cached_property
     def _readable_metadata(self) -> Metadata | None:
-        """The metadata, or None also if it is damaged: kernels that symbols name can be had all the same."""
+        """The metadata, or None also if it is damaged: kernels named by symbols are still available."""
         try:
             return self._code_object.metadata
         except CodeObjectError:

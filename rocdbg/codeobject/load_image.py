@@ -1,4 +1,4 @@
-"""Loading: the memory image of a code object at an address, relocations applied."""
+"""Loading: the memory image of a code object at an address, with relocations applied."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class LoadedImage(Struct, frozen=True):
     """A code object loaded at an address."""
 
     base: int
-    """Load bias: what is added to the file's addresses."""
+    """Load bias: the number added to the file's addresses."""
     size: int
     segments: tuple[LoadedSegment, ...]
     lds: Mapping[str, LdsVariable]
-    """LDS variables by symbol name; usually empty, compilers lay out LDS themselves."""
+    """LDS variables by symbol name; usually empty, because compilers lay out LDS themselves."""
     lds_size: int
     symbols: SymbolTable
     layout: Layout
 
     def address_of(self, name: str) -> int:
-        """The loaded address of a symbol; raises `CodeObjectError` if there is none of this name."""
+        """The loaded address of a symbol; raises `CodeObjectError` if there is none with this name."""
         symbol = self.symbols.get(name)
         if symbol is None:
             raise CodeObjectError(self.layout.source.name, f'no symbol "{name}"', section="symbol table")

@@ -1,4 +1,4 @@
-"""Where the parts of a code object go in memory, before an address for the whole is chosen."""
+"""The layout of a code object's parts in memory, before a load address is chosen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PAGE = 4096
 MAX_IMAGE_SIZE = 256 << 20
-"""Largest image in bytes: a damaged segment size must not eat the machine's memory."""
+"""Largest image in bytes: a damaged segment size must not exhaust the machine's memory."""
 
 
 class Part(Struct, frozen=True):
@@ -50,21 +50,21 @@ class LdsVariable(Struct, frozen=True):
 
     name: str
     offset: int
-    """In the workgroup's LDS, as laid out by rocdbg: in the order of the symbols."""
+    """Offset in the workgroup's LDS, which rocdbg assigns in the order of the symbols."""
     size: int
     alignment: int
 
 
 class Layout(Struct):
-    """Where everything goes at load bias 0."""
+    """The addresses of everything at load bias 0."""
 
     source: Source
     parts: tuple[Part, ...]
     size: int
-    """End of the image, room for the global offset table included."""
+    """End of the image, including room for the global offset table."""
     alignment: int
     section_addresses: Mapping[int, int] | None
-    """Of an unlinked object: address of each section that is loaded."""
+    """For an unlinked object: the address of each loaded section."""
     lds: Mapping[str, LdsVariable]
     lds_size: int
     common: Mapping[int, int]
@@ -98,7 +98,7 @@ class Layout(Struct):
 
 
 def lay_out(code_object: CodeObject) -> Layout:
-    """Decide where the parts of a code object go; raises `CodeObjectError` if they cannot be placed."""
+    """Lay out the parts of a code object; raises `CodeObjectError` if they cannot be placed."""
     symbols = code_object.symbols
     if code_object.is_relocatable:
         parts, addresses, common = _place_sections(code_object)
@@ -144,7 +144,7 @@ def _segment_parts(code_object: CodeObject) -> tuple[Part, ...]:
 
 
 def _place_sections(code_object: CodeObject) -> tuple[tuple[Part, ...], dict[int, int], dict[int, int]]:
-    """Place an unlinked object's sections: in file order, on pages of their own, common symbols last."""
+    """Place an unlinked object's sections: in file order, on separate pages, common symbols last."""
     parts, addresses, common = [], {}, {}
     at = 0
     for section in code_object.container.section_list:
@@ -176,7 +176,7 @@ def _place_sections(code_object: CodeObject) -> tuple[tuple[Part, ...], dict[int
 
 
 def _lay_out_lds(symbols: SymbolTable) -> tuple[dict[str, LdsVariable], int]:
-    """LDS symbols one after the other; as with common symbols the value is the alignment."""
+    """Place LDS symbols one after the other; as with common symbols, the value is the alignment."""
     found: dict[str, LdsVariable] = {}
     end = 0
     for index in (symbols.array["shndx"] == SHN_AMDGPU_LDS).nonzero()[0].tolist():

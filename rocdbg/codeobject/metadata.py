@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class ValueKind(Enum):
-    """How a kernel argument's bytes in the kernarg segment are set up."""
+    """How a kernel argument's bytes in the kernarg segment are provided."""
 
     BY_VALUE = "by_value"
     GLOBAL_BUFFER = "global_buffer"
@@ -45,16 +45,16 @@ class ValueKind(Enum):
     HIDDEN_SHARED_BASE = "hidden_shared_base"
     HIDDEN_QUEUE_PTR = "hidden_queue_ptr"
     UNKNOWN = "unknown"
-    """A kind newer than rocdbg; `KernelArg.value_kind_text` has its name."""
+    """A kind that rocdbg does not know; `KernelArg.value_kind_text` has its name."""
 
     @property
     def is_hidden(self) -> bool:
-        """Whether the runtime fills it in, not the caller."""
+        """Whether the runtime provides it, not the caller."""
         return self.value.startswith("hidden_")
 
 
 class Access(Enum):
-    """What a kernel may do, or does, with what an argument points to."""
+    """How a kernel may access, or does access, what an argument points to."""
 
     READ_ONLY = "read_only"
     WRITE_ONLY = "write_only"
@@ -62,7 +62,7 @@ class Access(Enum):
 
 
 class KernelKind(Enum):
-    """When a kernel is to be run."""
+    """When a kernel is run."""
 
     NORMAL = "normal"
     INIT = "init"
@@ -90,11 +90,11 @@ class KernelArg(Struct, frozen=True):
     value_kind: ValueKind
     value_kind_text: str
     size: int
-    """Bytes."""
+    """In bytes."""
     offset: int
-    """Bytes from the start of the kernarg segment; for V2 worked out from sizes and alignments."""
+    """Bytes from the start of the kernarg segment; for V2 computed from sizes and alignments."""
     value_type: str | None = None
-    """Of V2 and V3: ``f32``, ``u8``, ...; of a pointer or vector that of what is in it, of others ``struct``."""
+    """For V2 and V3: ``f32``, ``u8``, ...; for a pointer or vector the type of its elements, for others ``struct``."""
     address_space: ArgAddressSpace | None = None
     access: Access | None = None
     actual_access: Access | None = None
@@ -112,7 +112,7 @@ class KernelArg(Struct, frozen=True):
 
 
 class KernelMetadata(Struct, frozen=True):
-    """What the metadata says about one kernel."""
+    """The metadata of one kernel."""
 
     name: str
     """The source name for OpenCL; the mangled name for HIP."""
@@ -139,12 +139,12 @@ class KernelMetadata(Struct, frozen=True):
     device_enqueue_symbol: str | None
     uses_dynamic_stack: bool
     workgroup_processor_mode: bool | None
-    """GFX10 and after; None if not said."""
+    """GFX10 and later; None if not given."""
     uniform_work_group_size: bool
 
     @property
     def explicit_args(self) -> tuple[KernelArg, ...]:
-        """The arguments the caller passes, in order."""
+        """The arguments that the caller passes, in order."""
         return tuple(arg for arg in self.args if not arg.is_hidden)
 
     @property

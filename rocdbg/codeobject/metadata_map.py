@@ -1,4 +1,4 @@
-"""A map of metadata with typed access; every complaint names the path to the value."""
+"""A map of metadata with typed access; every error names the path to the value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _E = TypeVar("_E", bound=Enum)
 
 
 class MetadataMap:
-    """A map of the metadata with typed access; every complaint names the path to the value."""
+    """A map of metadata with typed access; every error names the path to the value."""
 
     def __init__(self, file: str, section: str, offset: int, path: str, values: Mapping[Any, Any]) -> None:
         self._where = (file, section, offset)
@@ -23,15 +23,15 @@ class MetadataMap:
 
     @classmethod
     def empty(cls, file: str) -> MetadataMap:
-        """A map without anything, for a file without metadata."""
+        """An empty map, for a file without metadata."""
         return cls(file, "", 0, "", {})
 
     def is_flag(self, key: str) -> bool:
-        """Whether there is a truth value."""
+        """Whether the value is a boolean."""
         return isinstance(self._values.get(key), bool)
 
     def integer(self, key: str, default: int = 0) -> int:
-        """A non-negative integer of at most 64 bits; text holding one counts (YAML)."""
+        """A non-negative integer of at most 64 bits; text that contains one is accepted (YAML)."""
         value = self._values.get(key)
         if value is None:
             return default
@@ -84,21 +84,21 @@ class MetadataMap:
             raise self._error(key, f'has the unknown value "{text}"') from None
 
     def map(self, key: str) -> MetadataMap:
-        """The map there; an empty one if there is none."""
+        """The map at a key; an empty one if there is none."""
         value = self._values.get(key)
         if value is not None and not isinstance(value, dict):
             raise self._error(key, f"is {_kind(value)}, not a map")
         return MetadataMap(*self._where, f"{self._path}{key}", value or {})
 
     def items(self) -> Iterator[tuple[str, MetadataMap]]:
-        """All maps that it holds, by name."""
+        """All maps in it, by name."""
         for key in self._values:
             if not isinstance(key, str):
                 raise self._error("", f"holds {_kind(key)} for a key, not text")
             yield key, self.map(key)
 
     def numbers(self) -> dict[int, int]:
-        """All values by number, as registers are given; of values that may not fit the lower 32 bits."""
+        """All values by number, as registers are stored; of values that may not fit the lower 32 bits are used."""
         for key in self._values:
             if not isinstance(key, int) or isinstance(key, bool):
                 raise self._error("", f"holds {_kind(key)} for a key, not a number")

@@ -1,4 +1,4 @@
-"""Reads metadata notes: YAML of code object V2, MsgPack of V3 and after.
+"""Reads metadata notes: YAML for code object V2, MsgPack for V3 and later.
 
 V2's keys and values are renamed to those of V3, then both are read by the same code.
 """
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rocdbg import work
 from rocdbg.codeobject.elf_notes import NT_AMD_HSA_METADATA, NT_AMD_PAL_METADATA, NT_AMDGPU_METADATA, Note
 from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.metadata import (
@@ -29,7 +30,7 @@ from rocdbg.text import decode_lines, printable
 _KERNELS = "amdhsa.kernels"
 _PIPELINES = "amdpal.pipelines"
 
-# V2's words for what V3 calls differently; all others turn from CamelCase to snake_case.
+# V2's words for what V3 names differently; all others are converted from CamelCase to snake_case.
 _V2_KEYS = {
     "SymbolName": "symbol", "AddrSpaceQual": "address_space", "AccQual": "access",
     "ActualAccQual": "actual_access",
@@ -45,7 +46,7 @@ _V2_ENUM_KEYS = {"ValueKind", "ValueType", "AddrSpaceQual", "AccQual", "ActualAc
 class Metadata:
     """The metadata of one code object.
 
-    Kernels are decoded one by one, when asked for: iterate `kernel_names`, look up with `kernel`.
+    Kernels are decoded one by one, when requested: iterate `kernel_names`, look up with `kernel`.
     """
 
     def __init__(self, file: str, section: str, offset: int, root: Mapping[Any, Any]) -> None:
@@ -58,6 +59,7 @@ class Metadata:
         self._by_symbol: dict[str, str] = {}
         self._decoded: dict[str, KernelMetadata] = {}
         for kernel in self._root.maps(_KERNELS):
+            work.unit()
             name = kernel.required_text(".name")
             self._kernels.setdefault(name, kernel)
             symbol = kernel.text(".symbol") or name
@@ -70,7 +72,7 @@ class Metadata:
 
     @property
     def pipelines(self) -> tuple[MetadataMap, ...]:
-        """What PAL's metadata says of pipelines; raises `CodeObjectError` where that is not a sequence of maps."""
+        """The pipelines in PAL's metadata; raises `CodeObjectError` if they are not a sequence of maps."""
         return tuple(self._root.maps(_PIPELINES))
 
     @property
@@ -93,7 +95,7 @@ class Metadata:
         return self._decoded[name]
 
     def kernel_by_symbol(self, symbol: str) -> KernelMetadata | None:
-        """The kernel whose descriptor symbol this is; raises `CodeObjectError` if its entry is damaged."""
+        """The kernel with this descriptor symbol; raises `CodeObjectError` if its entry is damaged."""
         name = self._by_symbol.get(symbol)
         return None if name is None else self.kernel(name)
 
@@ -101,10 +103,11 @@ class Metadata:
 def read_metadata(file: str, notes: list[Note]) -> Metadata | None:
     """The metadata of a code object's notes; None if there is no such note.  Raises `CodeObjectError`.
 
-    The linker keeps the note of every object that it links: all of them list kernels.
+    The linker keeps the notes of all objects that it links: each of them lists kernels.
     """
     found: list[tuple[Note, Mapping[Any, Any]]] = []
     for note in notes:
+        work.unit()
         if note.owner == "AMDGPU" and note.type == NT_AMDGPU_METADATA:
             found.append((note, _unpack_msgpack(file, note)))
         elif note.owner == "AMD" and note.type == NT_AMD_HSA_METADATA:
@@ -120,7 +123,7 @@ def read_metadata(file: str, notes: list[Note]) -> Metadata | None:
 
 
 def metadata_text(file: str, notes: list[Note]) -> Iterator[tuple[Note, list[str]]]:
-    """Each metadata note with its content as lines of YAML: V2's as it is, others in LLVM's layout.
+    """Each metadata note with its content as lines of YAML: V2's unchanged, others in LLVM's layout.
 
     Raises `CodeObjectError` for a note that is damaged.
     """
@@ -149,7 +152,7 @@ def _unpack_msgpack(file: str, note: Note) -> Mapping[Any, Any]:
 
 def _load_yaml(file: str, note: Note) -> Mapping[Any, Any]:
     try:
-        # Scalars stay text: what is a number is known from the key.
+        # Scalars remain text: the key tells whether one is a number.
         root = read_yaml(decode_lines(note.description.rstrip(b"\0")))
     except YamlDamage as error:
         reason = f"the metadata is not YAML: {error}"
@@ -165,7 +168,7 @@ def _root_map(file: str, note: Note, root: Any) -> Mapping[Any, Any]:
 
 
 def _rename_v2(root: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """V2's top level in V3's words; values of an unexpected type stay, for the reader to complain about."""
+    """V2's top level with V3's names; values of an unexpected type are kept, so that the reader can report them."""
     renamed = {"amdhsa." + _v2_key(key): value for key, value in root.items()}
     kernels = renamed.get(_KERNELS)
     if isinstance(kernels, list):
@@ -240,8 +243,9 @@ def _kernel(entry: MetadataMap) -> KernelMetadata:
 def _args(kernel: MetadataMap) -> Iterator[KernelArg]:
     end = 0
     for index, arg in enumerate(kernel.maps(".args")):
+        work.unit()
         size = arg.integer(".size")
-        # Only V2 gives alignments, only V3 and after give offsets.
+        # Only V2 gives alignments, only V3 and later give offsets.
         align = arg.integer(".align", 1) or 1
         offset = arg.integer(".offset", (end + align - 1) // align * align)
         end = offset + size

@@ -11,14 +11,15 @@ from rocdbg.text import printable
 
 _PLAIN = re.compile(r"[A-Za-z_.^](?:[\w^., -]*[\w^.,-])?", re.ASCII)
 _OTHER = re.compile(r"(?i)null|true|false|[.]nan|[.]inf|[.][0-9].*")
-"""Plain text that would be read as something else than text."""
+"""Plain text that YAML would read as something other than text."""
 _VALUE_COLUMN = 16
 
 _EXPLAINED = {
     ".registers": register_text,
     ".user_data_reg_map": lambda index, value: f"s{index}: {user_data_text(value)}",
 }
-"""By the key of a map of registers, or of a list of what they hold: a comment for one of them and its value."""
+"""By the key of a register map, or of a list of their contents: a function that gives a comment for one entry and its
+value."""
 
 
 def metadata_lines(value: Any) -> Iterator[str]:
@@ -39,7 +40,7 @@ def _block(value: Mapping[Any, Any] | list[Any], indent: str, parent: object = N
             inner = value[key]
             if isinstance(inner, Mapping | list) and inner:
                 yield f"{indent}{name}:"
-                # a sequence in a map is indented, as maps in maps are
+                # a sequence in a map is indented, like maps in maps
                 yield from _block(inner, indent + "  ", key)
             else:
                 line = f"{indent}{name}:{' ' * max(1, _VALUE_COLUMN - len(name))}{_scalar(inner)}"
@@ -62,7 +63,7 @@ def _comment(explain: Callable[[int, int], str] | None, key: object, value: obje
 
 
 def _rank(key: object) -> tuple[bool, int, str]:
-    """Numbers first, in order, then text."""
+    """Sort key: numbers first, in order, then text."""
     return (False, key, "") if isinstance(key, int) else (True, 0, str(key))
 
 

@@ -1,4 +1,4 @@
-"""MsgPack of code object V3 and after, with what it says of sizes checked before it is believed."""
+"""MsgPack of code object V3 and later; sizes in it are checked before they are used."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 import msgpack
 
 MAX_SIZE = 16 << 20
-"""Bytes that are read; a kernel takes one to five kilobytes, and up to twenty times that while it is read."""
+"""Maximum number of bytes that are read; a kernel takes one to five kilobytes, and up to twenty times that while it is
+read."""
 _MAX_CHECKED = 4 << 20
 _MAX_CONTAINERS = 1 << 20
-"""Maps and arrays: an empty one is a byte here and 64 in memory."""
+"""Maximum number of maps and arrays: an empty one takes a byte here and 64 in memory."""
 _OPENING = bytes((*range(0x80, 0xA0), *range(0xDC, 0xE0)))
 _DEEPEST = 32
 _LONG = re.compile(rb"\xdc(..)|\xdd(....)", re.DOTALL)
@@ -30,8 +31,8 @@ def read_msgpack(data: bytes) -> Any:
         raise MsgPackDamage(f"{len(data)} bytes, the limit is {MAX_SIZE}")
     if len(data) - len(data.translate(None, _OPENING)) > _MAX_CONTAINERS:
         raise MsgPackDamage(f"more than {_MAX_CONTAINERS} maps and arrays")
-    # The library makes room for an array before it reads it, and arrays may be nested: their lengths together
-    # must fit the data. What looks like one may be a part of something else, so the suspicion is looked into.
+    # The library allocates an array before it reads it, and arrays may be nested: their lengths together must fit the
+    # data. What looks like an array may be part of something else, so each candidate is checked.
     claimed = sum(int.from_bytes(match[1] or match[2], "big") for match in _LONG.finditer(data))
     if claimed > len(data):
         if len(data) > _MAX_CHECKED:
@@ -47,7 +48,7 @@ def read_msgpack(data: bytes) -> Any:
         raise MsgPackDamage(str(error) or type(error).__name__) from None
 
 
-# Bytes of what follows a first byte from 0xc0 on: those of a fixed size, and of the length of what has one.
+# Sizes by first byte, from 0xc0 on: of fixed-size values, and of the length of the others.
 _FIXED = {
     0xC0: 0, 0xC2: 0, 0xC3: 0, 0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4,
     0xD3: 8, 0xD4: 2, 0xD5: 3, 0xD6: 5, 0xD7: 9, 0xD8: 17,
@@ -58,9 +59,9 @@ _ARRAY, _MAP = {0xDC: 2, 0xDD: 4}, {0xDE: 2, 0xDF: 4}
 
 
 def _check(data: bytes) -> None:
-    """Raise `MsgPackDamage` unless there are as many values as arrays and maps say, nested reasonably."""
+    """Raise `MsgPackDamage` unless there are as many values as arrays and maps announce, with reasonable nesting."""
     at, size = 0, len(data)
-    waiting = [1]  # values still to come at each level
+    waiting = [1]  # number of values still expected at each level
     while True:
         while waiting and waiting[-1] == 0:
             waiting.pop()

@@ -1,4 +1,4 @@
-"""LLVM's offload binaries: what clang's new driver and ``clang-offload-packager`` write into ``.llvm.offloading``.
+"""LLVM's offload binaries, which clang's new driver and ``clang-offload-packager`` write to ``.llvm.offloading``.
 
 A binary has a header and images (in the first version one), each with strings that name the triple and the processor.
 Several binaries follow each other, aligned to 8 bytes.
@@ -6,7 +6,6 @@ Several binaries follow each other, aligned to 8 bytes.
 
 from __future__ import annotations
 
-import mmap
 import struct
 from collections.abc import Iterator
 from typing import Final
@@ -15,6 +14,7 @@ from msgspec import Struct
 
 from rocdbg.arch.target_id import TargetId
 from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.errors import Error
 from rocdbg.text import decode_text
 
@@ -28,32 +28,33 @@ _KINDS: Final = {1: "openmp", 2: "cuda", 3: "hip", 4: "hip", 8: "sycl"}
 _IMAGES: Final = {2: "LLVM bitcode", 3: "cubin", 4: "fatbinary", 5: "PTX", 6: "SPIR-V"}
 _ALIGNMENT: Final = 8
 _MOST: Final = 4096
-"""Binaries in a row, images of one, strings of an image."""
+"""Limit for consecutive binaries, for images of one, and for strings of an image."""
 _LONGEST: Final = 4096
-"""Bytes of a string."""
+"""Maximum size of a string in bytes."""
 _WHAT: Final = "offload binary"
 
 
 class OffloadImage(Struct, frozen=True):
-    """One image: where it is in the source, and what it is for."""
+    """One image: its place in the source, and its target."""
 
     offset: int
     size: int
     kind: str
-    """The offload kind, as ids of bundles begin: ``openmp``, ``hip``; ``none`` for others."""
+    """The offload kind, with which ids of bundles begin: ``openmp``, ``hip``; ``none`` for others."""
     triple: str
     arch: str
     form: str | None
-    """What it is if it is not an object code: ``LLVM bitcode``."""
+    """Its form if it is not object code: ``LLVM bitcode``."""
 
     @property
     def id(self) -> str:
-        """As an entry of a bundle is called: ``hip-amdgcn-amd-amdhsa--gfx90a``."""
+        """Its id as a bundle entry would have it: ``hip-amdgcn-amd-amdhsa--gfx90a``."""
         return f"{self.kind}-{self.triple or 'unknown'}--{self.arch}"
 
     @property
     def target_id(self) -> TargetId | None:
-        """What it was built for; None for other vendors' triples and processors that rocdbg does not know."""
+        """The target id for which it was built; None for other vendors' triples and processors that rocdbg does not
+        know."""
         if not self.triple.startswith("amdgcn"):
             return None
         try:
@@ -62,7 +63,7 @@ class OffloadImage(Struct, frozen=True):
             return None
 
 
-def is_offload_binary(data: bytes | bytearray | mmap.mmap, offset: int = 0) -> bool:
+def is_offload_binary(data: bytes | bytearray | FileBytes, offset: int = 0) -> bool:
     """Whether an offload binary starts at ``offset``."""
     return data[offset : offset + len(OFFLOAD_MAGIC)] == OFFLOAD_MAGIC
 
@@ -70,7 +71,7 @@ def is_offload_binary(data: bytes | bytearray | mmap.mmap, offset: int = 0) -> b
 def find_images(source: Source, start: int, end: int) -> Iterator[OffloadImage]:
     """The images of all offload binaries between two offsets, in order.
 
-    Raises `CodeObjectError` for one that is damaged, or of a version that is not known.
+    Raises `CodeObjectError` for one that is damaged or has an unknown version.
     """
     for _ in range(_MOST):
         while start + _HEADER.size <= end and source.data[start] == 0 and not is_offload_binary(source.data, start):
@@ -100,7 +101,7 @@ def _read(source: Source, start: int, end: int) -> tuple[int, list[OffloadImage]
     for index in range(count):
         image, form, place, length = part.image(version, entries + index * _ENTRY.size)
         total += length
-        if place + length > size or total > size:  # images that share bytes would cost a copy of them each
+        if place + length > size or total > size:  # images that share bytes would each cost a copy of them
             reason = f"image {index} of {length} bytes at {place:#x} does not fit the binary of {size}"
             raise source.error(reason, section=_WHAT, offset=start)
         kind, triple, arch = image
@@ -109,7 +110,7 @@ def _read(source: Source, start: int, end: int) -> tuple[int, list[OffloadImage]
 
 
 class _Part(Struct, frozen=True):
-    """The bytes of one binary, whose offsets count from its start."""
+    """The bytes of one binary, to whose start offsets are relative."""
 
     source: Source
     start: int
@@ -122,7 +123,7 @@ class _Part(Struct, frozen=True):
         return self.start + offset
 
     def image(self, version: int, offset: int) -> tuple[tuple[str, str, str], str | None, int, int]:
-        """Offload kind, triple and processor of the entry at an offset; its form; place and size of its bytes."""
+        """Offload kind, triple and processor of the entry at an offset; its form; offset and size of its bytes."""
         at = self._at(offset, _ENTRY.size)
         form, kind, _, strings, count, place, length = self.source.unpack(_ENTRY, at, _WHAT)
         if count > _MOST:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import mmap
 import struct
 from collections.abc import Iterator
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import is_target
 from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate, inflate_some
 from rocdbg.codeobject.errors import CodeObjectError
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.errors import Error
 from rocdbg.text import decode_text
 
@@ -28,7 +29,7 @@ _METHODS = {0: ZLIB, 1: ZSTD}
 _MAX_ID = 4096
 _WINDOW = 16 << 20
 _MAX_GAP = 64 << 20
-"""Bytes between bundles that are searched for the next one."""
+"""Maximum number of bytes between bundles that are searched for the next one."""
 _FIRST_PART = 1 << 14
 _COMPRESSED = "compressed bundle"
 
@@ -39,7 +40,7 @@ class BundleEntry(Struct, frozen=True):
     id: str
     """``hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+``, ``host-x86_64-unknown-linux--``."""
     offset: int
-    """Of its bytes, from the start of the bundle's source."""
+    """Offset of its bytes from the start of the bundle's source."""
     size: int
 
     @property
@@ -49,13 +50,14 @@ class BundleEntry(Struct, frozen=True):
 
     @property
     def target_id(self) -> TargetId | None:
-        """What it was built for; None for the host, other vendors and processors rocdbg does not know."""
+        """The target id for which it was built; None for the host, other vendors and processors that rocdbg does not
+        know."""
         _, _, rest = self.id.partition("-")
         if not rest.startswith("amdgcn-"):
             return None
         _, separator, target = rest.rpartition("--")
         if separator and not is_target(target.partition(":")[0]):
-            return None  # without looking for names like it, of which there may be many
+            return None  # without searching for similar names, of which there may be many
         try:
             return TargetId.parse(rest)
         except Error:
@@ -66,21 +68,21 @@ class Bundle(Struct, frozen=True):
     """A bundle that was found in a file."""
 
     source: Source
-    """What the entries' offsets count in: the file, or what was uncompressed."""
+    """The bytes to which the entries' offsets refer: the file, or the uncompressed data."""
     offset: int
-    """Of the bundle in the file it was found in, and its size there."""
+    """Offset of the bundle in the file that contains it, and its size there."""
     size: int
     compressed: bool
     entries: tuple[BundleEntry, ...]
 
 
-def is_bundle(data: bytes | bytearray | mmap.mmap, offset: int = 0) -> bool:
+def is_bundle(data: bytes | bytearray | FileBytes, offset: int = 0) -> bool:
     """Whether a plain or compressed bundle starts at ``offset``."""
     return data[offset : offset + 24] == BUNDLE_MAGIC or data[offset : offset + 4] == COMPRESSED_MAGIC
 
 
 def read_bundle(source: Source, offset: int, budget: Budget | None = None) -> Bundle:
-    """Read the bundle at ``offset``; a compressed one is uncompressed, to at most what the ``budget`` has left.
+    """Read the bundle at ``offset``; a compressed one is uncompressed, up to what is left in the ``budget``.
 
     Raises `CodeObjectError` for a damaged one.
     """
@@ -88,7 +90,7 @@ def read_bundle(source: Source, offset: int, budget: Budget | None = None) -> Bu
         stream = _read_ccob(source, offset)
         (budget or Budget()).take(source, stream.size, stream.end - stream.start, _COMPRESSED, offset)
         data, used = inflate(source, stream.start, stream.end, stream.size, stream.method, _COMPRESSED)
-        # Version 1 does not say how long it is: it ends where the stream does.
+        # Version 1 does not give the length: the bundle ends where the stream does.
         end = stream.end if stream.says_end else stream.start + used
         inner = Source(f"{source.name} (uncompressed)", data)
         return Bundle(inner, offset, end - offset, True, _entries_of(inner, len(data)))
@@ -97,7 +99,7 @@ def read_bundle(source: Source, offset: int, budget: Budget | None = None) -> Bu
 
 
 def list_bundle(source: Source, offset: int, budget: Budget) -> Bundle:
-    """As `read_bundle`, but of a compressed one no more is unpacked than needed: its ``source`` is a beginning."""
+    """Like `read_bundle`, but a compressed bundle is unpacked only as far as needed: its ``source`` is incomplete."""
     if source.data[offset : offset + 4] != COMPRESSED_MAGIC:
         return read_bundle(source, offset)
     stream = _read_ccob(source, offset)
@@ -122,41 +124,40 @@ def list_bundle(source: Source, offset: int, budget: Budget) -> Bundle:
 
 
 def _entries_of(inner: Source, size: int) -> tuple[BundleEntry, ...]:
-    """The entries of what a compressed bundle of ``size`` bytes unpacks to, or of a beginning of it."""
+    """The entries of a compressed bundle that unpacks to ``size`` bytes, from all or the first of these."""
     if inner.data[: len(BUNDLE_MAGIC)] != BUNDLE_MAGIC:
         raise inner.error("is not an offload bundle", section="bundle", offset=0)
     return _read_entries(inner, 0, size)[0]
 
 
 def find_bundles(source: Source, start: int, end: int, budget: Budget | None = None) -> Iterator[Bundle]:
-    """All bundles between two offsets, padding skipped, listed with no more unpacked than the ``budget`` has.
+    """All bundles between two offsets, without padding; no more is unpacked than the ``budget`` permits.
 
     Raises `CodeObjectError` for a damaged one.
     """
     budget = budget or Budget()
     at = _find(source, start, end)
     while at is not None:
+        work.unit()
         bundle = list_bundle(source, at, budget)
         size = bundle.size
         yield bundle
-        del bundle  # what it unpacked to must not be there beside the next one's
+        del bundle  # the unpacked bytes must not exist at the same time as the next ones
         at = _find(source, at + max(size, len(COMPRESSED_MAGIC)), end)
 
 
 def _find(source: Source, start: int, end: int) -> int | None:
-    """Where the next bundle starts, None if there is none; what was passed over of a mapped file is let go."""
-    # A small step first: bundles mostly follow each other closely. Padding is never as large as the gap allowed.
+    """The offset of the next bundle, None if there is none."""
+    # A small step first: bundles are mostly adjacent. Padding is never as large as the permitted gap.
     step = 1 << 12
     last = min(end, start + _MAX_GAP)
     while start < last:
+        work.unit()
         stop = min(start + step, end)
         chunk = source.data[start : min(stop + len(BUNDLE_MAGIC) - 1, end)]
         found = [place for magic in (BUNDLE_MAGIC, COMPRESSED_MAGIC) if (place := chunk.find(magic)) >= 0]
         if found:
             return start + min(found)
-        if isinstance(source.data, mmap.mmap):
-            page = start - start % mmap.PAGESIZE
-            source.data.madvise(mmap.MADV_DONTNEED, page, stop - page)
         start = stop
         step = min(4 * step, _WINDOW)
     return None
@@ -165,7 +166,7 @@ def _find(source: Source, start: int, end: int) -> int | None:
 def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[BundleEntry, ...], int]:
     """The entries of the plain bundle at ``start``, and where it ends.
 
-    ``size_in_all`` are the bytes that the source stands for, of which it may have the first only.
+    ``size_in_all`` is the size of the complete source, of which only the first bytes may be present.
     """
     what = "bundle"
     at = start + len(BUNDLE_MAGIC)
@@ -177,6 +178,7 @@ def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[B
     end = at
     total = 0
     for index in range(count):
+        work.unit()
         offset, size, id_size = source.unpack(_ENTRY, at, what)
         if id_size > _MAX_ID:
             raise source.error(f"entry {index} has an id of {id_size} bytes", section=what, offset=at)
@@ -184,7 +186,7 @@ def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[B
         if start + offset + size > size_in_all:
             reason = f"entry {index} ({text}) of {size} bytes at {offset:#x} runs past the end of the file"
             raise source.error(reason, section=what, offset=at)
-        # Entries that share bytes would cost a copy of them each.
+        # Entries that share bytes would each cost a copy of them.
         total += size
         if total > size_in_all:
             reason = f"entry {index} ({text}) of {size} bytes overlaps others"
@@ -196,7 +198,7 @@ def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[B
 
 
 class _Stream(Struct, frozen=True):
-    """What the header of a compressed bundle says."""
+    """The contents of a compressed bundle's header."""
 
     start: int
     end: int

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.codeobject.elf import PT_DYNAMIC, PT_GNU_RELRO, SHF_ALLOC, SHT_REL, SHT_RELA
 from rocdbg.codeobject.elf_symbols import Symbol, SymbolTable
 from rocdbg.codeobject.errors import UnresolvedSymbolError
@@ -58,10 +59,10 @@ class Relocation(Struct, frozen=True):
     """One relocation record."""
 
     address: int
-    """Of the field, at load bias 0."""
+    """Address of the field, at load bias 0."""
     type: RelocationType
     symbol: int
-    """Index in the table of symbols."""
+    """Index in the symbol table."""
     addend: int
     dynamic: bool
     """Whether the symbol is one of the dynamic table."""
@@ -70,7 +71,7 @@ class Relocation(Struct, frozen=True):
 def iter_relocations(code_object: CodeObject) -> Iterator[Relocation]:
     """The relocations to apply on load: the dynamic ones or, unlinked, those of the loaded sections.
 
-    Raises `CodeObjectError` for a damaged table or a type there is not.
+    Raises `CodeObjectError` for a damaged table or an unknown type.
     """
     if code_object.is_relocatable:
         yield from _section_relocations(code_object)
@@ -101,10 +102,11 @@ def _section_relocations(code_object: CodeObject) -> Iterator[Relocation]:
 def _records(
     code_object: CodeObject, data: bytes, base: int, section: str, dynamic: bool, fields: bytes | None = None
 ) -> Iterator[Relocation]:
-    """The records in ``data``. Those without addend, of systems other than HSA, have it in the ``fields``."""
+    """The records in ``data``. Records without addend, of systems other than HSA, have it in the ``fields``."""
     layout = _RELA if fields is None else _REL
     usable = len(data) - len(data) % layout.size
     for index, (offset, info, *addends) in enumerate(layout.iter_unpack(data[:usable])):
+        work.unit()
         try:
             kind = RelocationType(info & _MASK32)
         except ValueError:
@@ -115,10 +117,10 @@ def _records(
 
 
 def _addend(fields: bytes, offset: int, kind: RelocationType) -> int:
-    """What a field holds before it is relocated; what lies beyond the section is found out when it is written."""
+    """The contents of a field before relocation; a field beyond the section is reported when it is written."""
     size = _SIZES.get(kind, 4)
     value = int.from_bytes(fields[offset : offset + size], "little", signed=True)
-    return value * 4 + 4 if kind is _T.REL16 else value  # a branch counts dwords from behind itself
+    return value * 4 + 4 if kind is _T.REL16 else value  # a branch counts dwords from the instruction after it
 
 
 def got_symbols(code_object: CodeObject) -> dict[tuple[bool, int], None]:
@@ -134,7 +136,7 @@ def got_symbols(code_object: CodeObject) -> dict[tuple[bool, int], None]:
         if section.type not in (SHT_RELA, SHT_REL) or not 0 < section.info < len(sections):
             continue
         if sections[section.info].flags & SHF_ALLOC:
-            fields = b"" if section.type == SHT_REL else None  # addends are of no interest here
+            fields = b"" if section.type == SHT_REL else None  # addends are not needed here
             for record in _records(code_object, section.data, 0, f"section {section.name}", False, fields):
                 if record.type in _USES_GOT:
                     found.setdefault((False, record.symbol))
@@ -142,8 +144,8 @@ def got_symbols(code_object: CodeObject) -> dict[tuple[bool, int], None]:
 
 
 def fixed_pointers(code_object: CodeObject) -> dict[int, int]:
-    """The addresses in the object that loading puts where nothing may write afterwards: in the global offset table and
-    elsewhere in PT_GNU_RELRO. By the address of the field, all at load bias 0.
+    """The addresses within the object that loading stores in memory which is read-only afterwards: in the global offset
+    table and elsewhere in PT_GNU_RELRO. By the address of the field, all at load bias 0.
 
     Raises `CodeObjectError` for damaged relocations.
     """
@@ -193,7 +195,7 @@ def _rel16(code_object: CodeObject, record: Relocation, value: int) -> int:
 
 
 class _Linker:
-    """Values of symbols for one load; collects the undefined ones, so that an error can name them all."""
+    """Values of symbols for one load; collects the undefined ones, so that an error can name all of them."""
 
     def __init__(self, code_object: CodeObject, layout: Layout, base: int, resolve: Resolver | None) -> None:
         self._code_object = code_object

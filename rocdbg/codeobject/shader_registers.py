@@ -1,4 +1,4 @@
-"""Hardware registers that drivers of graphics set up for shaders, as far as metadata names them by number.
+"""Hardware registers that graphics drivers set up for shaders, those that metadata names by number.
 
 Numbers are those of PAL's metadata: a register's address in dwords.
 """
@@ -25,7 +25,8 @@ WAVE32_INITIATOR = 1 << 15
 
 
 class HardwareStage(Enum):
-    """A stage of the hardware: PAL's word for it, what it runs, and PGM_RSRC1 and the first register of user data."""
+    """A stage of the hardware: PAL's name, what it runs, and the numbers of PGM_RSRC1 and of the first user data
+    register."""
 
     LS = ("ls", "vertices before tessellation", 0x2D4A, 0x2D4C)
     HS = ("hs", "tessellation control", 0x2D0A, 0x2D0C)
@@ -45,7 +46,7 @@ class HardwareStage(Enum):
 
     @property
     def rsrc1(self) -> int:
-        """The number of its PGM_RSRC1; that of PGM_RSRC2 is one more."""
+        """The number of its PGM_RSRC1; that of PGM_RSRC2 is one higher."""
         return self.value[2]
 
     @property
@@ -63,7 +64,7 @@ _COMPUTE = {
     "PGM_RSRC3": 0x2E28, "SHADER_CHKSUM": 0x2E2A,
 }  # fmt: skip
 _CONTEXT = {
-    1: "(spilled SGPRs)", 2: "(spilled VGPRs)",  # no registers: Mesa's records have these counts beside them
+    1: "(spilled SGPRs)", 2: "(spilled VGPRs)",  # not registers: Mesa's records also contain these counts
     0xA08F: "CB_SHADER_MASK", 0xA1B1: "SPI_VS_OUT_CONFIG", 0xA1B3: "SPI_PS_INPUT_ENA", 0xA1B4: "SPI_PS_INPUT_ADDR",
     0xA1B5: "SPI_INTERP_CONTROL_0", 0xA1B6: "SPI_PS_IN_CONTROL", 0xA1B8: "SPI_BARYC_CNTL", 0xA1BA: "SPI_TMPRING_SIZE",
     0xA1C3: "SPI_SHADER_POS_FORMAT", 0xA1C4: "SPI_SHADER_Z_FORMAT", 0xA1C5: "SPI_SHADER_COL_FORMAT",
@@ -114,7 +115,7 @@ def register_number(name: str) -> int:
 
 
 class UserData(Enum):
-    """What a user data register holds that is not an entry of the application's."""
+    """Contents of user data registers that are not entries of the application."""
 
     GLOBAL_TABLE = (0x1000_0000, "global internal table")
     SHADER_TABLE = (0x1000_0001, "per-shader internal table")
@@ -156,12 +157,12 @@ MAX_ENTRIES = 0x1000_0000
 
 
 def user_data(value: int) -> UserData | int | None:
-    """What a word of the mapping stands for: something of the driver's, an entry's number, or nothing that is known."""
+    """The meaning of a mapping word: one of the driver's values, an entry's number, or nothing known."""
     return value if value < MAX_ENTRIES else _BY_CODE.get(value)
 
 
 def user_data_text(value: int) -> str:
-    """The same in words."""
+    """The same as text."""
     found = user_data(value)
     if isinstance(found, int):
         return f"entry {found}"
@@ -169,12 +170,12 @@ def user_data_text(value: int) -> str:
 
 
 def register_pairs(data: bytes) -> Iterator[tuple[int, int]]:
-    """Registers and values that follow one another as dwords."""
+    """Consecutive pairs of register and value, as dwords."""
     return cast("Iterator[tuple[int, int]]", _PAIR.iter_unpack(data[: len(data) // 8 * 8]))
 
 
 def register_text(number: int, value: int) -> str:
-    """The name of a register, and of user data what it holds; empty for one that is not known."""
+    """The name of a register, with its contents for user data; empty if it is unknown."""
     name = REGISTER_NAMES.get(number, "")
     return f"{name}: {user_data_text(value)}" if "USER_DATA" in name else name
 

@@ -1,7 +1,7 @@
-"""The shaders of code objects for AMDPAL, Mesa and no operating system: symbols, and the registers set up for them.
+"""The shaders of code objects for AMDPAL, Mesa or no operating system: symbols, and the registers set up for them.
 
 PAL's metadata has pipelines with hardware stages, and registers by number (versions 1 and 2) or by field (version 3).
-Mesa's objects, and those for no operating system, have a section with pairs of register and value, a record for each
+Mesa's objects, and those for no operating system, have a section with pairs of register and value, in one record per
 function.
 """
 
@@ -46,7 +46,7 @@ _WAVE32: Final = {
     HardwareStage.GS: (_STAGES_EN, 1 << 22),
     HardwareStage.VS: (_STAGES_EN, 1 << 23),
 }
-"""Which bit of which register asks for waves of 32 lanes."""
+"""The bit and register that request waves of 32 lanes."""
 
 _STAGE_FIELDS: Final = {
     ".float_mode": (0, 12), ".debug_mode": (0, 22), ".ieee_mode": (0, 23), ".fp16_overflow": (0, 26),
@@ -57,7 +57,7 @@ _COMPUTE_FIELDS: Final = {
     ".tgid_x_en": (1, 7), ".tgid_y_en": (1, 8), ".tgid_z_en": (1, 9), ".tg_size_en": (1, 10),
     ".tidig_comp_cnt": (1, 11),
 }  # fmt: skip
-"""Where in PGM_RSRC1 (0) or PGM_RSRC2 (1) the fields of version 3 belong."""
+"""The positions of version 3's fields in PGM_RSRC1 (0) or PGM_RSRC2 (1)."""
 
 _FIXED_MAPPING: Final = {
     0: UserData.GLOBAL_TABLE.code,
@@ -67,39 +67,39 @@ _FIXED_MAPPING: Final = {
     13: UserData.GROUP_COUNTS.code,
     15: UserData.GDS_RANGE.code,
 }
-"""PAL's compute user data registers where the metadata has no mapping of its own."""
+"""PAL's compute user data registers if the metadata has no mapping."""
 
 
 class ShaderProgram(Struct, frozen=True):
-    """A shader, with what a driver would set up for it."""
+    """A shader, with the values that a driver would set up for it."""
 
     symbol: str
     stage: HardwareStage
     os_abi: int
     registers: Mapping[int, int]
-    """By number in dwords, those of other stages of its pipeline too."""
+    """By number in dwords, including those of other stages of its pipeline."""
     mapping: Mapping[int, int]
-    """What its user data registers hold, by their index: words as `user_data` reads them."""
+    """The contents of its user data registers, by their index: words as `user_data` reads them."""
     scratch: int = 0
-    """Bytes for each lane."""
+    """Bytes per lane."""
     lds: int = 0
-    """Bytes for each workgroup that the metadata speaks of; the registers may ask for more."""
+    """Bytes per workgroup according to the metadata; the registers may request more."""
     wave_size: int = 0
-    """0: as registers say, or the target's usual one."""
+    """0: according to the registers, or the target's default."""
 
     def with_registers(self, registers: Mapping[int, int]) -> ShaderProgram:
-        """The same with other values of some registers; those of user data say what these hold."""
+        """The same with other values of some registers; values for user data registers say what these contain."""
         first = self.stage.user_data
         mapped = {number - first: value for number, value in registers.items() if number >= first}
         return replace(self, registers={**self.registers, **registers}, mapping={**self.mapping, **mapped})
 
     def descriptor(self, target: Target) -> KernelDescriptor:
-        """The registers as a kernel descriptor has them."""
+        """The registers as a kernel descriptor."""
         stage, registers = self.stage, self.registers
         word1, word2 = (registers.get(stage.rsrc1 + n, 0) for n in (0, 1))
         word3 = registers.get(0x2E28, 0) if stage is HardwareStage.CS else 0
         if stage is not HardwareStage.CS:
-            word2 &= 0x3F  # what else there is differs from stage to stage
+            word2 &= 0x3F  # the other fields differ from stage to stage
         return shader_descriptor(target, (word1, word2, word3), self.scratch, self.lds, self._is_wave32(target))
 
     def _is_wave32(self, target: Target) -> bool:
@@ -167,11 +167,12 @@ def _pal_shader(
             words[word] |= _number(source, key) << shift & 0xFFFF_FFFF
     granule = target.vgpr_granule(found.wave_size or target.default_wave_size)
     words[0] |= max(0, -(-min(entry.integer(".vgpr_count"), target.max_vgprs) // granule) - 1) & 63
-    blocks = -(-min(entry.integer(".sgpr_count"), 128) // 8) - 1  # of 8; GFX9 allocates two at a time, GFX10 all
+    # units of 8 registers; GFX9 allocates two at a time, GFX10 all
+    blocks = -(-min(entry.integer(".sgpr_count"), 128) // 8) - 1
     words[0] |= max(0, blocks) << 6
     return replace(
         found, registers={**registers, stage.rsrc1: words[0], stage.rsrc1 + 1: words[1]},
-        wave_size=found.wave_size or target.default_wave_size,  # fields of version 3 say nothing else of it
+        wave_size=found.wave_size or target.default_wave_size,  # version 3's fields give nothing else of it
     )  # fmt: skip
 
 
@@ -189,7 +190,7 @@ def _mapping(stage: HardwareStage, registers: Mapping[int, int], entry: Metadata
 
 
 def _early_pal_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
-    """Of the first form of PAL's metadata: pairs of registers and values, and entry points of fixed names."""
+    """Shaders from the first form of PAL's metadata: pairs of register and value, and entry points with fixed names."""
     registers: dict[int, int] = {}
     for note in code_object.notes:
         if note.owner == "AMD" and note.type == NT_AMD_PAL_METADATA:
@@ -203,7 +204,7 @@ def _early_pal_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
 
 
 _SCRATCH: Final = 0x1000_0044
-"""Bytes of scratch in the first form, a pseudo register: of LS, the other stages follow in order."""
+"""Bytes of scratch in the first form, a pseudo register: for LS, the other stages follow in order."""
 
 
 def _recorded_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
@@ -220,7 +221,7 @@ def _recorded_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
         raise code_object.source.error(reason, section=CONFIG)
     stages = {stage.rsrc1: stage for stage in HardwareStage}
     for symbol, (stage, registers) in zip(functions, records, strict=True):
-        # functions that are called have records too, with nothing in COMPUTE_PGM_RSRC1
+        # called functions have records too, with 0 in COMPUTE_PGM_RSRC1
         if symbol.type == SymbolType.FUNC and (registers[stage] or stage != HardwareStage.CS.rsrc1):
             shader = ShaderProgram(symbol.name, stages[stage], code_object.os_abi, registers, {})
             yield replace(shader, scratch=_scratch(shader, code_object.target))
@@ -247,7 +248,7 @@ def _records(code_object: CodeObject) -> Iterator[tuple[int, dict[int, int]]]:
 
 
 def _scratch(shader: ShaderProgram, target: Target) -> int:
-    """Bytes for each lane, from those for a wave in TMPRING_SIZE (WAVESIZE, from bit 12)."""
+    """Bytes per lane, from those per wave in TMPRING_SIZE (WAVESIZE, from bit 12)."""
     register = _COMPUTE_TMPRING if shader.stage is HardwareStage.CS else _GRAPHICS_TMPRING
     size = shader.registers.get(register, 0) >> 12
     late = target.generation >= Generation.GFX11
@@ -256,7 +257,7 @@ def _scratch(shader: ShaderProgram, target: Target) -> int:
 
 
 def mapping_text(shader: ShaderProgram, count: int) -> str:
-    """What the first ``count`` registers of user data hold, in words: ``s0 spill table, s1-s3 entries 0-2``."""
+    """The contents of the first ``count`` user data registers as text: ``s0 spill table, s1-s3 entries 0-2``."""
     mapping, parts, index = shader.mapping, [], 0
     if shader.os_abi == OsAbi.AMDGPU_MESA3D:
         parts, index = ["s0-s1 scratch"] if count else [], 2

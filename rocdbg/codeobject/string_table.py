@@ -16,8 +16,8 @@ _SLACK = 1 << 16
 class StringTable:
     """The NUL-terminated strings of one section.
 
-    Names may share bytes (``kernel`` is the end of ``my_kernel``), but not without end: a name per byte of one
-    long string would take the square of its size. `check` is called before many are read.
+    Names may share bytes (``kernel`` is the end of ``my_kernel``), but only within limits: one name per byte of a long
+    string would take the square of its size. `check` is called before many names are read.
     """
 
     def __init__(self, source: Source, name: str, data: bytes) -> None:
@@ -27,7 +27,7 @@ class StringTable:
         self._known: dict[int, str] = {}
 
     def get(self, offset: int) -> str | None:
-        """The string at ``offset``; None if it does not end inside."""
+        """The string at ``offset``; None if it does not end within the section."""
         known = self._known.get(offset)
         if known is not None:
             return known
@@ -38,9 +38,9 @@ class StringTable:
         return text
 
     def check(self, offsets: Sequence[int] | np.ndarray[Any, np.dtype[Any]]) -> None:
-        """Raise `CodeObjectError` if the strings at these offsets are several times as long as the table."""
+        """Raise `CodeObjectError` if the strings at these offsets together are several times as long as the table."""
         starts = np.sort(np.asarray(offsets, np.int64))
-        starts = starts[np.flatnonzero(np.diff(starts, prepend=-1))]  # np.unique loads numpy.ma
+        starts = starts[np.flatnonzero(np.diff(starts, prepend=-1))]  # np.unique imports numpy.ma
         ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == 0)
         if not len(ends):
             return

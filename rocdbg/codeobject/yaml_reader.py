@@ -1,17 +1,19 @@
 """YAML of code object V2, as plain maps, lists and text.
 
-The parser's events are put together here, with a count kept: a library's composer calls itself for every bracket
-(a deep text ends the process), and makes gigabytes of a few aliases that name each other.
+The parser's events are assembled here and counted, because a library's composer recurses for every bracket (a deep text
+ends the process), and expands a few aliases that refer to each other to gigabytes.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from rocdbg import work
+
 MAX_SIZE = 4 << 20
-"""Bytes of text that are read; a kernel takes about two kilobytes."""
+"""Maximum number of bytes of text that are read; a kernel takes about two kilobytes."""
 _DEEPEST = 32
-"""Nested maps and sequences; compilers need six."""
+"""Maximum nesting of maps and sequences; compilers need six."""
 
 
 class YamlDamage(Exception):
@@ -28,7 +30,7 @@ def read_yaml(text: str) -> Any:
     if len(text) > MAX_SIZE:
         raise YamlDamage(f"{len(text)} characters, the limit is {MAX_SIZE}")
     documents: list[Any] = []
-    # Of each open map or list: itself, and the key that waits for its value (None where a key is next).
+    # For each open map or list: itself, and the key that waits for its value (None if a key is next).
     stack: list[tuple[dict[str, Any] | list[Any], str | None]] = []
 
     def put(value: Any) -> None:
@@ -50,6 +52,7 @@ def read_yaml(text: str) -> Any:
 
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+            work.unit()
             if isinstance(event, yaml.ScalarEvent):
                 put(event.value)
             elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
@@ -63,7 +66,7 @@ def read_yaml(text: str) -> Any:
             elif isinstance(event, yaml.AliasEvent):
                 raise YamlDamage("aliases, which no compiler writes")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        if "nesting depth" in str(error):  # libyaml, newer than 0.2.5, looks ahead and has a limit of its own
+        if "nesting depth" in str(error):  # libyaml newer than 0.2.5 looks ahead and has a limit of its own
             raise YamlDamage(f"nested deeper than {_DEEPEST}") from None
         raise YamlDamage(str(error).splitlines()[0] if str(error) else type(error).__name__) from None
     return documents[0] if documents else None

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from rocdbg.arch.address_spaces import LANE_SPACES, address_space_names
 from rocdbg.debugger.frames.frame_registers import special_names
+from rocdbg.debugger.reports.kernel_registers import GROUPS
 from rocdbg.debugger.reports.symbol_queries import CODE, SYMBOLS
 from rocdbg.dwarf.info.all_names import NameKind
 from rocdbg.dwarf.info.types import ClassType, PointerType, Type, VectorType
@@ -27,6 +29,8 @@ _TAG_KINDS = (NameKind.STRUCT, NameKind.CLASS, NameKind.UNION, NameKind.ENUM)
 _NAMES = (
     NameKind.FUNCTION, NameKind.VARIABLE, NameKind.ENUMERATOR, NameKind.SYMBOL, NameKind.DATA_SYMBOL, NameKind.TYPE,
 )
+_SHORTEST_SPACE = 3
+"""Letters of an address space that are typed before it is offered."""
 _LAST_WORD = re.compile(r"\b(\w+)\s+$")
 _MEMBER = re.compile(r"(.*?)(\.|->)(\w*)$", re.DOTALL)
 
@@ -55,7 +59,7 @@ def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[s
     if kind == "type":
         return session.symbols.names_starting(word, _TAGS.get(_tag(word, text), (NameKind.TYPE,)))
     if kind == "register":
-        return _registers(session)
+        return [*_registers(session), *GROUPS]
     if kind == "kernel":
         return session.launch.kernel_names()
     if kind == "plugin":
@@ -123,7 +127,14 @@ def _expression(session: Session, word: str, text: str) -> Iterable[str]:
     names = [v.name for v in environment.local_variables() if v.name]
     if word:
         names += session.symbols.names_starting(word, _NAMES) if session.inferior.program is not None else []
-    return names
+    return names + _spaces(session) if len(word) >= _SHORTEST_SPACE else names
+
+
+def _spaces(session: Session) -> list[str]:
+    """Address spaces with what stands behind their names: ``local#``, ``private_lane9#``."""
+    thread = session.focus.current.thread
+    lanes = LANE_SPACES if thread is None else session.inferior.lane_count(thread)
+    return [f"{name}#" for name in (*address_space_names(), *(f"private_lane{lane}" for lane in range(lanes)))]
 
 
 def _members(session: Session, expression: str) -> list[str]:

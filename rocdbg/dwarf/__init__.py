@@ -1,8 +1,8 @@
 """DWARF with the extensions for heterogeneous debugging: a library that knows no debugger and no GPU.
 
     from rocdbg import dwarf
-    dwarf.open("saxpy.co")                                  # units and entries, and what their attributes say
-    dwarf.decode(data), dwarf.format_expression(data)       # what an expression says
+    dwarf.open("saxpy.co")                                  # units and entries, and their attributes
+    dwarf.decode(data), dwarf.format_expression(data)       # operations, as data or text
     dwarf.evaluate(data, dwarf.SimpleContext(lane=5, ...))  # a Value or a LocationDescription
     dwarf.parse_location_list(...), dwarf.parse_frames(...) # location lists, call frame information
 

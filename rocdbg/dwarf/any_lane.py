@@ -1,9 +1,10 @@
-"""Where an object is in every lane at once: one evaluation of its expression, and the lane put in afterwards.
+"""Where an object is in every lane at once: its expression is evaluated once, and the lane is filled in afterwards.
 
-The evaluator runs the expression with a lane that is none. Memory of that lane stands for each lane's own, and what
-producers write for a lane's dword of a vector register (`DW_OP_LLVM_push_lane, DW_OP_lit4, DW_OP_mul,
-DW_OP_LLVM_offset`) is one step here. Whatever else depends on the lane fails, as the evaluator and its
-storages refuse the number: such an expression has to be evaluated lane by lane. So does one that gives an error.
+The evaluator runs the expression with a placeholder instead of a lane number. Memory of the placeholder represents the
+memory of each lane, and the operations that producers emit to select a lane's dword of a vector register
+(`DW_OP_LLVM_push_lane, DW_OP_lit4, DW_OP_mul, DW_OP_LLVM_offset`) are treated as one step. Everything else that depends
+on the lane fails, because the evaluator and its storages reject the placeholder: such an expression has to be evaluated
+lane by lane. So does one that gives an error.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from rocdbg.dwarf.storage import (
 __all__ = ["ANY_LANE", "LaneDword", "at_lane", "depends_on_lane", "location_for_any_lane"]
 
 LANE_BITS = 32
-"""Of a vector register, per lane."""
+"""Bytes of a vector register per lane."""
 _STRIDES = {"offset": LANE_BITS // 8, "bit_offset": LANE_BITS}
-"""What the number of the lane is multiplied by on the way to its dword."""
+"""The lane number is multiplied by this to find its dword."""
 _SAME = (RegisterStorage, ImplicitStorage, ImplicitPointerStorage, UndefinedStorage)
 
 
 class LaneDword(Storage):
-    """The dword of a lane, whichever it is, in a vector that begins at ``whole``. It can be neither read nor written.
+    """The dword of an unspecified lane in a vector that begins at ``whole``. It can be neither read nor written.
 
-    It has no more than 32 bits: what a lane reads beyond them is not the same for all.
+    It has only 32 bits: what lies beyond them differs from lane to lane.
     """
 
     __slots__ = ("kind", "whole")
@@ -57,10 +58,10 @@ class LaneDword(Storage):
 
 
 def location_for_any_lane(expression: Expression, context: Context) -> LocationDescription:
-    """The location in all lanes at once (A.2.5.4): `at_lane` gives a lane's.
+    """The location in all lanes at once (A.2.5.4); `at_lane` gives the location in one lane.
 
-    ``context`` has the lane `ANY_LANE` and is otherwise that of any of the lanes. Raises an error where the location
-    is not of one form for all of them; which, means nothing.
+    ``context`` has the lane `ANY_LANE`; otherwise it may be the context of any of the lanes. Raises an error if the
+    location does not have the same form in all of them; the kind of error has no meaning.
     """
     machine = Machine(context, expression.dialect, context.object, Budget())
     machine.run(_fused(expression.data, expression.dialect, (machine.bits + 7) >> 3, context.offset_size))
@@ -106,9 +107,9 @@ def _lane_dword(m: Machine, operands: Operands) -> None:
 
 
 def at_lane(location: LocationDescription, lane: int) -> LocationDescription:
-    """The location in a lane (A.2.5.3), of one that `location_for_any_lane` gave, or of a part of it.
+    """The location in one lane (A.2.5.3), given a result of `location_for_any_lane` or a part of one.
 
-    Raises an error where the evaluator has to be asked.
+    Raises an error where only the evaluator can give the location.
     """
     if len(location.places) == 1:
         place = location.places[0]
@@ -139,7 +140,7 @@ def _place_at(place: Place, lane: int) -> Place:
 
 
 def depends_on_lane(location: LocationDescription) -> bool:
-    """Whether lanes may have a location (A.2.5.3) of `location_for_any_lane` in different places."""
+    """Whether a result of `location_for_any_lane` (A.2.5.3) may be a different place in each lane."""
     for place in location.places:
         storage = place.storage
         if isinstance(storage, MemoryStorage):

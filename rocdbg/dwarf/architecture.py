@@ -1,8 +1,8 @@
 """What the evaluator must know of a target architecture, and a registry of architectures by name.
 
 The evaluator knows no GPU: everything specific comes from an `Architecture` record
-(A.2.5.1, "a current target architecture"). Records are made by the layer that owns the
-numbers and registered under a name with a loader, so that nothing is imported before use.
+(A.2.5.1, "a current target architecture"). The layer that owns the numbers makes the records and registers each under a
+name, with a loader, so that nothing is imported before use.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class DefaultRule(Enum):
 class AddressSpace(Struct, frozen=True):
     """One DWARF address space of an architecture (A.2.13).
 
-    `number` is the DWARF identifier, `address_bits` the size of an address. `per_lane` spaces
-    need a current lane when a location is created; in spaces that merely `sees_lane`, such as a generic one,
-    some addresses do. `alias` and `lane` describe an identifier that
-    stands for one lane of another space (the private_lane<N> identifiers of the 2020 proposal).
+    `number` is the DWARF identifier, `address_bits` the size of an address. In a `per_lane` space, creating a location
+    requires a current lane; in a space with only `sees_lane`, such as a generic one, only some addresses require it.
+    `alias` and `lane` describe an identifier that stands for one lane of another space (the private_lane<N> identifiers
+    of the 2020 proposal).
     """
 
     number: int
@@ -58,15 +58,16 @@ class AddressSpace(Struct, frozen=True):
 
 
 def _one_element(number: int) -> int:
-    """Registers are not vectors unless the architecture says so."""
+    """By default a register is not a vector."""
     return 1
 
 
 class Processor(Struct, frozen=True):
-    """What a processor's usual code does with its stack: expressions leave it out (`rocdbg.dwarf.normalisation`).
+    """How a processor's code usually addresses its stack, which expressions do not state
+    (`rocdbg.dwarf.normalisation`).
 
-    `swizzled_stack`: stack and frame pointers are offsets for the whole wave, since scratch is accessed through a
-    buffer descriptor; else they are each lane's own. `wave_size` is the compiler's default.
+    `swizzled_stack`: stack and frame pointers are offsets for the whole wave, because scratch is accessed through a
+    buffer descriptor; otherwise they are per-lane offsets. `wave_size` is the compiler's default.
     """
 
     swizzled_stack: bool
@@ -98,7 +99,7 @@ class Architecture(Struct, frozen=True, dict=True):
     default_rule: DefaultRule = DefaultRule.UNDEFINED
     dialect_address_spaces: Mapping[str, Mapping[int, AddressSpace]] = field(default_factory=dict)
     processor: Callable[[str], Processor | None] = _no_processor
-    """Facts of a processor by name; None for one that is not of this architecture."""
+    """Looks up the facts of a processor by name; None if it does not belong to this architecture."""
 
     def address_space(self, number: int, dialect: str = "amd") -> AddressSpace | None:
         """The address space with this DWARF identifier (A.2.13), or None if the architecture defines none."""
@@ -130,14 +131,14 @@ UNSPECIFIED = Architecture(
     register_size=_no_register,
     register_name=_plain_name,
 )
-"""Stands for "no architecture in the context": one 64-bit address space and no registers."""
+"""Used if the context has no architecture: one 64-bit address space and no registers."""
 
 _LOADERS: dict[str, Callable[[], Architecture]] = {}
 _LOADED: dict[str, Architecture] = {}
 
 
 def register_architecture(name: str, loader: Callable[[], Architecture]) -> None:
-    """Make an architecture known under `name`; `loader` is called when it is first asked for."""
+    """Register an architecture under `name`; `loader` is called when it is first requested."""
     _LOADERS[name] = loader
     _LOADED.pop(name, None)
 
@@ -148,7 +149,9 @@ def architecture_names() -> tuple[str, ...]:
 
 
 def architecture_by_name(name: str) -> Architecture:
-    """The architecture registered under `name`; an `EvaluationError` names the known ones if there is none."""
+    """The architecture registered under `name`; if there is none, raises an `EvaluationError` that lists the known
+    names.
+    """
     found = _LOADED.get(name)
     if found is None:
         loader = _LOADERS.get(name)

@@ -1,7 +1,7 @@
 """Names of attribute codes, which depend on the dialect, the tag and the form's class (A.7.5.4).
 
-The heterogeneous attributes took vendor codes that upstream LLVM has since given to others. Which is meant
-follows from the dialect of the unit, the tag the attribute sits on, and the class of its form.
+The heterogeneous attributes took vendor codes that upstream LLVM has since given to others. The dialect of the unit,
+the tag of the entry and the class of the attribute's form determine which is meant.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def _rows() -> list[AttributeInfo]:
         (0x3E08, "active_lane", extended, _SUBPROGRAMS, _EXPRESSION),
         (0x3E09, "augmentation", extended, _UNITS, frozenset({"string"})),
         (0x3E0A, "lanes", extended, _SUBPROGRAMS, _CONSTANT),
-        # Listed with the code of lanes: only its expressions can be distinguished.
+        # Listed with the same code as lanes: it can be distinguished only if it is an expression.
         (0x3E0A, "iterations", ("amd",), _SUBPROGRAMS, _EXPRESSION),
         (0x3E0B, "lane_pc", extended, _SUBPROGRAMS, _EXPRESSION),
         (0x3E0C, "vector_size", extended, _BASE, _CONSTANT),
         # "TBA" in the text; the codes upstream announced are taken for the amd dialect as well.
-        # AMD's compilers up to those made of LLVM 21 wrote it under a code that upstream has for labels of coroutines.
+        # AMD's compilers based on LLVM up to 21 wrote it with a code that upstream uses for labels of coroutines.
         (0x3E0D, "memory_space", newer, _POINTERS | _OBJECTS, _CONSTANT),
         (0x3E0F, "memory_space", newer, _POINTERS | _OBJECTS, _CONSTANT),
         (0x3E10, "address_space", newer, _POINTERS | _BASE, _CONSTANT),
@@ -89,7 +89,7 @@ def _rows() -> list[AttributeInfo]:
 
 
 ATTRIBUTES: tuple[AttributeInfo, ...] = tuple(_rows())
-"""The vendor attributes whose meaning depends on the dialect, and their neighbours."""
+"""The vendor attributes whose meaning depends on the dialect, and those with neighbouring codes."""
 
 
 @lru_cache(maxsize=1)
@@ -109,7 +109,7 @@ def attribute_name(
     """The name of an attribute code (A.7.5.4), or None where it has no meaning on that tag in that class.
 
     `tag` ("DW_TAG_subprogram") and `form_class` ("exprloc", "loclist", "constant", "string", "flag", ...) may be None
-    for not known; the first meaning that fits is then given. Raises nothing: what is unknown is None.
+    if not known; the first meaning that fits is then returned. Never raises: an unknown attribute gives None.
     """
     known = False
     for row in ATTRIBUTES:

@@ -1,4 +1,4 @@
-"""The context of a calling frame, made of the callee's context and where it kept the registers."""
+"""The context of a calling frame, derived from the callee's context and from where the callee saved registers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["CallerContext"]
 class CallerContext:
     """The frame that called the frame of `callee` (A.6.4); implements `Context`.
 
-    `locate(number)` tells where the caller's registers are; each is asked for once. `pc` is an address within
-    the call instruction, or None if unknown. Thread, lane, iteration and memory are the callee's. Frame
+    `locate(number)` gives the location of a register of the caller; it is called once for each register. `pc` is an
+    address within the call instruction, or None if unknown. Thread, lane, iteration and memory are the callee's. Frame
     base and object are not specified until they are set. With `frames` the CFA and the registers on entry come from
-    call frame information; without it the CFA is unknown and the architecture's default rules hold. `row` is
-    the callee's row, if `locate` follows one: unmodified registers are then found across any number of frames.
+    call frame information; without it the CFA is unknown and the architecture's default rules hold. `row` is the
+    callee's row, if `locate` follows one: unmodified registers can then be found across any number of frames.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class CallerContext:
         row: Row | None = None,
     ) -> None:
         self.callee = callee
-        # Memory and unit are those of the first frame: not asked for through every frame in between.
+        # Memory and unit are those of the first frame: ask it directly, not through every frame in between.
         self._first: Context = callee._first if isinstance(callee, CallerContext) else callee
         self.architecture: Architecture = callee.architecture
         self.offset_size: int = callee.offset_size
@@ -56,7 +56,7 @@ class CallerContext:
 
     @property
     def cfa(self) -> LocationDescription | None:
-        """The frame's CFA (A.6.4.2.2): as set, or after the call frame information at `pc`; None if unknown.
+        """The frame's CFA (A.6.4.2.2): as set, or from the call frame information at `pc`; None if unknown.
 
         Raises what `Row.cfa_location` raises.
         """
@@ -105,14 +105,14 @@ class CallerContext:
         self._first.write_memory(space, address, data, lane)
 
     def indexed_address(self, index: int) -> int:
-        """Entry `index` of .debug_addr (A.2.5.4.3.1): the first frame's unit answers; raises what it raises."""
+        """Entry `index` of .debug_addr (A.2.5.4.3.1), from the first frame's unit; raises what that raises."""
         return self._first.indexed_address(index)
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
-        """What an entry offers (A.2.5.4.2): the first frame's unit answers, for this frame; raises what it raises."""
+        """What an entry offers (A.2.5.4.2), from the first frame's unit but for this frame; raises what that raises."""
         content, context = self._first.die(offset, unit_relative)
         return content, self if context is self._first else context
 
     def tls_location(self, address: int) -> LocationDescription:
-        """Where thread-local storage is (A.2.5.4.4.3): the thread answers; raises what it raises."""
+        """Where the thread has its thread-local storage (A.2.5.4.4.3); raises what the first frame's context raises."""
         return self._first.tls_location(address)

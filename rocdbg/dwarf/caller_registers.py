@@ -1,4 +1,4 @@
-"""Where the registers of a calling frame are (A.6.4.1): each looked for once, and across any number of frames."""
+"""Where the registers of a calling frame are (A.6.4.1): each is looked up once, across any number of frames."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rocdbg.errors import Error
 __all__ = ["CallerRegisters", "HasRegisters", "KeepsRegisters", "default_location"]
 
 _STEP = 4
-"""Frames that a rule's expressions may recurse through."""
+"""How many frames a rule's expressions may recurse through."""
 
 
 class HasRegisters(Protocol):
-    """A frame, as far as its registers are concerned."""
+    """A frame that can locate its registers."""
 
     def register_location(self, number: int) -> LocationDescription:
         """Where a register of the frame is."""
@@ -25,7 +25,7 @@ class HasRegisters(Protocol):
 
 
 class KeepsRegisters(Protocol):
-    """Rules of a frame, as far as registers are concerned that it has not modified; `Row` is one."""
+    """A frame's rules, reduced to which registers it has not modified; `Row` implements it."""
 
     def keeps(self, number: int, architecture: Architecture) -> bool:
         """Whether the frame has not modified a register."""
@@ -35,9 +35,9 @@ class KeepsRegisters(Protocol):
 class CallerRegisters:
     """The registers of the frame that called `callee` (A.6.4.1); implements `HasRegisters`.
 
-    `locate(number)` follows the callee's rules. `row` are those rules where they are known, `below` the registers of
-    the callee if that was called itself: what no frame in between has modified is then found in a loop, not by
-    recursion. Locations hold as long as the stack is not changed.
+    `locate(number)` follows the callee's rules. `row` holds those rules if they are known, and `below` the registers of
+    the callee if the callee has a caller context itself: registers that no frame in between has modified are then found
+    in a loop, not by recursion. Locations remain valid until the stack changes.
     """
 
     __slots__ = ("_below", "_callee", "_failures", "_locate", "_locations", "_row")
@@ -58,16 +58,16 @@ class CallerRegisters:
         found = self._locations.get(number)
         if found is not None:
             return found
-        # A rule may ask for registers of the callee, whose rule asks for those of its callee ...: they are looked for
-        # from the innermost frame on, in steps that are small enough for a recursion each.
+        # A rule may need registers of the callee, whose rule needs those of its own callee, and so on: search
+        # from the innermost frame outwards, in steps that are each small enough for recursion.
         unknown = self._unknown(number)
         for frame in reversed(unknown[_STEP::_STEP]):
-            with contextlib.suppress(Error):  # perhaps it is not needed
+            with contextlib.suppress(Error):  # it may not be needed
                 frame._find(number, architecture)
         return self._find(number, architecture)
 
     def _unknown(self, number: int) -> list[CallerRegisters]:
-        """This frame and those below it that do not know the register's place yet."""
+        """This frame and the frames below it that have not located the register yet."""
         unknown: list[CallerRegisters] = []
         frame: CallerRegisters | None = self
         while frame is not None and number not in frame._locations:
@@ -95,7 +95,7 @@ class CallerRegisters:
         return found
 
     def _follow(self, number: int) -> LocationDescription:
-        """What the callee's rules say; what is wrong with them is kept too."""
+        """The location that the callee's rules give; an error in the rules is cached too."""
         failure = self._failures.get(number)
         if failure is not None:
             raise failure.with_traceback(None)
@@ -107,7 +107,7 @@ class CallerRegisters:
 
 
 def default_location(callee: HasRegisters, number: int, architecture: Architecture) -> LocationDescription:
-    """Where a register of the frame that called `callee` is if no call frame information tells (A.6.4.1, item 10)."""
+    """Where a register of the frame that called `callee` is if no call frame information says so (A.6.4.1, item 10)."""
     if architecture.default_rule is DefaultRule.SAME_VALUE:
         return callee.register_location(number)
     return undefined_location()

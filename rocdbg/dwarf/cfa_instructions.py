@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.cfi_rules import (
     CfaExpression,
     CfaRegister,
@@ -86,7 +87,7 @@ def _rows() -> list[InstructionInfo]:
         (0x15, "val_offset_sf", (uleb, sleb), DIALECTS),
         (0x16, "val_expression", (uleb, block), DIALECTS),
         (0x1D, "MIPS_advance_loc8", (u8,), DIALECTS),
-        # Codes of other architectures: they can be read, and mean nothing here.
+        # Codes of other architectures: they can be decoded, but have no meaning here.
         (0x2C, "AARCH64_negate_ra_state_with_pc", (), DIALECTS),
         (0x2D, "GNU_window_save", (), DIALECTS),
         (0x2E, "GNU_args_size", (uleb,), DIALECTS),
@@ -113,7 +114,7 @@ MAX_RULES = 8192
 MAX_OPERAND_BITS = 4096
 MAX_REMEMBERED = 256
 MAX_COPIED = 4_000_000
-"""Rules copied by remembering and restoring, over the whole program: ends hostile programs."""
+"""Limit on rules copied by remember_state and restore_state in a whole program: it stops hostile programs."""
 
 
 class _State(Struct):
@@ -127,8 +128,8 @@ _offset_rule = lru_cache(maxsize=1024)(OffsetRule)
 class Interpreter:
     """Runs call frame instructions; between calls of `run`, `cfa` and `rules` are the current row.
 
-    `read_address` reads the operand of set_loc, as the entry's own addresses are encoded; None is an address that
-    cannot be known. `initial` are the rules of the CIE, for restore.
+    `read_address` reads the operand of set_loc, in the encoding of the entry's own addresses; it returns None if the
+    address cannot be known. `initial` holds the rules of the CIE, for restore.
     """
 
     def __init__(
@@ -155,16 +156,17 @@ class Interpreter:
         self.copied = 0
 
     def keep_rules(self) -> None:
-        """Leave the current `rules` to the caller: they are copied before the next change."""
+        """Hand the current `rules` to the caller: they are copied before the next change."""
         self._shared = True
 
     def run(self, cursor: Cursor, pc: int | None) -> int | None:
-        """Execute up to the row that contains `pc` (None: to the end).
+        """Execute instructions up to the row that contains `pc` (None: to the end).
 
         Returns the address where the next row begins, or None if there is no next row.
         """
         data, end = cursor.data, cursor.end
         while cursor.position < end:
+            work.unit()
             offset = cursor.position
             code = data[offset]
             # The most frequent instructions, in their usual forms.
@@ -233,7 +235,7 @@ class Interpreter:
                 return cursor.unsigned(8)
 
     def _execute(self, meaning: str, operands: list[int | bytes]) -> int | None:
-        """Execute one instruction; the new location if it creates a row."""
+        """Execute one instruction; returns the new location if it creates a row."""
         if meaning == "nop":
             return None
         first = operands[0] if operands else 0
@@ -280,9 +282,9 @@ class Interpreter:
         if not self._stack:
             raise IllFormed("there is no remembered state")
         state = self._stack.pop()
-        # The CFA is part of what is remembered, as all producers take it.
+        # The CFA is remembered too, as all producers assume.
         self.cfa, self.rules = state.cfa, state.rules
-        self._shared = True  # rows since may hold these rules
+        self._shared = True  # rows created since may share these rules
 
     def _new_cfa(self, meaning: str, operands: list[int | bytes]) -> CfaRule:
         if meaning == "def_cfa_expression":

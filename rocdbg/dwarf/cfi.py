@@ -1,11 +1,10 @@
 """Call frame information: .debug_frame and .eh_frame, indexed by program location (A.6.4.1).
 
-A CIE whose augmentation is not known is not used, as only a few of its fields could be read. Known are
-none, the vendor strings of AMD ("[amd:v0.0]", "[amdgpu:v0.0]", and "[llvm:v0.0]" of its compilers, any minor
-version), and in
-.eh_frame those that begin with "z". A CIE without augmentation whose functions have no rules at all, as
-upstream LLVM emits for AMDGPU, is not call frame information either: read literally, every caller would be
-the function itself.
+A CIE with an unknown augmentation is not used, because only a few of its fields could be read. The known ones are the
+empty augmentation, the vendor strings of AMD ("[amd:v0.0]", "[amdgpu:v0.0]", and "[llvm:v0.0]" of its compilers, any
+minor version), and in .eh_frame those that begin with "z". A CIE without augmentation whose functions have no rules at
+all, as upstream LLVM emits for AMDGPU, is not call frame information either: read literally, every caller would be the
+function itself.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.caller_context import CallerContext
 from rocdbg.dwarf.cfa_instructions import Interpreter
 from rocdbg.dwarf.cfi_rows import Row
@@ -32,10 +32,10 @@ __all__ = ["Cie", "Fde", "FrameTable", "parse_frames"]
 
 _VENDOR = re.compile(rb"\[(?:amd|amdgpu|llvm):v0\.[0-9]+(?::[^\]]*)?\]")
 _KEPT = 400_000
-"""Rows and rules kept in all, and of one entry."""
+"""Limits on rows and rules kept: in total, and for one entry."""
 _KEPT_PER_ENTRY = 100_000
 _FIRSTS = 4096
-"""Entries of which only one row is kept."""
+"""How many entries may have a single row kept."""
 _OMITTED = 0xFF
 
 
@@ -51,7 +51,7 @@ class Cie(Struct):
     data_alignment_factor: int
     return_address_register: int
     instructions: tuple[int, int]
-    """First and end offset."""
+    """Offsets of its first byte and of its end."""
     pointer_encoding: int = 0
     has_augmentation_data: bool = False
     is_signal_frame: bool = False
@@ -69,15 +69,15 @@ class Fde(Struct, frozen=True):
 
 
 def _segments(fdes: list[Fde]) -> tuple[list[int], list[int]]:
-    """Where segments of addresses begin, and which of the sorted entries each belongs to (-1: none).
+    """The start addresses of segments, and the index of the sorted entry that each belongs to (-1: none).
 
-    Where entries overlap, the one that begins last has the addresses: so a search never has to go back.
+    Where entries overlap, the one that begins last owns the addresses, so that a search never has to go back.
     """
     if all(before.end <= after.start for before, after in pairwise(fdes)):
         return [fde.start for fde in fdes], list(range(len(fdes)))
     bounds = sorted({bound for fde in fdes for bound in (fde.start, fde.end)})
     owners: list[int] = []
-    open_entries: list[int] = []  # a heap of negated indices; entries that have ended are dropped at its top
+    open_entries: list[int] = []  # a heap of negated indices; entries that have ended are dropped from its top
     following = 0
     for bound in bounds:
         while following < len(fdes) and fdes[following].start <= bound:
@@ -90,7 +90,7 @@ def _segments(fdes: list[Fde]) -> tuple[list[int], list[int]]:
 
 
 class FrameTable:
-    """All usable entries of a section (A.6.4.1) by address; rows are computed when asked for, and cached."""
+    """All usable entries of a section (A.6.4.1) by address; rows are computed on demand and cached."""
 
     def __init__(
         self, section: bytes, address_size: int, dialect: str, eh_frame: bool, section_address: int,
@@ -112,7 +112,7 @@ class FrameTable:
     # Looking up
 
     def fde(self, pc: int) -> Fde | None:
-        """The entry of the function at `pc` (A.6.4.1), or None; of several the one that begins last."""
+        """The entry of the function at `pc` (A.6.4.1), or None; if there are several, the one that begins last."""
         index = self._find(pc)
         return None if index is None else self.fdes[index]
 
@@ -137,7 +137,7 @@ class FrameTable:
             if row is not None and row.start <= pc < row.end:
                 return row
             if row is None:
-                # Many functions are only asked for one row: the second question is worth all rows.
+                # For many functions only one row is ever requested: compute all rows at the second request.
                 row = self._first_row(index, pc)
                 if row is not None:
                     return row
@@ -152,7 +152,9 @@ class FrameTable:
         return row
 
     def _first_row(self, index: int, pc: int) -> Row | None:
-        """The row for `pc`, kept; None if there are no rules so far, so that all must be looked at."""
+        """The row for `pc`, which is then kept; None if there are no rules up to it, so that the whole entry must be
+        examined.
+        """
         fde = self.fdes[index]
         interpreter = self._interpreter(fde)
         cursor = Cursor(self._section, *fde.instructions, what="call frame information")
@@ -165,9 +167,9 @@ class FrameTable:
         return row
 
     def _remember(self, index: int) -> tuple[list[int], list[Row]]:
-        """The rows of one entry, kept for later: none if it has no rules.
+        """The rows of one entry, cached; empty if it has no rules.
 
-        Only those up to a first broken instruction, or to where they would take too much memory.
+        They end before the first broken instruction, or where they would take too much memory.
         """
         fde = self.fdes[index]
         rows: list[Row] = []
@@ -196,7 +198,7 @@ class FrameTable:
         return table
 
     def _compute(self, fde: Fde, pc: int) -> Row:
-        """One row, not kept."""
+        """One row, not cached."""
         interpreter = self._interpreter(fde)
         cursor = Cursor(self._section, *fde.instructions, what="call frame information")
         return self._row(interpreter, fde, interpreter.run(cursor, pc))
@@ -238,11 +240,12 @@ class FrameTable:
         return cie.interpreter
 
     def _address_reader(self, cie: Cie) -> Callable[[Cursor], int | None]:
-        """How set_loc's operand is read: in .eh_frame it is encoded as the entries' initial locations are."""
+        """The reader of set_loc's operand: in .eh_frame it has the same encoding as the entries' initial locations."""
         return lambda cursor: self._pointer(cursor, cie.pointer_encoding, cie.address_size)
 
     def unwind(self, context: Context) -> CallerContext | None:
-        """The context of the calling frame: its registers by the rules of this frame's row, its pc the call site.
+        """The context of the calling frame: the rules of this frame's row locate its registers, and its pc is the call
+        site.
 
         The pc is the return address less 1: an address within the call (A.6.4.4). A signal frame (augmentation "S")
         was not called, so there it is the return address itself: the interrupted instruction. None if there is no
@@ -292,6 +295,7 @@ class FrameTable:
         end = len(section)
         position = 0
         while position < end:
+            work.unit()
             cursor = Cursor(section, position, what="call frame information")
             start = position
             is_64 = False
@@ -471,10 +475,10 @@ def parse_frames(
 ) -> FrameTable:
     """The call frame information of a .debug_frame or .eh_frame section (A.6.4).
 
-    `address_size` holds for CIEs before version 4, which do not say it. `section_address` is where the section is
-    loaded, which .eh_frame pointers are relative to. Headers are read at once, instructions when a
-    row is asked for. Raises `DecodeError` with the section offset where the structure is broken; with a list of
-    `faults` these go there, and what else the section has can be used.
+    `address_size` applies to CIEs before version 4, which do not state it. `section_address` is the load address of the
+    section, to which .eh_frame pointers are relative. Headers are read at once, instructions when a row is requested.
+    Raises `DecodeError` with the section offset where the structure is broken; if a list of `faults` is given, errors
+    are appended to it instead, and the rest of the section can be used.
     """
     if dialect not in DIALECTS:
         raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")

@@ -30,7 +30,7 @@ __all__ = ["FORBIDDEN", "Row"]
 
 FORBIDDEN = frozenset(
     {
-        # They depend on other debug sections ...
+        # These depend on other debug sections ...
         "addrx",
         "call2",
         "call4",
@@ -62,7 +62,7 @@ _WHERE = "call frame information"
 _MAX_CHAIN = 32
 
 _CFA = -1
-"""Stands for the CFA among the register numbers of a chain of rules being followed."""
+"""Represents the CFA among the register numbers of a chain of rules."""
 
 
 class Row(Struct, frozen=True):
@@ -87,7 +87,7 @@ class Row(Struct, frozen=True):
         return self._cfa(context, ())
 
     def register_location(self, number: int, context: Context) -> LocationDescription:
-        """Where the value is that register `number` has in the calling frame (A.6.4.1).
+        """The location of the value that register `number` has in the calling frame (A.6.4.1).
 
         `context` is the frame this row belongs to. Raises `IllFormed` if a rule breaks the text's conditions or
         the rules depend on each other in a circle, `EvaluationError` if it cannot be evaluated.
@@ -179,7 +179,7 @@ class Row(Struct, frozen=True):
         return cfa
 
     def _other_register(self, number: int, rule: RegisterRule, context: Context) -> LocationDescription:
-        # The value is in R as this frame has it. A circle of such rules is ill-formed.
+        # The value is in this frame's R. A circle of such rules is ill-formed.
         seen = {number}
         other: Rule | None = rule
         while isinstance(other, RegisterRule):

@@ -1,7 +1,7 @@
 """Composite location storage (A.2.5.4.4.6): parts in a row, one location repeated, two selected by a mask.
 
-The vector forms of `DW_OP_LLVM_extend` and `DW_OP_LLVM_select_bit_piece` are kept as what
-they are: reading a 64-lane vector is a few operations on wide integers, not 64 nested objects.
+The vector forms of `DW_OP_LLVM_extend` and `DW_OP_LLVM_select_bit_piece` have their own storages: reading a 64-lane
+vector is a few operations on wide integers, not 64 nested objects.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rocdbg.errors import Error
 __all__ = ["CompositeStorage", "RepeatedStorage", "SelectedStorage"]
 
 MAX_WEIGHT = 1 << 14
-"""How many storages one composite may be built of, counting a part as often as it is used."""
+"""How many storages one composite may be built of; a part counts each time that it is used."""
 MAX_DEPTH = 128
 """How deeply composites may be nested."""
 MAX_FRAGMENTS = 1 << 16
@@ -68,7 +68,7 @@ class CompositeStorage(Storage):
         _limit(self.weight, self.depth)
 
     def _pieces(self, offset: int, bits: int) -> Iterator[tuple[LocationDescription, int, int, int]]:
-        """(location, first bit within the part, bits, position in the result) of what the range covers."""
+        """(location, first bit within the part, bits, position in the result) of each part that the range covers."""
         if not bits:
             return
         index = bisect_right(self.starts, offset) - 1
@@ -194,7 +194,7 @@ def expand_mask(mask: int, element_bits: int, count: int) -> int:
 class SelectedStorage(Storage):
     """`count` parts of `element_bits` bits; part N is at bit N * `element_bits` of `one` or `zero`.
 
-    Bit N of `mask` says of which (`DW_OP_LLVM_select_bit_piece`).
+    Bit N of `mask` selects `one` or `zero` (`DW_OP_LLVM_select_bit_piece`).
     """
 
     __slots__ = (
@@ -235,13 +235,13 @@ class SelectedStorage(Storage):
         try:
             value0, known0 = self.zero.read_known(bits, offset)
             value1, known1 = self.one.read_known(bits, offset)
-        except Error:  # a lane that is not selected may be out of reach: go lane by lane
+        except Error:  # a lane that is not selected may be out of bounds: go lane by lane
             return self._read_lanes(offset, bits)
         wide = expand_mask(mask, size, last - first + 1) >> offset - first * size & (1 << bits) - 1
         return value0 & ~wide | value1 & wide, known0 & ~wide | known1 & wide
 
     def _lanes(self, offset: int, bits: int) -> Iterator[tuple[LocationDescription, int, int, int]]:
-        """(location, offset into it, bits, position in the result), runs of equal mask bits joined."""
+        """(location, offset into it, bits, position in the result) of each run of equal mask bits."""
         end = offset + bits
         start = offset
         while start < end:
@@ -313,7 +313,7 @@ def select(
                 if beyond is None or lane < beyond[0]:
                     beyond = lane, location, place
     if beyond is not None:
-        # The first lane that does not fit tells what is wrong: where its part begins, or where it ends.
+        # The first lane that does not fit shows what is wrong: the start of its part, or its end.
         lane, location, place = beyond
         offset, storage = place.offset + lane * element_bits, place.storage
         if offset >= storage.size:

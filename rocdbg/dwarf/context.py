@@ -1,4 +1,4 @@
-"""The context an expression is evaluated in (A.2.5.1), as the protocol the evaluator asks."""
+"""The context in which an expression is evaluated (A.2.5.1), as the protocol that the evaluator queries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LocationListEntry = tuple[int | None, int | None, bytes]
 class LocationList(Sequence[LocationListEntry]):
     """A location list expression with absolute addresses (A.2.5.5).
 
-    `dialect` is that of its unit; None stands for that of the expression which refers to the list.
+    `dialect` is that of its unit; None means that of the expression which refers to the list.
     """
 
     __slots__ = ("dialect", "entries")
@@ -61,7 +61,9 @@ class LocationList(Sequence[LocationListEntry]):
         return self.entries[index]
 
     def matching(self, pc: int) -> list[bytes]:
-        """The expressions of the entries that match a file's address, else those of default entries (A.2.5.5)."""
+        """The expressions of the entries that match an address of the file; if none matches, those of default entries
+        (A.2.5.5).
+        """
         rows = self.entries
         found = [data for low, high, data in rows if low is not None and high is not None and low <= pc < high]
         return found or [data for low, _, data in rows if low is None]
@@ -82,14 +84,16 @@ class LocationList(Sequence[LocationListEntry]):
 ExpressionLike = bytes | Expression | LocationList
 DieContent = bytes | Expression | LocationList | ConstValue | BaseType | None
 """What an entry offers to expressions: the bytes of its exprloc DW_AT_location, its location list, its
-DW_AT_const_value, the base type it is, or None."""
+DW_AT_const_value, the base type that it describes, or None.
+"""
 
 
 class Context(MemoryAccess, Protocol):
-    """Everything an evaluation can ask for (A.2.5.1). Elements not specified are None, or raise `EvaluationError`.
+    """Everything that an evaluation may need (A.2.5.1). Elements that are not specified are None, or raise
+    `EvaluationError`.
 
-    Attributes may be properties, computed when asked. One context stands for one thread, frame and lane;
-    the memory it is asked to read may belong to another lane (`lane` argument), as locations outlive a focus.
+    Attributes may be properties, computed on demand. One context describes one thread, frame and lane; the `lane`
+    argument of memory accesses may name another lane, because locations outlive a change of focus.
     """
 
     @property
@@ -143,16 +147,17 @@ class Context(MemoryAccess, Protocol):
         ...
 
     def register_location(self, number: int) -> LocationDescription:
-        """Where DWARF register `number` of the current frame is (A.2.5.4.4.4): for the top frame the register.
+        """Where DWARF register `number` of the current frame is (A.2.5.4.4.4): for the top frame, the register itself.
 
         Raises `IllFormed` if the architecture has no such register.
         """
         ...
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """Where the value is that the register had on entry to the current subprogram (A.2.5.4.4.1), after the CFI.
+        """Where the value is that the register had on entry to the current subprogram (A.2.5.4.4.1), according to the
+        CFI.
 
-        Without any, by the architecture's default rule. Raises what `Row.register_location` raises.
+        Without CFI the architecture's default rule applies. Raises what `Row.register_location` raises.
         """
         ...
 
@@ -178,7 +183,7 @@ class Context(MemoryAccess, Protocol):
 
 @runtime_checkable
 class CallSites(Protocol):
-    """What a context may know besides: what the call site in the calling frame says of parameters (A.3.4.2)."""
+    """Optional part of a context: what the call site in the calling frame says about parameters (A.3.4.2)."""
 
     def call_site_value(self, parameter: int) -> ExpressionLike | None:
         """The DW_AT_call_value of the call site's parameter whose entry is at `parameter` of the unit, or None.
@@ -189,19 +194,20 @@ class CallSites(Protocol):
 
 
 class Loaded(Protocol):
-    """What a context may know besides: how far from the addresses in its file the code was loaded."""
+    """Optional part of a context: how far from the addresses in its file the code was loaded."""
 
     @property
     def load_bias(self) -> int:
-        """What is added to an address in debug information to make it one of the running program.
+        """What is added to an address in debug information to get the address in the running program.
 
-        The evaluator adds it to the operand of `DW_OP_addr` and takes it from `pc` before it looks into a location
-        list. All that a context itself gives is as loaded: `pc`, `indexed_address`, what registers and memory hold.
+        The evaluator adds it to the operand of `DW_OP_addr` and subtracts it from `pc` before it searches a location
+        list. Everything that a context itself provides uses loaded addresses: `pc`, `indexed_address`, the contents of
+        registers and memory.
         """
         ...
 
 
 def load_bias(context: Context) -> int:
-    """The load bias of a context, by default 0: one that is not `Loaded` has expressions with addresses as loaded."""
+    """The load bias of a context: 0 if it is not `Loaded`, as its expressions then contain loaded addresses."""
     bias: int = getattr(context, "load_bias", 0)
     return bias

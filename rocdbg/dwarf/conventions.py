@@ -1,6 +1,6 @@
-"""What a producer means by its expressions where that is not what the text says: chosen once for each unit.
+"""What a producer means by its expressions where that differs from the text: chosen once for each unit.
 
-Who asks a unit's `Conventions` gets expressions in the form of the text, and needs to know of no producer.
+A unit's `Conventions` give expressions in the form of the text, so that their users need not know any producer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["AmdClang", "Conventions", "Gcc", "Proposal2020", "UpstreamClang", "c
 
 
 class Conventions:
-    """Those of producers that mean what the text says. `dialect` is that of the expressions it gives."""
+    """Conventions of producers that follow the text. `dialect` is that of the expressions returned."""
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
@@ -30,21 +30,23 @@ class Conventions:
     def location(
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
-        """An expression for where an object of `size` bytes (None: not known) is, in code for a processor ("gfx90a")
-        and a wavefront size; `aggregate`: one of a class, union or array type."""
+        """The expression that locates an object of `size` bytes (None: not known), in code for a processor ("gfx90a")
+        and a wavefront size; `aggregate`: an object of a class, union or array type.
+        """
         return data
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
-        """As `location`, of a DW_AT_frame_base."""
+        """As `location`, for a DW_AT_frame_base."""
         return data
 
     def member(self, data: bytes) -> bytes:
-        """An expression that leads from the location of an object, on the initial stack, to that of a part of it."""
+        """An expression that turns the location of an object, on the initial stack, into that of a part of it."""
         return data
 
     def property(self, data: bytes, is_location: bool) -> bytes:
-        """An expression about the object that DW_OP_push_object_address gives: for a location (where its data is), or
-        for a number (a bound)."""
+        """An expression about the object that DW_OP_push_object_address gives; its result is a location (where its data
+        is) or a number (a bound).
+        """
         return data
 
     def extent(self, location: LocationDescription, size: int) -> LocationDescription:
@@ -56,39 +58,40 @@ class Conventions:
         return operations
 
     def address_space(self, address_class: int) -> int:
-        """The DWARF address space of what a pointer with a DW_AT_address_class points to."""
+        """The DWARF address space that a pointer with a DW_AT_address_class points into."""
         return address_class
 
 
 class Proposal2020(Conventions):
-    """Those of the proposal of 2020, where classes of addresses are the source language's memory spaces."""
+    """Conventions of the 2020 proposal, where address classes are the source language's memory spaces."""
 
     def __init__(self) -> None:
         super().__init__("proposal2020")
 
     def address_space(self, address_class: int) -> int:
-        """By "AMDGPU DWARF Address Class Mapping"; a class that is not in it is taken for the default space."""
+        """Follows "AMDGPU DWARF Address Class Mapping"; a class that is not in it means the default space."""
         return _CLASSES_2020.get(address_class, 0)
 
 
 class AmdClang(Conventions):
-    """Those of AMD's own compilers where they announce the extensions."""
+    """Conventions of AMD's own compilers where they announce the extensions."""
 
     def location(
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
-        """Where their expressions lost their operations (DW_OP_LLVM_poisoned), a vector register stands for the
-        focused lane's dword of it."""
+        """Where the compiler lost the operations of an expression (DW_OP_LLVM_poisoned), a vector register means its
+        dword for the focused lane.
+        """
         return in_focused_lane(data, self.dialect)
 
 
 class Gcc(Conventions):
-    """Those of GCC, whose threads are waves: a vector register as a whole is a vector."""
+    """Conventions of GCC, whose threads are waves: a whole vector register is a vector."""
 
     def location(
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
-        """As `rocdbg.dwarf.gcc_conventions.location` puts it."""
+        """As `rocdbg.dwarf.gcc_conventions.location` rewrites it."""
         return gcc_conventions.location(data, self.dialect)
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
@@ -97,7 +100,8 @@ class Gcc(Conventions):
 
 
 class UpstreamClang(Conventions):
-    """Those of upstream clang (`rocdbg.dwarf.normalisation`). `version` is its major one, None where not known."""
+    """Conventions of upstream clang (`rocdbg.dwarf.normalisation`). `version` is its major version, None if not known.
+    """
 
     def __init__(self, version: int | None = None) -> None:
         super().__init__("amd")
@@ -106,23 +110,28 @@ class UpstreamClang(Conventions):
     def location(
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
-        """As `normalise` puts it."""
+        """As `normalise` rewrites it."""
         return normalise(data, target, wave_size=wave_size, frame_base=False, size=size, aggregate=aggregate)
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
-        """As `normalise` puts it."""
+        """As `normalise` rewrites it."""
         return normalise(data, target, wave_size=wave_size, frame_base=True)
 
     def member(self, data: bytes) -> bytes:
-        """To a virtual base clang adds to the object as if it were a number, as it is in the default space only."""
+        """For a virtual base clang adds an offset to the object's location as if it were a number, which holds only in
+        the default space.
+        """
         return data[:-1] + _OFFSET if _VIRTUAL_BASE.fullmatch(data) else data
 
     def property(self, data: bytes, is_location: bool) -> bytes:
-        """Compilers add to the object's address as if it were a number, and mean generic pointers by what they load."""
+        """Compilers add to the object's address as if it were a number, and treat what they load as generic pointers.
+        """
         return about_object(data, self.dialect, is_location)
 
     def extent(self, location: LocationDescription, size: int) -> LocationDescription:
-        """What goes beyond its register is not there: the next dword of a vector register is another lane's."""
+        """The part of an object beyond its register is not available: the next dword of a vector register is another
+        lane's.
+        """
         if len(location.places) != 1 or location.places[0].storage.kind is not StorageKind.REGISTER:
             return location
         place = location.places[0]
@@ -136,13 +145,15 @@ class UpstreamClang(Conventions):
         return LocationDescription(Place(CompositeStorage(parts)))
 
     def without_space(self, operations: Sequence[Operation]) -> Sequence[Operation]:
-        """It is named by a literal, `DW_OP_swap` and `DW_OP_xderef` behind an address or a register's contents."""
+        """The address space is named by a literal, `DW_OP_swap` and `DW_OP_xderef` after an address or a register's
+        contents.
+        """
         if len(operations) > 3 and [operation.info.meaning for operation in operations[-2:]] == ["swap", "xderef"]:
             return operations[:-3]
         return operations
 
     def address_space(self, address_class: int) -> int:
-        """Up to clang 21 classes were numbers of its own: 1 private, 2 local; since then they are address spaces."""
+        """Up to clang 21, classes were clang's own numbers (1 private, 2 local); since then they are address spaces."""
         if self.version is not None and self.version < _SPACES_SINCE:
             return _OLD_CLASSES.get(address_class, address_class)
         return address_class
@@ -156,20 +167,20 @@ _VIRTUAL_BASE = re.compile(rb"\x12\x06\x10[\x80-\xff]*[\x00-\x7f]\x1c\x06\x22", 
 """DW_OP_dup, deref, constu N, minus, deref, plus: clang's way from an object to a virtual base."""
 _OFFSET = assemble("offset")
 _LANE_BITS = 32
-"""Of a vector register, per lane."""
+"""Bytes of a vector register per lane."""
 _MAX_SCALAR_BITS = 64
-"""Of a register that lanes share: EXEC, VCC and the PC in wave64."""
+"""Bytes of the largest register that lanes share: EXEC, VCC and the PC in wave64."""
 
 
 
 @lru_cache(maxsize=256)
 def conventions_of(dialect: str, producer: str = "") -> Conventions:
-    """The conventions of those who write a dialect (A.7); `producer` is a unit's DW_AT_producer."""
+    """The conventions for a dialect (A.7) and a producer; `producer` is a unit's DW_AT_producer."""
     clang = _CLANG.search(producer)
     if producer.startswith("GNU "):
         return Gcc(dialect)
     if dialect == "llvm22":
-        # AMD's compilers had the address spaces' numbers long before upstream.
+        # AMD's compilers used the address space numbers long before upstream did.
         return UpstreamClang(int(clang[2]) if clang and not clang[1] else None)
     if dialect == "proposal2020":
         return Proposal2020()

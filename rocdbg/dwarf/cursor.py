@@ -8,7 +8,7 @@ __all__ = ["Cursor"]
 
 
 class Cursor:
-    """A position in `data`, not reading beyond `end`; what is missing is a `DecodeError` with its offset."""
+    """A position in `data`, never read beyond `end`; missing data raises a `DecodeError` with its offset."""
 
     __slots__ = ("data", "end", "position", "what")
 
@@ -20,7 +20,7 @@ class Cursor:
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing is left."""
+        """Whether no data is left."""
         return self.position >= self.end
 
     def take(self, size: int) -> bytes:
@@ -44,7 +44,7 @@ class Cursor:
     def uleb(self) -> int:
         """An unsigned LEB128 number of any length."""
         position = self.position
-        if position < self.end and self.data[position] < 0x80:  # most are of one byte
+        if position < self.end and self.data[position] < 0x80:  # most have one byte
             self.position = position + 1
             return self.data[position]
         value, _ = self._leb()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError
 from rocdbg.dwarf.operations import LLVM_USER, Operand, OperationInfo, operation_table
@@ -91,15 +92,16 @@ def _operand(cursor: Cursor, kind: Operand, address_size: int, offset_size: int)
 def decode_prefix(
     data: bytes, dialect: str = "amd", address_size: int = 8, offset_size: int = 4, limit: int | None = None
 ) -> tuple[list[Operation], DecodeError | None]:
-    """The operations up to the end or to the first that cannot be decoded, and the error that stopped it.
+    """The operations up to the end or to the first that cannot be decoded, and the error that stopped decoding.
 
-    With a `limit`, one operation more than that is the last.
+    With a `limit`, decoding stops after `limit` + 1 operations.
     """
     plain, extended = operation_table(dialect)
     cursor = Cursor(data, what="expression")
     operations: list[Operation] = []
     end = len(data)
     while cursor.position < end and (limit is None or len(operations) <= limit):
+        work.unit()
         start = cursor.position
         name: str | None = None
         try:
@@ -127,8 +129,8 @@ def decode(
 ) -> list[Operation]:
     """The operations of an expression (A.2.5.4).
 
-    `address_size` are the bytes of a default address space address, `offset_size` (4 or 8) the DWARF format.
-    Any byte string either decodes or raises `DecodeError` with the offset of the operation concerned.
+    `address_size` is the size in bytes of an address in the default address space, `offset_size` (4 or 8) the DWARF
+    format. Any byte string either decodes or raises `DecodeError` with the offset of the operation concerned.
     """
     if address_size not in (1, 2, 4, 8) or offset_size not in (4, 8):
         raise DwarfError(f"address size {address_size} or offset size {offset_size} is not supported")

@@ -121,6 +121,6 @@ _kept = lru_cache(maxsize=4096)(_assemble_one)
 
 
 def _assembled(item: Item, dialect: str, address_size: int, offset_size: int) -> bytes:
-    """An operation; those that expressions have many of are kept."""
+    """An operation; the most frequent ones are cached."""
     short = isinstance(item, str) or (isinstance(item, tuple) and not any(isinstance(part, bytes) for part in item))
     return (_kept if short else _assemble_one)(item, dialect, address_size, offset_size)

@@ -1,4 +1,4 @@
-"""What can be wrong with DWARF: two kinds, distinguished as the text does.
+"""What can be wrong with DWARF: two kinds of errors, which the text distinguishes.
 
 *Ill-formed* means that the producer broke a rule, whatever the state of the program is.
 An *evaluation error* means that the expression is fine, but cannot be evaluated here and
@@ -29,13 +29,13 @@ class DwarfError(Error):
         self.entry: str | None = None
 
     def locate(self, operation: str | None, offset: int) -> None:
-        """Fill in operation and offset in bytes, unless a nested evaluation (A.2.5.4.2) already has."""
+        """Fill in operation and offset (bytes), unless a nested evaluation (A.2.5.4.2) has already done so."""
         if self.offset is None:
             self.operation = operation
             self.offset = offset
 
     def concern(self, attribute: str, entry: str) -> None:
-        """Fill in the attribute and the entry (A.3 to A.5), unless that of another entry failed first."""
+        """Fill in the attribute and the entry (A.3 to A.5), unless an attribute of another entry failed first."""
         if self.attribute is None:
             self.attribute, self.entry = attribute, entry
 
@@ -64,8 +64,8 @@ class EvaluationError(DwarfError):
 
 
 class UndefinedValue(EvaluationError):
-    """Bits were asked for that exist nowhere: those of the undefined location (A.2.5.4.4.2)."""
+    """The requested bits do not exist: they belong to the undefined location (A.2.5.4.4.2)."""
 
 
 class LimitExceeded(EvaluationError):
-    """An expression (A.2.5.4) ran into a limit that ends hostile input: steps, stack, calls, nesting."""
+    """An expression (A.2.5.4) exceeded a limit that stops hostile input: steps, stack, calls, nesting."""

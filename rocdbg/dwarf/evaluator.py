@@ -1,4 +1,4 @@
-"""Evaluation of operation expressions and location lists (A.2.5.4, A.2.5.5): the way in."""
+"""Evaluation of operation expressions and location lists (A.2.5.4, A.2.5.5): the entry points."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def evaluate(
 ) -> Value | LocationDescription:
     """The result of an operation expression in a context (A.2.5.4).
 
-    `kind` is the result kind: "value", "location" or None for whatever the expression leaves. `initial` are the
-    entries of the initial stack, the last one on top; an int is a value of the generic type. An empty stack at
-    the end is the undefined location. `data` may also be an `Expression` or a `LocationList`, which brings
-    its own dialect; each matching entry of a list starts with the initial stack.
+    `kind` is the result kind: "value", "location", or None for either. `initial` holds the entries of the initial
+    stack, the last one on top; an int is a value of the generic type. If the stack is empty at the end, the result is
+    the undefined location. `data` may also be an `Expression` or a `LocationList`, which brings its own dialect; each
+    matching entry of a list starts with the initial stack.
 
     Raises `IllFormed` (also `DecodeError`) if the expression breaks a rule and `EvaluationError` if it
     cannot be evaluated in this context; both say at which operation. What a context's own methods raise
@@ -98,7 +98,7 @@ def evaluate_location_list(
     """The union of the places given by all entries that match the current program location (A.2.5.5).
 
     The default entry matches where no bounded one does; without any match the location is undefined.
-    `entries` without a dialect of their own are of `dialect`. Raises `EvaluationError` without a program
+    `dialect` applies to `entries` without a dialect of their own. Raises `EvaluationError` without a program
     location, and what evaluating the matching expressions raises.
     """
     if not isinstance(entries, LocationList):
@@ -139,9 +139,9 @@ def evaluate_restricted(
     where: str,
     entry_register: Callable[[int], LocationDescription],
 ) -> Value | LocationDescription:
-    """`evaluate` without object, ill-formed if the expression has an operation whose meaning is `forbidden`.
+    """`evaluate` without an object; an operation whose meaning is in `forbidden` makes the expression ill-formed.
 
-    `entry_register` answers `DW_OP_LLVM_call_frame_entry_reg` instead of the context.
+    `entry_register` replaces the context for `DW_OP_LLVM_call_frame_entry_reg`.
     """
     m = _machine(context, dialect)
     m.entry_register = entry_register

@@ -45,7 +45,7 @@ class Explanation(Struct, frozen=True):
 
 
 def entry_text(entry: Entry) -> str:
-    """A stack entry in words."""
+    """A stack entry as text."""
     if isinstance(entry, int):
         return f"{entry:#x}"
     if isinstance(entry, LocationDescription):
@@ -56,14 +56,14 @@ def entry_text(entry: Entry) -> str:
         name = entry.type.name if entry.type is not None else "generic"
         value = entry.value
         if isinstance(value, int) and value.bit_length() > 128:
-            return f"({name}) {value:#x}"  # decimal digits of long numbers take long
+            return f"({name}) {value:#x}"  # converting long numbers to decimal is slow
         return f"({name}) {value}"
     count = len(entry.parts)
     return f"incomplete composite of {entry.size} bits in {count} part{'s' * (count != 1)}"
 
 
 class _Tracer(Machine):
-    """A machine that notes what it does."""
+    """A stack machine that records each step."""
 
     __slots__ = ("steps", "texts")
     steps: list[Step]
@@ -78,13 +78,13 @@ class _Tracer(Machine):
         return tracer
 
     def stack_text(self) -> tuple[str, ...]:
-        """The stack in words, top last; of a deep one the top."""
+        """The stack as text, top last; only the top part of a deep stack."""
         hidden = len(self.stack) - _MAX_SHOWN
         texts = tuple(self.entry_text(entry) for entry in self.stack[max(hidden, 0) :])
         return (f"({hidden} more)", *texts) if hidden > 0 else texts
 
     def entry_text(self, entry: Entry) -> str:
-        """`entry_text`, of locations only once."""
+        """`entry_text`, computed only once for each location."""
         if not isinstance(entry, LocationDescription):
             return entry_text(entry)
         known = self.texts.get(id(entry))
@@ -93,13 +93,13 @@ class _Tracer(Machine):
         return known[1]
 
     def trace(self, program: Program, index: int) -> int | None:
-        """Execute one operation and note it."""
+        """Execute one operation and record it."""
         handler, operands = program.steps[index]
         place = len(self.steps)
         if place >= _MAX_STEPS:
             return handler(self, operands)
         step = Step(self.depth, program.operations[index], self.stack_text(), None, self.load_bias)
-        # Noted before what it calls.
+        # Recorded before the operations that it calls.
         self.steps.append(step)
         target = handler(self, operands)
         self.steps[place] = replace(step, after=self.stack_text())
@@ -114,7 +114,7 @@ class _Tracer(Machine):
             for index, (_, operands) in enumerate(program.steps)
         ]
         super().run(traced)
-        # Rules that ask for the last operation compare handlers: give them the real one.
+        # Rules that examine the last operation compare handlers: give them the real one.
         if self.last is not None:
             for wrapped, real in zip(traced.steps, program.steps, strict=True):
                 if self.last[0] is wrapped[0]:
@@ -131,10 +131,9 @@ def explain(
 ) -> Explanation:
     """`evaluate` (A.2.5.4), with every step; arguments as there.
 
-    A `load_bias` holds instead of the context's for the addresses in `data`, which is then no location list: 0 for one
-    that was written with addresses as loaded.
-    An `IllFormed` or `EvaluationError` is part of the explanation, not raised; what a context's own methods
-    raise besides passes through.
+    A `load_bias` replaces the context's for the addresses in `data`, which must not be a location list: 0 for an
+    expression that contains loaded addresses. An `IllFormed` or `EvaluationError` becomes part of the explanation and
+    is not raised; other errors of the context's own methods pass through.
     """
     tracer = _Tracer(context, dialect, context.object, Budget())
     tracer.steps = []

@@ -26,9 +26,9 @@ def format_expression(
     """The expression (A.7.7.1) on one line: "DW_OP_regx 0xa00, DW_OP_LLVM_user DW_OP_LLVM_push_lane".
 
     `register_name` gives names to DWARF registers and `type_name` to base type entries by their offset in the
-    unit; where they are absent or answer None, numbers are shown. `load_bias` is added to addresses. Bytes that
-    cannot be decoded are shown as "<decoding error>" and their hexadecimal digits. Never raises for any content,
-    but `DwarfError` for a dialect that does not exist.
+    unit; where they are absent or return None, numbers are shown. `load_bias` is added to addresses. Bytes that
+    cannot be decoded are shown as "<decoding error>" and their hexadecimal digits. No content makes it raise; a dialect
+    that does not exist raises `DwarfError`.
     """
     operations, error = decode_prefix(bytes(data), dialect, address_size, offset_size)
     sizes = (dialect, address_size, offset_size)
@@ -91,7 +91,7 @@ def format_operation(
 
 
 def _signed(value: int) -> str:
-    """A displacement with its sign; in hexadecimal if it is too long for decimal digits to be of use."""
+    """A displacement with its sign; in hexadecimal if decimal digits would be too long to be useful."""
     return f"{value:+d}" if value.bit_length() <= 4096 else f"{value:+#x}"
 
 

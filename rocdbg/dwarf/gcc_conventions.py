@@ -1,9 +1,10 @@
-"""What GCC means by what it writes for AMD GPUs, put into the form the text gives it.
+"""What GCC means by the expressions that it writes for AMD GPUs, rewritten into the form of the text.
 
-An address is in a pair of scalar registers, and the stack in global memory: s16 and s17 are its pointer, s18 and s19
-hold the return address. Of such a pair GCC writes `DW_OP_bregx s17+0, 32, shl, DW_OP_bregx s16+0, plus`, where by the
-text a register of 32 bits has no address. It says of the return address that it is saved where the pair points to, and
-means that the pair holds it; and of the stack pointer nothing, which is the canonical frame address in the caller.
+GCC keeps an address in a pair of scalar registers and the stack in global memory: s16 and s17 are the stack pointer,
+and s18 and s19 hold the return address. For such a pair GCC writes `DW_OP_bregx s17+0, 32, shl, DW_OP_bregx s16+0,
+plus`, although by the text a 32-bit register cannot hold an address. It describes the return address as saved where the
+pair points to, and means that the pair holds it. It does not describe the stack pointer, whose value in the caller is
+the canonical frame address.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ _PAIR: Final = ("const1u", "shl", "plus")
 
 @lru_cache(maxsize=4096)
 def location(data: bytes, dialect: str) -> bytes:
-    """Where an object is: a scalar register that an address is based on is the lower one of the address's pair.
+    """Where an object is: a scalar register on which an address is based means the pair of which it is the lower
+    register.
 
-    What cannot be decoded (with the offsets of 64-bit DWARF for one) is left to the evaluator.
+    What cannot be decoded (for example because of 64-bit DWARF offsets) is left to the evaluator.
     """
     try:
         operations = decode(data, dialect)
@@ -58,7 +60,7 @@ def _read_pair(operation: Operation, dialect: str) -> bytes:
 
 @lru_cache(maxsize=4096)
 def _zero_extended(data: bytes, dialect: str) -> bytes:
-    """An expression that reads registers of 32 bits where it bases addresses on them; the same if it is none."""
+    """The expression, rewritten if it bases addresses on 32-bit registers; unchanged otherwise."""
     return b"".join(_read(operation, dialect) for operation in _operations(data, dialect)) or data
 
 
@@ -78,7 +80,7 @@ def _read(operation: Operation, dialect: str) -> bytes:
 
 
 def _scalar(operation: Operation) -> tuple[int, int] | None:
-    """Register and displacement where an operation is based on a register of 32 bits."""
+    """Register and displacement if an operation is based on a 32-bit register."""
     based = based_register(operation)
     return None if based is None or architecture_by_name("amdgcn").register_size(based[0]) != 4 else based
 
@@ -88,7 +90,7 @@ def _plus(displacement: int) -> list[Item]:
 
 
 def _pair(operations: Sequence[Operation]) -> int | None:
-    """The lower register of the pair that an expression begins with."""
+    """The lower register of the pair with which an expression begins."""
     if len(operations) < 5 or tuple(operations[i].info.meaning for i in (1, 2, 4)) != _PAIR:
         return None
     high, low = based_register(operations[0]), based_register(operations[3])
@@ -98,8 +100,9 @@ def _pair(operations: Sequence[Operation]) -> int | None:
 
 
 def gcc_row(row: Row) -> Row:
-    """A row of rules as GCC means it; others as they are, also with an expression that is none: who evaluates it is
-    told."""
+    """A row of rules as GCC means it; other rows are returned unchanged, even with an invalid expression: its
+    evaluation reports the error.
+    """
     if not isinstance(row.cfa, CfaExpression) or _pair(_operations(row.cfa.expression, row.dialect)) is None:
         return row
     rules: dict[int, Rule] = {

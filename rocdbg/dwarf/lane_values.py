@@ -1,12 +1,12 @@
-"""Values that upstream clang computes of registers, as one lane has them.
+"""Values that upstream clang computes from registers, for one lane.
 
-LLVM writes the operations of its own integers, which have 8, 16 or 32 bits, as operations on DWARF's generic type,
-which has 64. Low bits of sums and products are the same in both. Shifts to the right, quotients, remainders and
-comparisons are not: here their operands are first cut, or extended by their sign, to the size that LLVM had.
+LLVM translates operations on its own integers, which have 8, 16 or 32 bits, into operations on DWARF's generic type,
+which has 64. The low bits of sums and products are the same in both. Right shifts, quotients, remainders and
+comparisons differ: their operands are therefore first truncated or sign-extended to the size that LLVM used.
 
-Three things remain unknown, and then there is no value rather than one that may be wrong: whether an order of two
-numbers with different signs was one of signed numbers, where a pointer in a single register leads to, and the upper
-half of 64 bits that come from one register.
+Three things cannot be known, so that there is no value rather than a possibly wrong one: whether a comparison of two
+numbers with different signs was signed, where a pointer in a single register leads, and the upper half of a 64-bit
+value that comes from one register.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rocdbg.dwarf.operations import LLVM_USER
 __all__ = ["based_register", "computed_value", "is_vector", "read_register", "reads_register", "register_location"]
 
 LANE_BITS = 32
-"""Of a vector register, per lane."""
+"""Bytes of a vector register per lane."""
 ARCHITECTURE = "amdgcn_gfx125"
-"""The one with all registers: those of others mean the same."""
+"""The architecture with all registers: they have the same meaning in others."""
 _DWORD = 0xFFFF_FFFF
 _SIGN = 0x8000_0000
 _LOW_BITS = frozenset({"plus", "minus", "mul", "and", "or", "xor", "shl"})
-"""Operations whose low bits depend on the low bits of their operands only."""
+"""Operations whose low result bits depend only on the low bits of their operands."""
 _SIGNED = frozenset({"div", "mod", "shra"})
 _EQUALITIES = frozenset({"eq", "ne"})
 _ORDERS = frozenset({"lt", "le", "gt", "ge"})
@@ -61,14 +61,14 @@ def is_wide(register: int) -> bool:
 
 
 def register_location(register: int) -> list[Item]:
-    """The location of a register, of a vector register that of the focused lane's dword."""
+    """The location of a register; for a vector register, that of the focused lane's dword."""
     if is_vector(register):
         return [("regx", register), "push_lane", "lit4", "mul", "offset"]
     return [("regx", register)]
 
 
 def read_register(register: int) -> list[Item]:
-    """Push the register's contents: of a vector register the focused lane's dword."""
+    """Push the register's contents; for a vector register, the focused lane's dword."""
     if is_wide(register):
         return [("regx", register), "deref"]
     return [*register_location(register), ("deref_size", 4)]
@@ -85,13 +85,14 @@ def reads_register(operation: Operation) -> bool:
 def computed_value(operations: Sequence[Operation], size: int | None) -> bytes | None:
     """The location of the value that operations compute for one lane (A.2.5.4.4.3); None where it is not known.
 
-    `size` is that of the object in bits, None where that is not known: then it is taken to fit.
+    `size` is that of the object in bits; None if not known: then the object is assumed to fit.
     """
     return _Computation(operations, size).result()
 
 
 class _Entry:
-    """A stack entry: of a base type (how to convert to it), or generic; `cut` if its bits from 32 on are zero.
+    """A stack entry: a value of a base type (given by how to convert to it) or of the generic type; `cut` if its bits
+    from 32 on are zero.
 
     Or the location of a `register`.
     """
@@ -105,7 +106,7 @@ class _Entry:
 
 
 class _UnknownValueError(Exception):
-    """There is no telling the value."""
+    """The value cannot be known."""
 
 
 class _Computation:
@@ -118,7 +119,7 @@ class _Computation:
         )
         self.reads_dword = False
         self.check: tuple[int, int] | None = None
-        """Where the order of numbers with different signs is left out, and how many stack entries there are then."""
+        """Where comparisons of numbers with different signs are skipped, and how many stack entries there are then."""
 
     def result(self) -> bytes | None:
         try:
@@ -132,7 +133,7 @@ class _Computation:
             return None
         if self.check is None:
             return b"".join(self.out) + assemble("stack_value")
-        # the value of an order ends here, and one that is not known begins
+        # from here on the value does not depend on the comparison, or it is not known
         index, depth = self.check
         unknown = assemble(*["drop"] * depth, "undefined")
         known = b"".join(self.out[index:]) + assemble("stack_value", ("skip", len(unknown)))
@@ -148,7 +149,7 @@ class _Computation:
         self.out.append(assemble(*items))
 
     def pop(self) -> _Entry:
-        """The top entry, which is a value."""
+        """The top entry, which must be a value."""
         if not self.stack or self.stack[-1].register is not None:
             raise _UnknownValueError
         return self.stack.pop()
@@ -194,7 +195,7 @@ class _Computation:
         self.out.append(encode_operation(operation.info, operation.operands))
 
     def _fetch(self, operation: Operation) -> None:
-        """A register's contents; what else there is is in a memory that nothing names."""
+        """A register's contents; any other location is in an unnamed memory."""
         register = self.stack.pop().register if self.stack else None
         if register is None:
             raise _UnknownValueError
@@ -214,14 +215,14 @@ class _Computation:
             self._has_read(register, 0)
 
     def _entry_value(self, operation: Operation) -> None:
-        """The contents of a register on entry: of a vector register those of the lane."""
+        """The contents of a register on entry; for a vector register, those of the lane."""
         block = operation.operands[0]
         assert isinstance(block, bytes)
         try:
             inner = decode(block, "llvm22")
         except DecodeError:
             raise _UnknownValueError from None
-        if any(one.code == LLVM_USER for one in inner):  # clean already
+        if any(one.code == LLVM_USER for one in inner):  # already zero-extended
             self._raw(operation)
             self.stack.append(_Entry())
             return
@@ -254,7 +255,7 @@ class _Computation:
     def _binary(self, operation: Operation, bits: int) -> None:
         meaning = operation.info.meaning
         right, left = self.pop(), self.pop()
-        # Behind a conversion upstream goes on with untyped constants: they take its type.
+        # After a conversion upstream continues with untyped constants: they take its type.
         type_ = left.type or right.type
         if type_ is not None:
             if right.type is None:
@@ -278,7 +279,7 @@ class _Computation:
             if meaning != "shra":
                 self._extend(right, bits, signed=True)
             if meaning == "mod":
-                self.put("over", "over", "div", "mul", "minus")  # DWARF's has no sign
+                self.put("over", "over", "div", "mul", "minus")  # DWARF's generic type has no sign
             else:
                 self._raw(operation)
             self.stack.append(_Entry())

@@ -50,14 +50,14 @@ class Place:
 
     @property
     def address(self) -> int | None:
-        """The byte address, of a byte address memory place; else None (A.2.5.4.4.3)."""
+        """The byte address of a byte-address memory place, otherwise None (A.2.5.4.4.3)."""
         if isinstance(self.storage, MemoryStorage) and not self.offset & 7:
             return self.offset >> 3
         return None
 
     @property
     def address_space(self) -> int | None:
-        """The DWARF address space, of a memory place; else None (A.2.5.4.4.3)."""
+        """The DWARF address space of a memory place, otherwise None (A.2.5.4.4.3)."""
         return self.storage.space.number if isinstance(self.storage, MemoryStorage) else None
 
     @property
@@ -67,7 +67,7 @@ class Place:
 
     @property
     def register(self) -> int | None:
-        """The DWARF register number, of a register place; else None (A.2.5.4.4.4)."""
+        """The DWARF register number of a register place, otherwise None (A.2.5.4.4.4)."""
         return self.storage.number if isinstance(self.storage, RegisterStorage) else None
 
     def __eq__(self, other: object) -> bool:
@@ -80,7 +80,7 @@ class Place:
         return f"<Place {self.describe()}>"
 
     def describe(self) -> str:
-        """The place (A.2.5.3) in words: "register s4, bit 8"."""
+        """The place (A.2.5.3) as text: "register s4, bit 8"."""
         return self.storage.words(self.offset)
 
 
@@ -104,7 +104,7 @@ class LocationDescription:
 
     @property
     def is_undefined(self) -> bool:
-        """Whether no place is anything but undefined (A.2.5.4.4.2)."""
+        """Whether all places are undefined (A.2.5.4.4.2)."""
         places = self.places
         if len(places) == 1:
             return places[0].storage.kind is StorageKind.UNDEFINED
@@ -112,13 +112,13 @@ class LocationDescription:
 
     @property
     def weight(self) -> int:
-        """How many storages composites (A.2.5.4.4.6) are built of, for the limits."""
+        """How many storages its composites (A.2.5.4.4.6) consist of, for the limits."""
         places = self.places
         return places[0].storage.weight if len(places) == 1 else sum(place.storage.weight for place in places)
 
     @property
     def depth(self) -> int:
-        """How many levels of composites (A.2.5.4.4.6) there are, for the limits."""
+        """How many levels of composites (A.2.5.4.4.6) it has, for the limits."""
         return max((place.storage.depth for place in self.places), default=0)
 
     @property
@@ -162,8 +162,8 @@ class LocationDescription:
     def read_known(self, bits: int, offset: int = 0) -> tuple[int, int]:
         """The bits as `read` gives them (A.2.5.3) with undefined ones as 0, and a mask of the defined ones.
 
-        Of several places the one with most defined bits is taken. Raises `EvaluationError` as `read` does, but for
-        undefined bits.
+        If there are several places, the one with the most defined bits is read. Raises `EvaluationError` as `read`
+        does, except for undefined bits.
         """
         if bits < 0 or offset < 0:
             raise _no_extent(bits, offset)
@@ -216,8 +216,8 @@ class LocationDescription:
     def write(self, value: int, bits: int, offset: int = 0) -> None:
         """Write the low `bits` bits of `value` from bit `offset` on, to every place (A.2.5.3).
 
-        Nothing stays written if any place or part cannot be: undefined and implicit storage, and bits outside
-        of their storage, raise `EvaluationError`, registers and memory that are not there what their access raises.
+        Nothing is written if any place or part cannot be: undefined and implicit storage, and bits outside their
+        storage, raise `EvaluationError`; unavailable registers and memory raise what their access raises.
         """
         plan: list[Write] = []
         self.plan_write(bits, offset, value & (1 << bits) - 1, plan)
@@ -248,9 +248,9 @@ class LocationDescription:
     # Moving
 
     def offset_by(self, bits: int) -> LocationDescription:
-        """The location `bits` further (or back), as `DW_OP_LLVM_bit_offset` gives it (A.2.5.4.4.1).
+        """The location moved by `bits`, which may be negative, as by `DW_OP_LLVM_bit_offset` (A.2.5.4.4.1).
 
-        Undefined places stay. Raises `EvaluationError` if a place would leave its storage.
+        Undefined places stay undefined. Raises `EvaluationError` if a place would leave its storage.
         """
         places = []
         for place in self.places:
@@ -265,10 +265,10 @@ class LocationDescription:
             places.append(place)
         return LocationDescription(*places)
 
-    # Looking
+    # Inspecting
 
     def fragments(self, bits: int, offset: int = 0) -> Iterator[Fragment]:
-        """The runs of bits in primitive storage that `bits` bits of the first place are made of (A.2.5.4.4.6).
+        """The runs of bits in primitive storage that make up `bits` bits of the first place (A.2.5.4.4.6).
 
         `offset` is in bits. The caller has checked that the bits are within the storage.
         """
@@ -276,7 +276,7 @@ class LocationDescription:
         return place.storage.fragments(place.offset + offset, bits)
 
     def describe(self) -> str:
-        """The location (A.2.5.3) in words: "in 2 places: register s4; memory at 0x1000"."""
+        """The location (A.2.5.3) as text: "in 2 places: register s4; memory at 0x1000"."""
         if not self.places:
             return "nowhere"
         if len(self.places) == 1:
@@ -300,6 +300,6 @@ def undefined_location() -> LocationDescription:
 def implicit_location(value: int, bits: int) -> LocationDescription:
     """An implicit location of `bits` bits that holds the low bits of `value` (A.2.5.4.4.5).
 
-    `bits` must not be negative; a negative `value` is taken in two's complement.
+    `bits` must not be negative; a negative `value` is encoded in two's complement.
     """
     return LocationDescription(Place(ImplicitStorage(value & (1 << bits) - 1, bits)))

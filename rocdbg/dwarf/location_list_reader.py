@@ -1,10 +1,12 @@
-"""Reading location lists: .debug_loclists of DWARF 5 and .debug_loc of DWARF 2 to 4 (A.2.5.5), in split objects
-.debug_loc.dwo as GNU's compilers began it."""
+"""Reading location lists: .debug_loclists of DWARF 5 and .debug_loc of DWARF 2 to 4 (A.2.5.5); in split objects,
+.debug_loc.dwo as GCC introduced it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rocdbg import work
 from rocdbg.dwarf.context import LocationList, LocationListEntry
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, EvaluationError, IllFormed
@@ -22,14 +24,16 @@ def parse_location_list(
     debug_addr: Sequence[int] | None = None,
     dialect: str = "amd",
     is_split: bool = False,
+    keep_empty: bool = False,
 ) -> LocationList:
     """The location list at byte `offset` of a section (A.2.5.5), with absolute addresses.
 
-    `version` is the unit's DWARF version: 5 reads DW_LLE_* entries, less the pairs of .debug_loc or, of a split object
-    (`is_split`), the DW_LLE_GNU_* entries of .debug_loc.dwo. `base_address` is the unit's; `debug_addr` its part of
-    .debug_addr, for entries that index it. Ranges are half open; empty ones are left out. Raises `DecodeError` with
-    the section offset for data that is not a location list, `IllFormed` for an index beyond `debug_addr`,
-    `EvaluationError` if that is needed and not given.
+    `version` is the unit's DWARF version: with 5 the list consists of DW_LLE_* entries; with less, of the pairs of
+    .debug_loc or, in a split object (`is_split`), of the DW_LLE_GNU_* entries of .debug_loc.dwo. `base_address` is the
+    unit's; `debug_addr` its part of .debug_addr, for entries that index it. Ranges are half open; without
+    `keep_empty` those that are empty or end before they begin are left out. Raises `DecodeError` with the section
+    offset for data that is not a location list, `IllFormed` for an index beyond `debug_addr`, `EvaluationError` if
+    `debug_addr` is needed and not given.
     """
     if not 0 <= offset <= len(section):
         raise DecodeError(f"the location list would begin beyond the section's {len(section)} bytes", offset=offset)
@@ -39,7 +43,10 @@ def parse_location_list(
         raise DecodeError(f"address size {address_size} is not supported", offset=offset)
     cursor = Cursor(section, offset, what="location list")
     read = _version_5 if version >= 5 else _split_version_4 if is_split else _version_4
-    return LocationList(read(cursor, address_size, base_address, debug_addr), dialect)
+    entries = read(cursor, address_size, base_address, debug_addr)
+    if not keep_empty:
+        entries = [entry for entry in entries if entry[0] is None or entry[1] is None or entry[0] < entry[1]]
+    return LocationList(entries, dialect)
 
 
 def _indexed(debug_addr: Sequence[int] | None, index: int, start: int) -> int:
@@ -59,6 +66,7 @@ def _version_5(
     mask = (1 << 8 * address_size) - 1
     entries: list[LocationListEntry] = []
     while True:
+        work.unit()
         start = cursor.position
         kind = cursor.unsigned(1)
         match kind:
@@ -95,8 +103,7 @@ def _version_5(
             case _:
                 raise DecodeError(f"unknown location list entry kind {kind:#x}", offset=start)
         data = cursor.take(cursor.uleb())
-        if low < high:
-            entries.append((low, high, data))
+        entries.append((low, high, data))
 
 
 def _version_4(
@@ -105,6 +112,7 @@ def _version_4(
     mask = (1 << 8 * address_size) - 1
     entries: list[LocationListEntry] = []
     while True:
+        work.unit()
         low = cursor.unsigned(address_size)
         high = cursor.unsigned(address_size)
         if low == mask:  # base address selection
@@ -114,8 +122,7 @@ def _version_4(
             return entries
         data = cursor.take(cursor.unsigned(2))
         low, high = base + low & mask, base + high & mask
-        if low < high:
-            entries.append((low, high, data))
+        entries.append((low, high, data))
 
 
 def _split_version_4(
@@ -124,6 +131,7 @@ def _split_version_4(
     mask = (1 << 8 * address_size) - 1
     entries: list[LocationListEntry] = []
     while True:
+        work.unit()
         start = cursor.position
         kind = cursor.unsigned(1)
         match kind:
@@ -144,5 +152,4 @@ def _split_version_4(
             case _:
                 raise DecodeError(f"unknown location list entry kind {kind:#x}", offset=start)
         data = cursor.take(cursor.unsigned(2))
-        if low < high:
-            entries.append((low, high, data))
+        entries.append((low, high, data))

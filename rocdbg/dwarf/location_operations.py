@@ -118,7 +118,7 @@ _NO_FBREG = frozenset({"fbreg"})
 
 
 def frame_base(m: Machine, attribute: ExpressionLike | None = None) -> LocationDescription:
-    """The frame base of a subprogram (A.3.3.5): of the current one, or what another attribute's expression gives."""
+    """The frame base of a subprogram (A.3.3.5): of the current one, or from another attribute's expression."""
     content = m.context.frame_base if attribute is None else attribute
     if content is None:
         raise EvaluationError("the current subprogram has no frame base")

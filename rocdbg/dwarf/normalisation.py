@@ -1,26 +1,26 @@
-"""Upstream clang's location expressions for AMDGPU, put into the form the text gives them.
+"""Rewrites upstream clang's location expressions for AMDGPU into the form of the text.
 
 Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations only, by conventions of its own:
 
-* an expression (or a piece of one) ends in `DW_OP_lit<AS>, DW_OP_swap, DW_OP_xderef`, which is no
-  load but names the address space of the location;
+* an expression (or a piece of one) ends in `DW_OP_lit<AS>, DW_OP_swap, DW_OP_xderef`, which is not a load but names the
+  address space of the location;
 * `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, whatever AS says (HIP: 1);
-* `DW_OP_bregx R+0` and a bare `DW_OP_regx R` mean that the variable is *in* R; a vector register holds a dword
-  per lane, and that of the focused lane is meant; a mask of 16 bits behind it, and before that a shift by 16,
-  mean a half of R. `DW_OP_bit_piece` behind a bare R chooses among all of its bits where it is none that upstream
-  would write: whole bytes from bit 0, or bits of another lane;
+* `DW_OP_bregx R+0` and a bare `DW_OP_regx R` mean that the variable is *in* R; for a vector register, which holds a
+  dword per lane, the focused lane's dword is meant; a 16-bit mask after it, optionally with a shift by 16 before the
+  mask, means a half of R. `DW_OP_bit_piece` after a bare R selects from all bits of R if upstream would not write that
+  piece: whole bytes from bit 0, or bits of another lane;
 * without a named space (flang), `DW_OP_fbreg N` and `DW_OP_bregx s32/s33+N` are the focused lane's private memory
-  too, and what is loaded from there is a generic pointer;
-* without a named space `DW_OP_bregx R+0, DW_OP_piece 4, DW_OP_bregx R+1+0, DW_OP_piece 4` is a place that the pair
-  points to;
-* a structured binding goes on behind the address space, from the object to its part;
-* with `DW_OP_stack_value` behind the address space, what comes before computes the value;
+  too, and a pointer loaded from there is generic;
+* without a named space `DW_OP_bregx R+0, DW_OP_piece 4, DW_OP_bregx R+1+0, DW_OP_piece 4` is the place to which the
+  pair points;
+* for a structured binding, operations after the address space lead from the object to its part;
+* with `DW_OP_stack_value` after the address space, the operations before it compute the value;
 * `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
-  descriptor it holds an offset into the wave's memory, bytes times the wavefront size; where scratch
-  is flat, the lane's own.
+  descriptor it holds an offset into the wave's memory, bytes times the wavefront size; where scratch is flat, it holds
+  the lane's own offset.
 
-Nothing after this step needs to know of these conventions: the result follows the text, in dialect "amd".
-Expressions that already do are returned as they are.
+Code after this step need not know these conventions: the result follows the text, in dialect "amd". Expressions that
+already do so are returned unchanged.
 """
 
 from __future__ import annotations
@@ -53,29 +53,30 @@ _STACK_POINTERS = (64, 65)
 _PRIVATE_LANE = 5
 _GENERIC = 1
 _FEWEST_LANES = 32
-"""In a wave."""
+"""Number of lanes in a wave."""
 _PIECES = frozenset({"piece", "bit_piece"})
 _FROM_OBJECT = frozenset({"plus_uconst", "deref", "deref_size"})
 _PART_OPERATIONS = _FROM_OBJECT | {"constu", "shl", "shr", "shra"}
-"""What upstream writes behind an object's address space in the location of a structured binding; first one of the
-three, last those that take a bit-field from its bytes."""
+"""The operations that upstream writes after an object's address space in the location of a structured binding: one of
+the first three, and finally those that extract a bit-field.
+"""
 _UNKNOWN = assemble("undefined")
-"""Where an object of one lane is cannot be known."""
+"""The location of a lane's object cannot be known."""
 
 
 def normalise(
     data: bytes, target: str, *, wave_size: int | None = None, frame_base: bool | None = None,
     size: int | None = None, aggregate: bool = False
 ) -> bytes:
-    """An upstream clang location expression for AMDGPU in clean "amd" form (A.2.5.4.4).
+    """An upstream clang location expression for AMDGPU, rewritten into standard "amd" form (A.2.5.4.4).
 
     `target` is the processor ("gfx90a"; target features after ":" are ignored). `wave_size` (32 or 64) is the
     code's, by default the processor's usual one. `frame_base` says whether the expression is a
-    DW_AT_frame_base; by default one that is just s32 or s33 is taken for one. `size` is that of the object in bytes:
-    without it one is taken to fit where the expression puts it. An `aggregate` (a class, union or array) that is not
-    in pieces is where the contents of a register lead, with an address space behind it: LLVM keeps such ones in
-    memory, which may be LDS, and describes all others by their values. Raises `DecodeError` for bytes that are no
-    expression and `DwarfError` for a target that is not an AMDGPU processor.
+    DW_AT_frame_base; by default an expression that is just s32 or s33 counts as one. `size` is that of the object in
+    bytes: without it the object is assumed to fit where the expression puts it. An `aggregate` (a class, union or
+    array) that is not in pieces is where the contents of a register lead, if an address space follows: LLVM keeps such
+    objects in memory, which may be LDS, and describes all others by their values. Raises `DecodeError` for bytes that
+    are not an expression and `DwarfError` for a target that is not an AMDGPU processor.
     """
     return _normalised(bytes(data), target, wave_size, frame_base, 8 * size if size else None, aggregate)
 
@@ -117,14 +118,14 @@ def _piece_bits(piece: Operation) -> int:
 
 
 def _register_piece(piece: Operation, body: Sequence[Operation], bits: int) -> bytes:
-    """A piece. What goes beyond the dword of a vector register is not there: the next is another lane's."""
+    """A piece. The part beyond the dword of a vector register is not available: the next dword is another lane's."""
     if bits > LANE_BITS and piece.info.meaning == "piece" and _vector_of(body) is not None:
         return assemble(("bit_piece", LANE_BITS, 0), ("bit_piece", bits - LANE_BITS, 0))
     return _piece(piece, body)
 
 
 def _vector_of(body: Sequence[Operation]) -> int | None:
-    """The vector register that a piece is in."""
+    """The vector register that contains a piece."""
     meanings = [operation.info.meaning for operation in body[1:]]
     if not body or (meanings and (len(meanings) != 3 or meanings[1:] != ["swap", "xderef"])):
         return None
@@ -141,7 +142,7 @@ def in_focused_lane(data: bytes, dialect: str) -> bytes:
     """
     operations = decode(data, dialect)
     if any(operation.code == LLVM_USER for operation in operations):
-        return data  # not one that lost its operations
+        return data  # not if its operations were lost
     out: list[bytes] = []
     for before, operation, behind in zip((None, *operations), operations, (*operations[1:], None), strict=False):
         alone = all(other is None or other.info.meaning in _PIECES for other in (before, behind))
@@ -160,8 +161,9 @@ def _raw(operation: Operation) -> bytes:
 
 
 def _is_of_all_lanes(body: Sequence[Operation], piece: Operation) -> bool:
-    """Whether a piece is of a register as a whole: a saved mask in a vector register is in lanes of their own, and so
-    is an array of as many elements as a wave has lanes."""
+    """Whether a piece is taken from a register as a whole: a saved mask in a vector register uses specific lanes, and
+    so does an array with as many elements as a wave has lanes.
+    """
     if len(body) != 1 or body[0].register is None:
         return False
     if piece.info.meaning == "piece":
@@ -173,9 +175,9 @@ def _is_of_all_lanes(body: Sequence[Operation], piece: Operation) -> bool:
 
 
 def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:
-    """The operation that makes a piece of what a body says.
+    """The operation that makes a piece of the location that a body gives.
 
-    For an upper half of a register upstream gives the half's offset twice, in the body and in the piece.
+    For the upper half of a register, upstream states the offset twice, in the body and in the piece.
     """
     half = _half_register(body[:-3]) if body and body[-1].info.meaning == "xderef" else None
     if half is not None and piece.info.meaning == "bit_piece" and piece.operands[1] == half[1]:
@@ -186,7 +188,7 @@ def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:
 def _part(
     operations: Sequence[Operation], size: int | None, target: str, wave_size: int | None, aggregate: bool = False
 ) -> bytes:
-    """One expression, or what stands before one piece, about `size` bits (None: not known)."""
+    """Rewrites one expression, or the part before one piece, for `size` bits (None: not known)."""
     unchanged = b"".join(_raw(operation) for operation in operations)
     if any(operation.code == LLVM_USER for operation in operations):
         return unchanged
@@ -214,12 +216,12 @@ def _part(
     if register is not None:
         return assemble(*register_location(register)) if is_vector(register) else unchanged
     if any(map(_is_address, body)):
-        return _UNKNOWN  # in a register, and nothing says of which space
+        return _UNKNOWN  # the address is in a register, and its space is not stated
     return unchanged
 
 
 def _is_address(operation: Operation) -> bool:
-    """Whether an operation pushes what a register of 32 bits holds, outside of a computed value."""
+    """Whether an operation pushes the contents of a 32-bit register, outside a computed value."""
     based = based_register(operation)
     register = operation.register if based is None else based[0]
     if register is None:
@@ -228,9 +230,9 @@ def _is_address(operation: Operation) -> bool:
 
 
 def _pointer_in_pieces(operations: Sequence[Operation]) -> bytes | None:
-    """A place that a pair of registers points to, of which each is a piece: by a compiler that names no spaces.
+    """A place to which a pair of registers, each written as a piece, points: from a compiler that does not name spaces.
 
-    With one of the two it is not known where the object is.
+    With only one of the two, the location of the object is not known.
     """
     if len(operations) not in (2, 4):
         return None
@@ -251,13 +253,15 @@ def _pointer_in_pieces(operations: Sequence[Operation]) -> bytes | None:
 
 
 def _stack_slot(operation: Operation) -> tuple[int, int] | None:
-    """Stack or frame pointer, and the distance from it."""
+    """Stack or frame pointer, and the offset from it."""
     based = based_register(operation)
     return based if based is not None and based[0] in _STACK_POINTERS else None
 
 
 def _without_space(operations: Sequence[Operation], target: str, wave_size: int | None) -> bytes:
-    """A place on the stack, and the way from there, by a compiler that names no address spaces (flang)."""
+    """A place on the stack, and operations that continue from there, from a compiler that does not name address spaces
+    (flang).
+    """
     first = _raw(operations[0])
     slot = _stack_slot(operations[0])
     if slot is not None:
@@ -267,9 +271,10 @@ def _without_space(operations: Sequence[Operation], target: str, wave_size: int 
 
 
 def _part_of_object(operations: Sequence[Operation]) -> bytes:
-    """What follows the object's location in that of a structured binding: the way to its part.
+    """The operations after the object's location in that of a structured binding, which lead to its part.
 
-    Where the binding refers to the object, a generic pointer to it is loaded first. Of nothing it is nothing.
+    If the binding refers to the object, they first load a generic pointer to it. If the input is None, so is the
+    result.
     """
     generic = assemble(f"lit{_GENERIC}", "form_aspace_address")
     out: list[bytes] = []
@@ -305,15 +310,15 @@ def _location(
         return assemble(*register_location(register), *offset)
     if based is not None and len(body) == 1 and not based[1]:
         if aggregate or (size is not None and size > LANE_BITS and not is_wide(based[0])):
-            return _UNKNOWN  # the object's address is in the register, or a part of it
+            return _UNKNOWN  # the object's address, or a part of it, is in the register
         return assemble(*register_location(based[0]))
     if based is not None and based[0] in _STACK_POINTERS:
         pointer = [*_lane_offset(based[0], target, wave_size), *plus(based[1])]
         return _stack_location(assemble(*pointer, f"lit{_PRIVATE_LANE}", "form_aspace_address"), body[1:])
     if any(map(reads_register, body)):
-        return _UNKNOWN  # private memory, or LDS that a private array was moved to
+        return _UNKNOWN  # private memory, or LDS to which a private array was moved
     if space == 1:
-        # Upstream calls everything generic in HIP; addresses of code object symbols are global.
+        # In HIP upstream marks everything as generic; addresses of code object symbols are global.
         space = 0 if any(op.info.meaning in ("addr", "addrx") for op in body) else _PRIVATE_LANE
     address = b"".join(map(_raw, body))
     return address + assemble(("constu", space) if space > 31 else f"lit{space}", "form_aspace_address")
@@ -335,10 +340,10 @@ def _half_register(body: Sequence[Operation]) -> tuple[int, int] | None:
 
 
 def _stack_location(base: bytes, operations: Sequence[Operation]) -> bytes:
-    """A location on the stack, and what is computed from it.
+    """A location on the stack, and a computation from it.
 
-    The base is a location in private memory: moving it is an offset operation, and a pointer that is loaded from it
-    is a private one of 4 bytes.
+    The base is a location in private memory: it is moved with an offset operation, and a pointer loaded from it is a
+    4-byte private pointer.
     """
     out = [base]
     is_location = True
@@ -376,7 +381,7 @@ def _frame_pointer(register: int, displacement: int, target: str, wave_size: int
 
 
 def _lane_offset(register: int, target: str, wave_size: int | None) -> list[Item]:
-    """Push the lane's own offset that a stack or frame pointer stands for."""
+    """Push the lane's own offset that a stack or frame pointer represents."""
     processor = architecture_by_name(ARCHITECTURE).processor(target.partition(":")[0])
     if processor is None:
         raise DwarfError(f"'{target}' is not an AMDGPU processor")

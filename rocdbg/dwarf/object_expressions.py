@@ -1,7 +1,8 @@
-"""Expressions about an object that use its location as if it were a number, in the form of the text.
+"""Rewrites expressions that use an object's location as if it were a number into the form of the text.
 
-`DW_OP_push_object_address, DW_OP_plus_uconst 24, DW_OP_deref` adds to an address. By the text that is a value in the
-default address space only; an object in another, as GPU code has them on its stack, is a location that is moved.
+`DW_OP_push_object_address, DW_OP_plus_uconst 24, DW_OP_deref` adds to an address. By the text an address is a value
+only in the default address space; in another space, such as that of a GPU's stack, the object's location has to be
+moved instead.
 """
 
 from __future__ import annotations
@@ -27,17 +28,18 @@ _LOADS = frozenset({"deref", "deref_size"})
 
 
 class _OtherError(Exception):
-    """What is on the stack is not known."""
+    """The contents of the stack are not known."""
 
 
 @lru_cache(maxsize=1024)
 def about_object(data: bytes, dialect: str, is_location: bool) -> bytes:
-    """The expression with moves of locations where it adds to one, and loads and results (where it gives a location,
-    ``is_location``) through generic pointers. Others are returned as they are. Raises `DecodeError`."""
+    """The expression, rewritten to move a location where it adds to one, and to treat loads and (with ``is_location``)
+    results as generic pointers. Other expressions are returned unchanged. Raises `DecodeError`.
+    """
     operations = decode(data, dialect)
     if not any(operation.info.meaning == "push_object_address" for operation in operations):
         return data
-    stack: list[bool] = []  # of each entry whether it is a location; what lies below are values
+    stack: list[bool] = []  # for each entry whether it is a location; the entries below are values
     out: list[bytes] = []
     try:
         for operation in operations:
@@ -58,7 +60,7 @@ def _pop(stack: list[bool]) -> bool:
 
 
 def _step(operation: Operation, stack: list[bool], dialect: str) -> Iterator[bytes]:
-    """What is written for an operation, which changes the stack."""
+    """The operations written for one operation; updates the stack."""
     meaning = operation.info.meaning
     raw = encode_operation(operation.info, operation.operands)
     if meaning == "push_object_address":

@@ -5,7 +5,7 @@ three encodings, the *dialects* (`Dialect`); the dialect decides how an operatio
 it does. `proposal2020` gives the extensions operation codes of their own; `amd` (the current
 text, A.7.7.1) and `llvm22` put them behind `DW_OP_LLVM_user` with a ULEB128 extension code.
 
-The text leaves some codes "TBA"; rows with `own_code` have codes of ours, above those in use.
+The text leaves some codes "TBA"; rows with `own_code` have our own codes, above those in use.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ class OperationInfo(Struct, frozen=True):
     dialects: tuple[Dialect, ...] = DIALECTS
     extension: int | None = None
     meaning: str = ""
-    """The operation whose meaning it has, without prefix: what evaluator and rewriters dispatch on."""
+    """The operation with the same meaning, without prefix: evaluator and rewriters dispatch on it."""
     own_code: bool = False
-    """The document leaves the code to be announced; this one is ours."""
+    """The document leaves the code to be announced; this one is our own."""
 
     @property
     def encoding(self) -> bytes:
@@ -198,14 +198,14 @@ def _heterogeneous() -> list[OperationInfo]:
         ("piece_end", 0x0A, 0xEA, ()),
         ("extend", 0x0B, 0xEB, (uleb, uleb)),
         ("select_bit_piece", 0x0C, 0xEC, (uleb, uleb)),
-        # Codes to be announced; the 2020 proposal had one of the four. Ours are far from the first free one, which
-        # upstream gives away: 0x0d means something else in LLVM after 22.
+        # Codes to be announced; the 2020 proposal had one of the four. Ours are far above the first free one, which
+        # upstream may assign: 0x0d means something else in LLVM after 22.
         ("aspace_implicit_pointer", 0x70, 0xE9, (die, sleb)),
         ("push_iteration", 0x71, 0xED, ()),
         ("overlay", 0x72, 0xEE, ()),
         ("bit_overlay", 0x73, 0xEF, ()),
     ]
-    # What the 2020 proposal says otherwise: a name, and an encoding (its displacement is unsigned).
+    # Differences of the 2020 proposal: a name, and an encoding (its displacement is unsigned).
     names_2020 = {"offset_uconst": "offset_constu"}
     operands_2020 = {"aspace_bregx": (reg, uleb)}
     result = [OperationInfo(LLVM_USER, "DW_OP_LLVM_nop", (), ("amd", "llvm22"), 0x01, meaning="nop")]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal
 
+from rocdbg import work
 from rocdbg.dwarf.architecture import AddressSpace
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, load_bias
@@ -33,12 +34,12 @@ Kind = Literal["value", "location"] | None
 """The current result kind (A.2.5.1): None where it is not specified."""
 
 MAX_STEPS = 40_000
-"""Operations, nested ones and work on large values included: some 100 ms at worst."""
+"""Limit on operations, including nested ones and work on large values: at most about 100 ms."""
 MAX_STACK = 1_000
 MAX_NESTING = 48
 MAX_TYPE_BITS = 1 << 16
 MAX_NUMBER_BITS = 4096
-"""Of an operand or a displacement; constants of any length are cut to the generic type before."""
+"""Largest size of an operand or a displacement; constants of any length are truncated to the generic type before."""
 _CUT = frozenset({"constu", "consts", "plus_uconst"})
 
 
@@ -75,7 +76,7 @@ def handles(*meanings: str) -> Callable[[Handler], Handler]:
 
 
 class Budget:
-    """What is left of the steps of one evaluation, nested ones included."""
+    """The remaining steps of one evaluation, including nested ones."""
 
     __slots__ = ("left",)
 
@@ -83,14 +84,14 @@ class Budget:
         self.left = MAX_STEPS
 
     def charge(self, steps: int) -> None:
-        """Take `steps` away; `LimitExceeded` if there are not so many."""
+        """Use up `steps`; raises `LimitExceeded` if fewer remain."""
         self.left -= steps
         if self.left < 0:
             raise LimitExceeded(f"the evaluation takes more than {MAX_STEPS} steps")
 
 
 class Program:
-    """A decoded expression, each operation with its handler; branches hold the index they go to."""
+    """A decoded expression, each operation with its handler; branches hold the index of their target."""
 
     __slots__ = ("meanings", "operations", "steps")
 
@@ -147,7 +148,7 @@ def decoded_program(data: bytes, dialect: str, address_size: int, offset_size: i
 
 
 class Machine:
-    """One evaluation: the stack and everything the handlers ask for."""
+    """One evaluation: the stack and everything that the handlers need."""
 
     __slots__ = (
         "architecture",
@@ -187,7 +188,7 @@ class Machine:
 
     @property
     def load_bias(self) -> int:
-        """What is added to addresses in the expression: the context's, unless this evaluation was given its own."""
+        """What is added to addresses in the expression: the context's load bias, unless this evaluation has its own."""
         return load_bias(self.context) if self.bias is None else self.bias
 
     # Running
@@ -198,9 +199,10 @@ class Machine:
 
     def run(self, program: Program) -> None:
         """Execute the operations of `program` on the stack."""
+        work.unit()
         steps = program.steps
         count = len(steps)
-        # No loop, no more steps than operations: so only jumps need to be charged as they happen.
+        # Without a loop there are at most as many steps as operations, so only jumps are charged as they happen.
         budget = self.budget
         if budget.left < count:
             budget.charge(count)
@@ -219,6 +221,7 @@ class Machine:
                     if target < 0:
                         raise IllFormed(f"the branch by {operands[1]!r} does not lead to an operation")
                     i = target
+                    work.unit()
                     self.budget.charge(count - target + 1)
                     if len(self.stack) > MAX_STACK:
                         raise LimitExceeded(f"the stack has more than {MAX_STACK} entries")
@@ -258,7 +261,7 @@ class Machine:
         initial: Sequence[Entry] = (),
     ) -> LocationDescription | Value:
         """Evaluate another expression with a stack of its own and no object, within this one's budget."""
-        if not isinstance(expression, Expression | bytes):  # in this order: a LocationList's isinstance takes long
+        if not isinstance(expression, Expression | bytes):  # in this order: isinstance of a LocationList is slow
             return self.location_list(expression, context, forbidden=forbidden, where=where, initial=initial)
         machine = self.child(context, expression)
         machine.stack.extend(initial)
@@ -391,7 +394,7 @@ class Machine:
             raise IllFormed(f"a location is required, but the stack holds a value of type '{name}'")
         raise IllFormed("a location is required, but the stack holds an incomplete composite location")
 
-    # Things the handlers share
+    # Helpers of the handlers
 
     def checked(self, location: LocationDescription) -> LocationDescription:
         """A new composite location, unless it is larger than any address space."""

@@ -1,6 +1,6 @@
 """Location storage: the streams of bits that location descriptions point into (A.2.5.3).
 
-Every storage answers in exact integers: `read_known(offset, bits)` gives the bits of
+Every storage returns exact integers: `read_known(offset, bits)` gives the bits of
 `[offset, offset + bits)`, bit `offset` lowest, together with a mask of those that are defined; so a
 vector with undefined lanes is still read in one step. Writing first collects a plan of
 primitive writes, which fails as a whole before anything is changed.
@@ -45,7 +45,7 @@ class StorageKind(Enum):
 
 
 class MemoryAccess(Protocol):
-    """Where memory storage gets its bytes from. Failures are `EvaluationError` or another `rocdbg.Error`."""
+    """The source of the bytes of memory storage. Failures raise `EvaluationError` or another `rocdbg.Error`."""
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
         """Exactly `size` bytes at `address` of DWARF address space `space`, as `lane` sees it."""
@@ -57,7 +57,7 @@ class MemoryAccess(Protocol):
 
 
 class RegisterAccess(Protocol):
-    """Where register storage gets its bytes from: the registers of one thread's top frame."""
+    """The source of the bytes of register storage: the registers of one thread's top frame."""
 
     def read_register(self, number: int, offset: int, size: int) -> bytes:
         """Exactly `size` bytes of DWARF register `number` from byte `offset`, least significant first."""
@@ -93,9 +93,9 @@ class Write(Struct, frozen=True):
 class Storage:
     """A linear stream of `size` bits.
 
-    `weight` counts the storages below it and `depth` their levels; both bound what hostile
-    expressions can build. `has_implicit_pointer` says that reading needs the implicit pointer rules. It is not an
-    `ABC`, whose subclasses would make every isinstance of the evaluator's a call.
+    `weight` counts the storages below it and `depth` their levels; both limit what hostile expressions can build.
+    `has_implicit_pointer` means that reading needs the implicit pointer rules. The class is not an `ABC`, because that
+    would slow down every isinstance check of the evaluator.
     """
 
     __slots__ = ()
@@ -110,11 +110,11 @@ class Storage:
         raise NotImplementedError  # every storage has its own
 
     def plan_write(self, offset: int, bits: int, value: int, plan: list[Write]) -> None:
-        """Append the primitive writes that put `value` there, or raise `EvaluationError`."""
+        """Append the primitive writes that store `value`, or raise `EvaluationError`."""
         raise EvaluationError(f"{self.words()} cannot be written")
 
     def store(self, offset: int, bits: int, value: int) -> None:
-        """Perform a primitive write; only storages that plan writes for themselves have it."""
+        """Perform a primitive write; implemented only by storages that plan writes to themselves."""
         raise AssertionError(f"primitive write to {self.kind.value} storage")
 
     def fragments(self, offset: int, bits: int) -> Iterator[Fragment]:
@@ -122,7 +122,7 @@ class Storage:
         yield Fragment(self, offset, bits)
 
     def words(self, offset: int = 0) -> str:
-        """The storage and a bit offset into it in words."""
+        """The storage and a bit offset into it, as text."""
         raise NotImplementedError  # every storage has its own
 
 
@@ -131,7 +131,7 @@ def _bit_words(offset: int) -> str:
 
 
 class UndefinedStorage(Storage):
-    """Bits that exist nowhere (A.2.5.4.4.2). It has no size of its own: it counts as large as any storage."""
+    """Bits that do not exist (A.2.5.4.4.2). It has no size of its own: it counts as the largest storage."""
 
     __slots__ = ()
     kind = StorageKind.UNDEFINED
@@ -151,7 +151,7 @@ class UndefinedStorage(Storage):
 
 
 _MAX_DIGITS, _SHOWN_DIGITS = 32, 16
-"""How many hexadecimal digits of an implicit value are put into words, and how many of a longer one."""
+"""How many hexadecimal digits of an implicit value are shown, and how many of a longer one."""
 
 
 class ImplicitStorage(Storage):
@@ -186,7 +186,7 @@ def _size_words(bits: int) -> str:
 
 
 class ImplicitPointerStorage(Storage):
-    """A pointer that exists nowhere, to an object that is described (A.2.5.4.4.5).
+    """A pointer that does not exist at run time, to an object that is described (A.2.5.4.4.5).
 
     Its bits have no value. Only reading all of them with `DW_OP_deref*` is allowed, which the evaluator does.
     """
@@ -219,7 +219,7 @@ class ImplicitPointerStorage(Storage):
 
 
 class _ByteStorage(Storage):
-    """Storage whose bytes another object holds."""
+    """Storage whose bytes are held by another object."""
 
     __slots__ = ()
 
@@ -293,7 +293,7 @@ def _merge(old: bytes, shift: int, bits: int, value: int) -> bytes:
 
 
 ANY_LANE = -1
-"""The lane of a context whose lane is not said (`rocdbg.dwarf.any_lane`): its memory cannot be read."""
+"""The lane of a context for an unspecified lane (`rocdbg.dwarf.any_lane`): its memory cannot be read."""
 
 
 class MemoryStorage(_ByteStorage):

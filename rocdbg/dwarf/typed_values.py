@@ -33,7 +33,7 @@ __all__ = ["BaseType", "ConstValue", "ImplicitPointerValue", "Literal", "Value",
 
 Number = int | float | complex
 Literal = Number | tuple[Number, ...]
-"""A literal: an int, a float or complex for such encodings, a tuple of them for vector types.
+"""A literal: an int, float or complex number according to the encoding, or a tuple of them for vector types.
 
 Floating-point numbers of 80, 96 and 128 bits are `floats.WideFloat`, a float that keeps its exact bits.
 """
@@ -47,7 +47,7 @@ _FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 
 
 class BaseType(Struct, frozen=True):
-    """What a DW_TAG_base_type entry says of a value (A.2.5.2, A.5.1).
+    """What a DW_TAG_base_type entry says about a value (A.2.5.2, A.5.1).
 
     `encoding` is the DW_ATE_* name, `bit_size` the bits of one element, `vector_size` the number of
     elements of a vector type or None, `byte_order` "little" or "big".
@@ -66,7 +66,7 @@ class BaseType(Struct, frozen=True):
 
     @property
     def byte_size(self) -> int:
-        """Bytes of a whole value, rounded up: what size operands of typed operations must say (A.2.5.4.3.1)."""
+        """Bytes of a whole value, rounded up: the required size operand of typed operations (A.2.5.4.3.1)."""
         return (self.size + 7) // 8
 
     @property
@@ -76,7 +76,7 @@ class BaseType(Struct, frozen=True):
 
     @property
     def is_signed(self) -> bool:
-        """Whether its literals are signed: of DW_ATE_signed, _signed_char and _signed_fixed (A.2.5.2)."""
+        """Whether its literals are signed: DW_ATE_signed, _signed_char and _signed_fixed (A.2.5.2)."""
         return self.encoding in _SIGNED or self.encoding == "DW_ATE_signed_fixed"
 
     @property
@@ -124,9 +124,8 @@ class Value:
 class ImplicitPointerValue(Value):
     """What `DW_OP_deref*` reads from an implicit pointer (A.2.5.4.4.5).
 
-    It stands for a pointer into `address_space` to the object of debugging information entry `die`
-    plus `displacement` bytes; `size` are the bits of the pointer. It has no number: taking `.value` is an
-    `EvaluationError`.
+    It represents a pointer into `address_space` to the object of debugging information entry `die` plus `displacement`
+    bytes; `size` is the pointer's size in bits. It has no numeric value: `.value` raises `EvaluationError`.
     """
 
     def __init__(

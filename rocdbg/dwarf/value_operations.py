@@ -238,7 +238,7 @@ def _binary(name: str) -> None:
 
 
 def _fast_binary(name: str, function: Callable[[int, int], int]) -> None:
-    """The same, with a short cut for the generic type; the function may go beyond the type's range."""
+    """The same, with a fast path for the generic type; the function's result may exceed the type's range."""
     _binary(name)
     general = HANDLERS[name]
 
@@ -296,11 +296,11 @@ for _name in ("abs", "neg", "not"):
 
 
 _WIDE_STEPS = 125
-"""What an operand of a wide floating-point type costs: exact numbers with exponents of 15 bits are long."""
+"""The cost in steps of an operand of a wide floating-point type: exact numbers with 15-bit exponents are long."""
 
 
 def _cost(base: BaseType) -> int:
-    """Steps that work on one value of a type takes."""
+    """How many steps an operation on one value of a type counts as."""
     return _WIDE_STEPS * (base.vector_size or 1) if base.is_wide else base.size >> 5
 
 
@@ -326,7 +326,7 @@ def _plus_uconst(m: Machine, operands: Operands) -> None:
     assert base is not None
     if not base.is_integral:
         raise IllFormed(f"plus_uconst needs an integral operand, not '{base.name}' ({base.encoding})")
-    # The constant is of the operand's type: cut to its size.
+    # The constant has the operand's type: truncate it to that size.
     constant = Value(base, typed_values.from_bits(addend & (1 << base.size) - 1, base))
     m.stack.append(typed_values.typed_binary("plus", a, constant))
 
@@ -377,7 +377,7 @@ def _reinterpret(m: Machine, operands: Operands) -> None:
 
 
 def fetch(m: Machine, location: LocationDescription, bits: int) -> int | ImplicitPointerValue:
-    """`bits` bits of the location, or the implicit pointer that they are the whole of (A.2.5.4.4.5)."""
+    """`bits` bits of the location, or the implicit pointer if they are all of its bits (A.2.5.4.4.5)."""
     places = location.places
     if places and places[0].storage.has_implicit_pointer:
         pointer = _fetch_implicit_pointer(m, location, bits)
@@ -510,7 +510,7 @@ def _entry_value(m: Machine, operands: Operands) -> None:
             return
         if m.dialect != "llvm22":
             raise IllFormed(f"the result in the calling frame is neither a value nor a register: {result.describe()}")
-        # Plain DWARF 5 keeps its meaning: what is a value there (`DW_OP_addr`, `DW_OP_breg*`) still is one.
+        # Plain DWARF 5 keeps its meaning: what is a value there (`DW_OP_addr`, `DW_OP_breg*`) remains a value.
         m.stack.append(m.as_value(result))
         return
     m.stack.append(result if result.type is not None else _generic(result))

@@ -1,7 +1,7 @@
-"""Floating-point numbers that Python has no type for: x87 extended (80, 96 bits) and IEEE quadruple (128 bits).
+"""Floating-point numbers for which Python has no type: x87 extended (80, 96 bits) and IEEE quadruple (128 bits).
 
-`WideFloat` is a float, rounded for readers that only look at it, that carries its exact bits and
-value. Arithmetic is exact on fractions and rounded once, to nearest even, as IEEE 754 says.
+`WideFloat` is a float, rounded for users that only display it, that also carries its exact bits and value. Arithmetic
+is exact on fractions and rounded once, to nearest even, as IEEE 754 requires.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def wide_binary(size: int, double: Callable[[float, float], float]) -> Callable[
             if result:
                 return wide_from_number(result, size)
         elif exact_a is not None and exact_b is not None and (exact_a or exact_b):
-            # One of them is zero: the other decides, and doubles know signs but not its range.
+            # One of them is zero: the other decides; doubles keep its sign but not its range.
             rounded = double(_small(a), _small(b))
             if rounded and math.isfinite(rounded):
                 return wide_from_number(double(exact_a, exact_b), size)
@@ -163,7 +163,7 @@ def wide_binary(size: int, double: Callable[[float, float], float]) -> Callable[
 
 
 def _small(number: float) -> float:
-    """A plain float of the sign of `number` that is zero, infinite or NaN if it is."""
+    """A plain float with the sign of `number` that is zero, infinite or NaN if `number` is."""
     exact = getattr(number, "exact", None)
     if not exact:
         return float(number) + 0.0 if math.isnan(number) else math.copysign(abs(float(number)), number)

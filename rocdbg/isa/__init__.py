@@ -41,8 +41,8 @@ def assemble(
 ) -> bytes:
     """The bytes of one instruction in LLVM's syntax, which will be at ``address``.
 
-    Without the suffix of an encoding the shortest one is taken that has the operands. ``symbols`` gives the address
-    of a name in an expression, an `expressions.Value` for a name of a number, None for one it does not know; ``.`` is
+    Without an encoding suffix, the shortest encoding that fits the operands is used. ``symbols`` maps a name in an
+    expression to its address, to an `expressions.Value` if it names a number, or to None if it is unknown; ``.`` is
     ``address``. ``wave_size`` as for :func:`decode`. Raises AssemblyError, and UnknownEncodingError for a target
     without a table.
     """

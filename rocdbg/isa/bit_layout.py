@@ -1,4 +1,4 @@
-"""Bit layouts: which fields an encoding has, and reading and writing them.
+"""Bit layouts: the fields of an encoding, and functions to read and write them.
 
 A bit range is ``(lowest bit, width)``, counted from bit 0 of the first dword; a field is a tuple of ranges, least
 significant first.
@@ -17,7 +17,7 @@ GFX12 = ("gfx12", "gfx125")
 
 
 class Selector(Struct, frozen=True):
-    """Bits that decide which operands an opcode has. Case 0 is any other value, case i is ``codes[i - 1]``."""
+    """Bits that determine which operands an opcode has. Case 0 is any other value, case i is ``codes[i - 1]``."""
 
     name: str
     bits: Bits
@@ -29,9 +29,8 @@ class Selector(Struct, frozen=True):
 class Layout(Struct, frozen=True):
     """One encoding.
 
-    ``value``/``mask`` recognise the first dword; ``src0`` (if not empty) are the codes of the low 9 bits
-    of the dword that holds
-    src0 (dword ``src0_dword``) that select this DPP or SDWA form of ``encoding``.
+    ``value``/``mask`` identify the first dword; ``src0`` (if not empty) are the codes, in the low 9 bits of the dword
+    that holds src0 (dword ``src0_dword``), that select this DPP or SDWA form of ``encoding``.
     """
 
     name: str
@@ -47,9 +46,9 @@ class Layout(Struct, frozen=True):
     src0: tuple[int, ...] = ()
     src0_dword: int = 0
     operand_cases: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """Operands that exist in one case of the selectors only."""
+    """Operands that exist only in one case of the selectors."""
     opcodes: Sequence[int] | None = None
-    """Opcodes this layout holds, when the same prefix has two layouts."""
+    """Opcodes of this layout, if two layouts have the same prefix."""
 
 
 def extract(word: int, bits: Bits) -> int:
@@ -62,7 +61,7 @@ def extract(word: int, bits: Bits) -> int:
 
 
 def extractor(bits: Bits) -> Callable[[int], int]:
-    """A function that does what :func:`extract` does for one field, faster."""
+    """A function that does the same as :func:`extract` for one field, but faster."""
     if len(bits) == 1:
         ((low, size),) = bits
         mask = (1 << size) - 1
@@ -85,7 +84,7 @@ def width(bits: Bits) -> int:
 
 
 def at(*bits: tuple[int, int]) -> Bits:
-    """A field that lies at some ranges of bits."""
+    """A field at some ranges of bits."""
     return bits
 
 
@@ -95,6 +94,6 @@ def prefix(bits: str) -> tuple[int, int]:
 
 
 def prefixed(name: str, bits: str, dwords: int, opcode: tuple[int, int], **rest: object) -> Layout:
-    """A layout that the highest bits of the first dword tell; its encoding has its name unless ``rest`` says."""
+    """A layout identified by the highest bits of the first dword; ``rest`` overrides the name of its encoding."""
     mask, value = prefix(bits)
     return Layout(name, str(rest.pop("encoding", name)), mask, value, dwords, (opcode,), **rest)  # type: ignore[arg-type]

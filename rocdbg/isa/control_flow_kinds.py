@@ -16,7 +16,7 @@ _FLOWS = {
 
 
 def flow_of(name: str) -> Flow:
-    """How the instruction ``name`` (without encoding suffix) goes on."""
+    """The control flow of the instruction ``name`` (without encoding suffix)."""
     if flow := _FLOWS.get(name):
         return flow
     if name.startswith("s_cbranch_"):
@@ -27,7 +27,7 @@ def flow_of(name: str) -> Flow:
 
 
 def branch_distance(instruction: Instruction) -> int | None:
-    """Distance in dwords from the next instruction to the target of a direct branch or call, else None."""
+    """Distance in dwords from the next instruction to the target of a direct branch or call, otherwise None."""
     if instruction.flow not in (Flow.BRANCH, Flow.COND_BRANCH, Flow.CALL):
         return None
     for operand in instruction.operands:

@@ -1,4 +1,4 @@
-"""Machine code to instructions, driven by the generated tables."""
+"""Decodes machine code to instructions, driven by the generated tables."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from rocdbg import work
 from rocdbg.arch.targets import Target, is_target, target_by_name
 from rocdbg.errors import Error
 from rocdbg.isa.control_flow_kinds import branch_distance, flow_of
@@ -18,11 +19,11 @@ from rocdbg.isa.encoding_table import Table
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
 
 _LONGEST = 20
-"""Bytes: 96 bits and a literal of up to 64."""
+"""In bytes: 96 bits and a literal of up to 64 bits."""
 
 
 class DecodeError(Error):
-    """The bytes end inside an instruction. ``address`` is the instruction's, ``available`` the bytes there
+    """The bytes end within an instruction. ``address`` is the instruction's, ``available`` the number of bytes there
     are, ``needed`` its size."""
 
     def __init__(self, address: int, available: int, needed: int) -> None:
@@ -77,7 +78,8 @@ class _LayoutRows:
         return row
 
     def may_hold(self, word: int, size: int) -> bool:
-        """Whether it takes more than the first ``size`` bytes to tell that a word does not belong to this layout."""
+        """Whether more than the first ``size`` bytes are needed to decide that a word does not belong to this layout.
+        """
         layout = self.layout
         known = (1 << 8 * size) - 1
         if 4 * layout.dwords <= size or (word ^ layout.value) & layout.mask & known:
@@ -111,7 +113,7 @@ class Decoder:
         self._memo: dict[bytes, Instruction] = {}
 
     def decode(self, code: bytes, address: int = 0, offset: int = 0) -> Instruction:
-        """The instruction at ``code[offset:]``; raises DecodeError if it is cut off."""
+        """The instruction at ``code[offset:]``; raises DecodeError if it is incomplete."""
         memo = self._memo
         found = (
             memo.get(code[offset : offset + 4])
@@ -178,15 +180,15 @@ class Decoder:
         return illegal(chunk[:4], 0)
 
     def _move_of_half(self, chunk: bytes, address: int) -> Instruction | None:
-        """v_mov_b16 and v_swap_b16: encoded as on GFX11. AMD's compiler emits them for GFX12; LLVM knows them there
-        with its feature real-true16 only.
+        """v_mov_b16 and v_swap_b16, encoded as on GFX11. AMD's compiler emits them for GFX12; LLVM accepts them there
+        only with the feature real-true16.
         """
         found = _decoder("gfx1150", self.wave_size)._decode(chunk, address)
         return found if found.mnemonic in ("v_mov_b16_e32", "v_mov_b16_e64", "v_swap_b16") else None
 
     def _into_high_half(self, chunk: bytes, address: int) -> Instruction | None:
         """Short forms of VOP1 and VOP2 whose result goes to the high half of a register: the highest bit of vdst. LLVM
-        reads it with real-true16 only and takes the encoding for illegal without.
+        accepts them only with real-true16; otherwise it considers the encoding illegal.
         """
         word = int.from_bytes(chunk[:4], "little")
         if word >> 24 & 0x81 != 1 or word >> 25 == 0x3E:  # VOPC, which has no vdst
@@ -221,8 +223,8 @@ def _decoder(target: str, wave_size: int) -> Decoder:
 
 
 def decoder_for(target: str | Target, wave_size: int | None = None) -> Decoder:
-    """The decoder of a target, made once. Without ``wave_size``: the compiler's default. Raises UnknownEncodingError
-    for a target without a table."""
+    """The decoder of a target, cached. Without ``wave_size``: the compiler's default. Raises UnknownEncodingError for a
+    target without a table."""
     if isinstance(target, str):
         if not is_target(target):
             raise UnknownEncodingError(target)
@@ -245,10 +247,11 @@ def decode(
 def disassemble(
     code: bytes, target: str | Target, address: int = 0, *, wave_size: int | None = None
 ) -> Iterator[Instruction]:
-    """Decode all of ``code``; an instruction cut off by the end comes out as illegal dwords and bytes."""
+    """Decode all of ``code``; an instruction that is incomplete at the end becomes illegal dwords and bytes."""
     decoder = decoder_for(target, wave_size)
     offset = 0
     while offset < len(code):
+        work.unit()
         try:
             instruction = decoder.decode(code, address + offset, offset)
         except DecodeError:

@@ -1,13 +1,11 @@
 """Bit layouts of the instruction encodings, per family of targets.
 
-A layout names the fields of one encoding; what each opcode makes of them (operand order, widths, constants,
-which modifiers exist) is in the generated tables. Both the generator and the decoder read these layouts.
+A layout names the fields of one encoding; the generated tables say how each opcode uses them (operand order, widths,
+constants, modifiers). Both the generator and the decoder use these layouts.
 
-Fields of different operands may share bits (the AGPR bit of gfx90a memory instructions, the lsb of
-VOPD's vdsty). GFX6 to GFX8 are in `rocdbg.isa.encoding_layouts_gfx6`.
-
-The other kinds of instructions have files of their own: `encoding_layouts_vector`, `encoding_layouts_memory`,
-`encoding_layouts_image`.
+Fields of different operands may share bits (the AGPR bit of gfx90a memory instructions, the lsb of VOPD's vdsty). GFX6
+to GFX8 are in `rocdbg.isa.encoding_layouts_gfx6`. Other kinds of instructions are in `encoding_layouts_vector`,
+`encoding_layouts_memory` and `encoding_layouts_image`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from rocdbg.isa.bit_layout import GFX12, Layout, Selector, at, insert, prefix, p
 
 
 def _tensor() -> Layout:
-    """GFX1250 has no images, but moves tensors: descriptors in two or four groups of scalar registers."""
+    """GFX1250 has no images, but moves tensors: their descriptors are in two or four groups of scalar registers."""
     return Layout(
         "TENSOR", "VIMAGE", 0xFC400007 | 0xFF << 56, 0xD0400001 | 0x7C << 56, 3, at((14, 8)),
         {f"vaddr{i}": at((64 + 8 * i, 8)) for i in range(4)},
@@ -16,7 +16,7 @@ def _tensor() -> Layout:
 
 
 def images(family: str) -> list[Layout]:
-    """MIMG, or VIMAGE and VSAMPLE. MIMG with addresses in separate registers is longer: layouts of their own."""
+    """MIMG, or VIMAGE and VSAMPLE. MIMG with addresses in separate registers is longer and has layouts of its own."""
     if family == "gfx125":
         return [_tensor()]
     if family in GFX12:

@@ -1,4 +1,4 @@
-"""Rows of the encoding tables, made ready for decoding: one opcode in one layout each."""
+"""Rows of the encoding tables, prepared for decoding: one opcode in one layout each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocdbg.isa.row_items import Item, OperandItem, Reading, items_of
 
 _HALF = re.compile(r"(?<=\d)\.[lh]\b")
 _NOT_MODIFIERS = frozenset({"saddr_off", "return", "sve", "imm", "soffset_en", "soffset_off"})
-"""Selectors that the operands show already."""
+"""Selectors that are already visible in the operands."""
 
 Parts = tuple[int, tuple[Operand, ...], dict[str, int | str], str]
 
@@ -41,7 +41,7 @@ class CompiledRow:
         self._table, self._layout = table, layout
         self._fixed = _selected(layout, number)
         self._split = 0
-        # Where LLVM has no halves of registers (GFX12 by default), it does not print all of the bits that select them.
+        # If LLVM has no halves of registers (GFX12 by default), it does not print all of the bits that select them.
         printed = any(item[:2] == [ItemTag.MODIFIER, "op_sel"] for item in self._packed)
         self._silent_halves = (
             table.family in GFX12 and layout.encoding == "VOP3" and "16" in self.name and not printed
@@ -59,7 +59,7 @@ class CompiledRow:
         return items
 
     def read(self, word: int, overflow: bool = False) -> Parts | None:
-        """Decode; ``overflow``: image registers would run over the last one, so use their default counts."""
+        """Decode; ``overflow``: image registers would extend past the last one, so their default counts are used."""
         out = Reading(self._size, self._fixed, overflow)
         for item in self._items or self._compile():
             if not item.read(word, out):
@@ -89,7 +89,7 @@ class CompiledRow:
 
 
 def _selected(layout: Layout, number: int) -> dict[str, int]:
-    """Modifiers that a row has by its case."""
+    """Modifiers that a row has because of its case."""
     fixed = {}
     for selector in reversed(layout.selectors):
         number, index = divmod(number, len(selector.codes) + 1)

@@ -1,4 +1,4 @@
-"""The generated encoding tables: reading and writing. Their grammar is described in ``tables/README.md``."""
+"""The generated encoding tables: reading and writing. ``tables/README.md`` describes their grammar."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Texts = tuple[str | None, ...]
 
 
 class ItemTag(StrEnum):
-    """What an item of a signature begins with."""
+    """The tag at the beginning of a signature's item."""
 
     OPERAND = "o"
     MODIFIER = "m"
@@ -37,7 +37,7 @@ _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(\.[lh]|/\*.*\*/)
 _NUMBER = re.compile(r"^(-?)(\d+)$")
 
 WHOLE_REGISTERS = "!"
-"""Begins a modifier's text if with this value the 16-bit operands are printed without ``.l`` and ``.h``."""
+"""A prefix of a modifier's text: with this value, 16-bit operands are printed without ``.l`` and ``.h``."""
 
 
 def base_name(mnemonic: str) -> str:
@@ -51,7 +51,7 @@ def bits_text(bits: Bits) -> str:
 
 
 def parse_bits(text: str) -> Bits:
-    """The reverse of :func:`bits_text`."""
+    """The inverse of :func:`bits_text`."""
     result = []
     for part in text.split(","):
         low, _, size = part.partition("+")
@@ -63,8 +63,8 @@ def pack(texts: Texts) -> list[Any]:
     """Pack a vector: ``[length, [code, count, step, prefix, first, number step, registers, suffix] |
     [code, text]...]``.
 
-    Runs are registers (or decimal numbers, prefix ``#``) whose number advances with the code; codes in no
-    entry are None.
+    Runs are registers (or decimal numbers, prefix ``#``) whose number increases with the code; codes without an entry
+    are None.
     """
     entries: list[list[Any]] = []
     done: set[int] = set()
@@ -104,7 +104,7 @@ def pack(texts: Texts) -> list[Any]:
 
 
 def unpack(packed: list[Any]) -> Texts:
-    """The reverse of :func:`pack`."""
+    """The inverse of :func:`pack`."""
     texts: list[str | None] = [None] * packed[0]
     for entry in packed[1:]:
         if len(entry) == 2:
@@ -123,7 +123,7 @@ def unpack(packed: list[Any]) -> Texts:
 
 
 def table_name(target: str) -> str:
-    """File name of a target's table, which it may share (`Target.encodings`)."""
+    """File name of a target's table, which targets may share (`Target.encodings`)."""
     row = TARGETS.get(target)
     return (row.encodings if row is not None and row.encodings else target) + ".json"
 
@@ -161,7 +161,7 @@ def write(table: dict[str, Any], path: Path) -> int:
 
 
 class Table:
-    """A target's table of which only those lines are parsed that are asked for: a session needs few of them."""
+    """A target's table, of which only the requested lines are parsed, because a session needs few of them."""
 
     def __init__(self, target: str) -> None:
         """Raises FileNotFoundError if the target has no table."""
@@ -185,11 +185,11 @@ class Table:
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Instructions by further names, which earlier generations had for them."""
+        """Further names of instructions, from earlier generations."""
         return _aliases().get(table_name(self.target).removesuffix(".json"), {})
 
     def rows(self, layout: str, wave_size: int) -> dict[str, list[Any]]:
-        """Mnemonic and number of the signature by opcode and case, of the rows that exist in a wave size."""
+        """Mnemonic and signature number by opcode and case, for the rows that exist in a wave size."""
         rows = self._layout("rows", layout)
         if wave_size == 64 and layout in self._rows["wave64"]:
             rows = rows | self._layout("wave64", layout)
@@ -201,13 +201,13 @@ class Table:
         return rows
 
     def signature(self, number: int) -> Any:
-        """Size, bits that must have a value and that value, items."""
+        """Size, the mask and value of fixed bits, and the items."""
         if number not in self._signatures:
             self._signatures[number] = json.loads(self._sections["signatures"][number].rstrip(","))
         return self._signatures[number]
 
     def values(self, number: int) -> list[Any]:
-        """A pooled list as it is."""
+        """A pooled list, not unpacked."""
         if number not in self._values:
             self._values[number] = json.loads(self._sections["texts"][number].rstrip(","))
         return self._values[number]
@@ -219,7 +219,7 @@ class Table:
         return self._texts[number]
 
     def dwords(self, number: int) -> int:
-        """Registers an operand covers, from the first vector or scalar register of its vector."""
+        """Number of registers that an operand covers, from the first vector or scalar register of its vector."""
         if number not in self._dwords:
             widest = 1
             for entry in self.values(number)[1:]:

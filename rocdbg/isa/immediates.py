@@ -1,7 +1,7 @@
 """How immediate fields are printed: one small function per style. The tables name the style of each field.
 
-Both the decoder and the generator use these; the generator picks the style that reproduces LLVM's text for every value
-it tries, so that a style cannot be wrong without being noticed.
+Both the decoder and the generator use them; the generator picks the style that reproduces LLVM's text for every value
+that it tries, so a wrong style is always noticed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def optional_unsigned(value: int, width: int) -> str:
 
 
 def _counters(value: int, counters: tuple[tuple[str, int, int], ...]) -> str:
-    """Counts that wait for something, or all of them if none does."""
+    """The counters that are waited for, or all of them if none is."""
     parts = [(name, value & mask, mask) for name, value, mask in ((n, value >> s, m) for n, s, m in counters)]
     waiting = [f"{name}({count})" for name, count, mask in parts if count != mask]
     return " ".join(waiting or [f"{name}({count})" for name, count, _ in parts])
@@ -76,7 +76,7 @@ DEPENDENCY_COUNTERS = (
     ("depctr_hold_cnt", 7, 1), ("depctr_sa_sdst", 0, 1), ("depctr_va_vdst", 12, 15), ("depctr_va_sdst", 9, 7),
     ("depctr_va_ssrc", 8, 1), ("depctr_va_vcc", 1, 1), ("depctr_vm_vsrc", 2, 7),
 )
-"""Name, lowest bit and mask; gfx10.1 has not the first."""
+"""Name, lowest bit and mask; gfx10.1 does not have the first."""
 
 
 def depctr(value: int, width: int) -> str:
@@ -120,7 +120,7 @@ def dpp8(value: int, width: int) -> str:
 
 
 def sendmsg_gfx9(value: int, width: int) -> str:
-    """Numbers of a message the assembler does not name: identifier, operation, stream."""
+    """A message that the assembler does not name, as numbers: identifier, operation, stream."""
     if value & ~0x37F:
         return str(value)
     return f"sendmsg({value & 15}, {value >> 4 & 7}, {value >> 8 & 3})"
@@ -131,7 +131,7 @@ def sendmsg_gfx11(value: int, width: int) -> str:
 
 
 def swizzle(value: int, width: int) -> str:
-    """ds_swizzle_b32: the offset holds a permutation of lanes."""
+    """ds_swizzle_b32: the offset encodes a permutation of lanes."""
     if value == 0:
         return "0"
     if value >> 13 == 7:
@@ -161,7 +161,7 @@ def swizzle(value: int, width: int) -> str:
 
 
 def swizzle_gfx8(value: int, width: int) -> str:
-    """Before GFX9 there are quads and masks only."""
+    """Before GFX9, only quads and masks exist."""
     return str(value) if value >> 15 and value >> 8 != 0x80 else swizzle(value, width)
 
 
@@ -177,19 +177,18 @@ STYLES: dict[str, Style] = {
 
 
 EXCEPTION_MASKS = {"sendmsg_gfx9": 0x37F, "sendmsg_gfx11": 0xFF}
-"""Styles with names for some values: the bits that choose the name."""
+"""Styles with names for some values: the bits that select the name."""
 
 
 def hwreg(value: int, names: dict[int, str]) -> str:
-    """Text of an s_getreg/s_setreg operand; ``names`` are the registers the target names."""
+    """Text of an s_getreg/s_setreg operand; ``names`` are the registers that the target can name."""
     number, offset, size = value & 63, value >> 6 & 31, (value >> 11 & 31) + 1
     name = names.get(number, str(number))
     return f"hwreg({name})" if (offset, size) == (0, 32) else f"hwreg({name}, {offset}, {size})"
 
 
-# Literal constants. A literal that could have been an inline constant is marked with lit(); whether it
-# could depends on the
-# type of the operand, so that the style of an operand's literals is also its type.
+# Literal constants. A literal that could have been an inline constant is marked with lit(); whether it could depends on
+# the type of the operand, so an operand's style of literals is also its type.
 _FLOATS32 = {
     0x3F000000: "0.5", 0xBF000000: "-0.5", 0x3F800000: "1.0", 0xBF800000: "-1.0", 0x40000000: "2.0",
     0xC0000000: "-2.0", 0x40800000: "4.0", 0xC0800000: "-4.0", 0x3E22F983: "0.15915494",
@@ -224,7 +223,7 @@ def _word(value: int) -> str:
 
 
 def _invalid(value: int) -> str:
-    """Where LLVM decodes a literal although the operand does not allow one."""
+    """A literal that LLVM decodes although the operand does not allow one."""
     return _word(value) + "/*Invalid immediate*/"
 
 
@@ -250,9 +249,9 @@ LITERAL_STYLES: dict[str, Callable[[int], str]] = {
     "invalid": _invalid,
 }
 """By operand type. ``k`` is the constant of fmaak and its like, ``k64`` one of 64 bits, ``word`` that of
-s_setreg_imm32_b32, ``plain`` marks no inline constants; a final ``l`` or ``i`` is not part of the type: such an operand
-looks at the low half alone, or at integers alone. Before GFX8 there is
-no 1/(2*pi): ``b32i``, ``f16i``; ``f64i`` is marked as assemblers for these ask for it."""
+s_setreg_imm32_b32, ``plain`` never marks inline constants; a final ``l`` or ``i`` is not part of the type: such an
+operand uses only the low half, or only integers. Before GFX8, 1/(2*pi) does not exist: ``b32i``, ``f16i``; ``f64i`` is
+marked as assemblers for these targets require."""
 
 _WIDE_FLOATS = {
     0x3FE0000000000000: "0.5", 0xBFE0000000000000: "-0.5", 0x3FF0000000000000: "1.0", 0xBFF0000000000000: "-1.0",
@@ -264,7 +263,7 @@ _WIDE_FLOATS = {
 def wide_literal(value: int, style: str, dwords: int = 2) -> str:
     """A 64-bit literal (GFX1250) of an operand of ``dwords`` registers whose 32-bit literals have this style.
 
-    Small numbers are marked, since an assembler would make an inline constant or a 32-bit literal of them. Narrow
+    Small numbers are marked, because an assembler would encode them as an inline constant or a 32-bit literal. Narrow
     operands have the low half.
     """
     if value < 1 << 32:

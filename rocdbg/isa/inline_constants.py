@@ -19,20 +19,22 @@ _WIDTHS = {"f16": 16, "bf16": 16, "b16": 16, "f64": 64, "b64": 64}
 
 
 def inline_code(code: int, texts: Sequence[str | None]) -> int:
-    """The operand code of an inline constant from its code in a vector of texts: in SDWA forms vector registers come
-    first, and the highest of nine bits tells all else."""
+    """The operand code of an inline constant, from its code in a vector of texts: in SDWA forms vector registers come
+    first, and the highest of nine bits marks everything else."""
     return code & (0xFF if len(texts) == 512 and texts[0] == "v0" else 0x1FF)
 
 
 def constant_bits(code: int, kind: str, text: str) -> int | None:
-    """Bits of the inline constant with an operand code in an operand of type ``kind``; None if the code is none."""
+    """Bits of the inline constant with an operand code in an operand of type ``kind``; None if the code is not a
+    constant."""
     mask = (1 << _WIDTHS.get(kind, 32)) - 1
     if 128 <= code <= 192:
         return code - 128
     if 193 <= code <= 208:
         return (192 - code) & mask
     if text.startswith("0x") and int(text.partition("/*")[0], 16) != code:
-        # LLVM shows the 16 bits that reach an integer operand; but for v_fmac in DPP forms it shows the code.
+        # LLVM prints the 16 bits that an integer operand receives, except for v_fmac in DPP forms, where it prints the
+        # code.
         return int(text.partition("/*")[0], 16) & mask
     if 240 <= code <= 247:
         return float_bits(FLOAT_CONSTANTS[code], _FORMATS[kind]) & mask
@@ -44,7 +46,8 @@ def constant_bits(code: int, kind: str, text: str) -> int | None:
 def literal_value(value: int, kind: str, name: str) -> tuple[int, int]:
     """A 32-bit literal in an operand of type ``kind`` of instruction ``name``: its bits, and their number.
 
-    A 64-bit float takes the literal as its high half; 64-bit signed integers extend its sign, others zeros.
+    The literal is the high half of a 64-bit float; for 64-bit integers it is extended, with its sign if they are
+    signed.
     """
     if kind == "f64":
         return value << 32, 64
@@ -57,7 +60,8 @@ def literal_value(value: int, kind: str, name: str) -> tuple[int, int]:
 
 
 def constant_type(name: str, operand: str, dwords: int, known: dict[tuple[str, str], str]) -> str:
-    """Operand type where the encoding allows no literal to tell it: from the 32-bit encoding, else from the name."""
+    """Operand type if the encoding allows no literal that would show it: from the 32-bit encoding, otherwise from the
+    name."""
     same = known.get((name, operand)) or (known.get((name, "vsrc1")) if operand == "src1" else None)
     if (
         operand == "src1"

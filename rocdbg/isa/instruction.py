@@ -1,4 +1,4 @@
-"""What the decoder produces: instructions, operands and control-flow classes.
+"""The decoder's results: instructions, operands and control-flow classes.
 
 Operand names
 -------------
@@ -39,8 +39,8 @@ VSAMPLE        ``srsrc`` [``ssamp``]; tensor_load_to_lds and tensor_store_from_l
                ... ``vaddr3``, scalar registers
 =============  ===============================================================================
 
-An atomic that returns its old value has it in ``vdst`` (FLAT, GLOBAL, DS) or in ``vdata`` itself (MUBUF).
-DPP and SDWA forms have the operands of their base encoding (``src0`` is then always a VGPR for DPP).
+An atomic that returns the old value returns it in ``vdst`` (FLAT, GLOBAL, DS) or in ``vdata`` itself (MUBUF). DPP and
+SDWA forms have the operands of their base encoding (``src0`` is then always a VGPR for DPP).
 
 Modifiers
 ---------
@@ -74,7 +74,7 @@ from msgspec.structs import replace
 
 
 class OperandKind(Enum):
-    """What an operand is."""
+    """The kind of an operand."""
 
     VGPR = auto()
     AGPR = auto()
@@ -95,7 +95,7 @@ class OperandKind(Enum):
 
 
 class Flow(Enum):
-    """What an instruction does to the program counter."""
+    """The effect of an instruction on the program counter."""
 
     NEXT = auto()
     BRANCH = auto()
@@ -113,15 +113,13 @@ class Flow(Enum):
 class Operand(Struct, frozen=True):
     """One operand of an instruction.
 
-    ``index``: register number in its file, as encoded: without the two bits that gfx125x has in MODE (SPECIAL:
-    operand code, 106 vcc_lo, 124 m0 or null, 126 exec_lo, 253 scc,
-    ...; CONSTANT: operand code), -1 for others.
-    ``dwords``: number of 32-bit registers covered; for constants, the operand's width in dwords.
-    ``half``: for a real 16-bit register operand of gfx11+ 0 (``.l``) or 1 (``.h``); else None.
-    ``value``: bits of a constant in the operand's own width (unsigned), 0 for registers.
-    ``bits``: width in bits of ``value``: 16, 32 or 64; packed 16-bit operands have 32.
-    ``type``: how constants of this operand are expanded: ``b16 f16 bf16 v2f16 v2bf16 b32 f64 b64`` (b32 covers f32, b64
-    all 64-bit integers), or "" for registers. 16-bit floats in packed operands stand in the low half.
+    ``index``: register number in its file, as encoded: without the two bits that gfx125x has in MODE (SPECIAL: operand
+    code, 106 vcc_lo, 124 m0 or null, 126 exec_lo, 253 scc, ...; CONSTANT: operand code), -1 for others. ``dwords``:
+    number of 32-bit registers covered; for constants, the operand's width in dwords. ``half``: for a real 16-bit
+    register operand of gfx11+ 0 (``.l``) or 1 (``.h``); else None. ``value``: bits of a constant in the operand's own
+    width (unsigned), 0 for registers. ``bits``: width in bits of ``value``: 16, 32 or 64; packed 16-bit operands have
+    32. ``type``: how constants of this operand are expanded: ``b16 f16 bf16 v2f16 v2bf16 b32 f64 b64`` (b32 covers f32,
+    b64 all 64-bit integers), or "" for registers. 16-bit floats in packed operands are in the low half.
     """
 
     name: str

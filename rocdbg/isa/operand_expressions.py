@@ -1,7 +1,7 @@
 """Numbers and expressions of operands: ``s[2*2]``, ``(1<<4)+1``, ``. + 8``, ``table - kernel``, ``f@rel32@lo+4``.
 
-Values are 64-bit integers. Operators bind as llvm-mc has them, which is not what the table of the operand syntax
-document says: shifts like products, bit operations above sums, comparisons (which give -1 if they hold) below.
+Values are 64-bit integers. Operator precedence is llvm-mc's, which differs from the table in the operand syntax
+document: shifts like products, bit operations above sums, comparisons (which give -1 if they hold) below.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _BASES = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
 _FLOAT = re.compile(r"-?\s*(?:\d+\.\d*|\.\d+|\d+(?=e))(?:e[-+]?\d*)?", re.IGNORECASE | re.ASCII)
 _HEX_FLOAT = re.compile(r"-?\s*0x[0-9a-f]*(?:\.[0-9a-f]*)?p[-+]?\d+", re.IGNORECASE | re.ASCII)
 PARTS = ("rel32@lo", "rel32@hi", "abs32@lo", "abs32@hi", "rel64", "abs64")
-"""What may stand behind a symbol and ``@``: which half of its address, or of the distance to it, is meant."""
+"""Suffixes of a symbol, after ``@``: they select a half of its address, or of the distance to it."""
 _BY_LINKER = ("gotpcrel", "gotpcrel32@lo", "gotpcrel32@hi")
 _MOST_DIGITS = 400
-"""Of a number: more are refused before anything is computed of them."""
+"""Limit on the digits of a number: longer ones are rejected before they are evaluated."""
 
 
 class RelocatableError(ValueError):
-    """An expression does with addresses what no relocation can say; the message says what."""
+    """An expression computes something from addresses that no relocation can express; the message says what."""
 
 
 class Value(Struct, frozen=True):
-    """What an expression comes to. ``addresses``: how often the address of the program is in it: 0 for an absolute
-    value, 1 for a relocatable one. ``part``: one of PARTS, if the symbol has that behind it."""
+    """The value of an expression. ``addresses``: how many times it contains the program's address: 0 for an absolute
+    value, 1 for a relocatable one. ``part``: one of PARTS, if the symbol has that suffix."""
 
     value: int
     addresses: int = 0
@@ -43,18 +43,18 @@ class Value(Struct, frozen=True):
 
 
 Lookup = Callable[[str], int | Value | None]
-"""The address a symbol stands for (``.`` is the place of the instruction), a `Value` for what is not an address, or
+"""The address of a symbol (``.`` is the address of the instruction), a `Value` for something that is not an address, or
 None if it is not known."""
 
 
 def floating(text: str) -> float | None:
-    """A floating-point number, decimal or hexadecimal; None if the text is none.
+    """A floating-point number, decimal or hexadecimal; None if the text is not one.
 
-    Raises OverflowError if it is none of 64 bits.
+    Raises OverflowError if it does not fit 64 bits.
     """
     if _FLOAT.fullmatch(text):
         digits = "".join(text.split()).lower()
-        return float(digits if digits[-1] not in "e+-" else digits.rstrip("+-") + "0")  # as LLVM, `1e' is 1.0
+        return float(digits if digits[-1] not in "e+-" else digits.rstrip("+-") + "0")  # as in LLVM, `1e' is 1.0
     if not _HEX_FLOAT.fullmatch(text):
         return None
     try:
@@ -102,11 +102,11 @@ _UNARY: dict[str, Callable[[int], int]] = {
     "!": lambda a: int(not a),
 }
 _DEEPEST = 50
-"""Levels of brackets and signs, so that no text exhausts the stack."""
+"""Limit on the nesting of brackets and signs, so that no text exhausts the stack."""
 
 
 def evaluate(text: str) -> int | None:
-    """The value of an absolute expression, signed; None if it is none.
+    """The value of an absolute expression, signed; None if it is not one.
 
     Raises OverflowError if a number has more than 64 bits, ZeroDivisionError for a division by zero.
     """
@@ -115,7 +115,7 @@ def evaluate(text: str) -> int | None:
 
 
 def evaluate_with(text: str, symbols: Lookup | None) -> Value | None:
-    """The value of an expression, which may name symbols; None if it is none.
+    """The value of an expression, which may name symbols; None if it is not one.
 
     Raises OverflowError if a number has more than 64 bits, ZeroDivisionError for a division by zero,
     RelocatableError, and KeyError for a symbol that is not known.
@@ -180,7 +180,7 @@ def _combine(operator: str, left: Value, right: Value) -> Value:
 
 
 class _Parser:
-    """Precedence climbing over tokens; a method's None means that the tokens are not an expression."""
+    """Precedence climbing over tokens; a method returns None if the tokens are not an expression."""
 
     def __init__(self, tokens: list[Value | str]) -> None:
         self.tokens = tokens

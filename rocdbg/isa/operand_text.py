@@ -1,4 +1,4 @@
-"""Operands made from their texts, and the source modifiers that LLVM prints round them."""
+"""Operands made from their texts, and the source modifiers that LLVM prints around them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(?:\.([lh]))?(?:/
 _LOW_REGISTERS = "32_Lo128' register class*/"
 _KINDS = {"v": OperandKind.VGPR, "a": OperandKind.AGPR, "s": OperandKind.SGPR, "ttmp": OperandKind.TTMP}
 _FLAT_SCRATCH_GFX7 = {"flat_scratch": (104, 2), "flat_scratch_lo": (104, 1), "flat_scratch_hi": (105, 1)}
-"""Code and registers where GFX7 has them; GFX8 has s102 and s103 no more, and these in their place."""
+"""Code and registers on GFX7; GFX8 no longer has s102 and s103, and has these instead."""
 _NULL_FIRST = ("gfx11", *GFX12)
-"""Families in which NULL has code 124 and M0 125, else it is the other way round."""
+"""Families in which NULL has code 124 and M0 125; elsewhere it is the other way round."""
 
 
 def register_operand(name: str, text: str, family: str) -> Operand | None:
-    """An operand from its text if that is a register or ``off``."""
+    """An operand from its text, if that is a register or ``off``."""
     if match := _REGISTER.match(text):
         prefix, single, low, high, half = match.groups()
         first = int(single or low)
         if _LOW_REGISTERS in text:
-            # A 16-bit operand where LLVM has 32-bit registers only (GFX12 by default). To hardware, and to
-            # compilers that know better, the field's highest bit is the half.
+            # A 16-bit operand where LLVM has only 32-bit registers (GFX12 by default). For hardware, and for compilers
+            # that support it, the field's highest bit selects the half.
             return Operand(name, _KINDS[prefix], first - 128, half=1, bits=16, text=text)
         dwords = 1 if single else int(high) - first + 1
         return Operand(
@@ -48,7 +48,7 @@ def register_operand(name: str, text: str, family: str) -> Operand | None:
 
 
 def with_modifiers(operand: Operand, neg: bool, absolute: bool, sext: bool) -> Operand:
-    """The operand with source modifiers, printed as LLVM does."""
+    """The operand with source modifiers, as LLVM prints it."""
     text = operand.text
     immediate = operand.kind in (OperandKind.CONSTANT, OperandKind.IMMEDIATE) or (
         operand.kind is OperandKind.LITERAL and not text.startswith("lit(")

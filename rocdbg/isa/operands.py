@@ -1,4 +1,4 @@
-"""Register and constant operands: names, codes, and the parser for what users type."""
+"""Register and constant operands: names, codes, and the parser for typed operands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ALIASES = {
     "shared_limit": "src_shared_limit", "private_base": "src_private_base", "private_limit": "src_private_limit",
     "pops_exiting_wave_id": "src_pops_exiting_wave_id", "lds_direct": "src_lds_direct",
 }
-"""Names of special registers without ``src_``, and those that the encodings' tables have."""
+"""Names of special registers without ``src_``, and those that the encoding tables use."""
 
 FLOAT_CONSTANTS = {
     240: 0.5, 241: -0.5, 242: 1.0, 243: -1.0, 244: 2.0, 245: -2.0, 246: 4.0, 247: -4.0,
@@ -46,18 +46,18 @@ FILES = {
     "v": OperandKind.VGPR, "a": OperandKind.AGPR, "acc": OperandKind.AGPR, "s": OperandKind.SGPR,
     "ttmp": OperandKind.TTMP,
 }
-"""What stands before a register's number."""
+"""The prefix of a register's number."""
 _SINGLE = re.compile(r"^(ttmp|acc|[vas])(\d+)$", re.ASCII)
 _HALF = re.compile(r"^(.*?)\.([lh])$")
 _RANGE = re.compile(r"^(ttmp|acc|[vas])\s*\[([^][:]+)(?::([^][:]+))?\]$")
 
 FILE_NAMES = {kind: prefix for prefix, kind in FILES.items() if prefix != "acc"}
-"""The files' names as they are printed."""
+"""The printed names of the register files."""
 _MOST_DIGITS = 100
-"""Of a register's number: longer ones are taken for one that no file has."""
+"""Limit on the digits of a register's number: longer numbers are treated as one that no file has."""
 _INFINITE = 0x7F800000
 MAX_NESTED_LISTS = 8
-"""Lists in lists: of image addresses each may stand in brackets of its own."""
+"""Limit on nested lists: each of several image addresses may be in brackets of its own."""
 
 _BEFORE_GFX9 = ("tba", "tma")
 _SINCE_GFX9 = ("src_shared", "src_private", "src_pops")
@@ -66,7 +66,7 @@ _BEFORE_GFX11 = ("src_vccz", "src_execz", "src_pops_exiting_wave_id", "src_lds_d
 
 
 class OperandSyntaxError(Error):
-    """A register or constant operand that cannot be understood; ``text`` is what was typed."""
+    """A register or constant operand that is not understood; ``text`` is what was typed."""
 
     def __init__(self, text: str, reason: str) -> None:
         super().__init__(f"Invalid operand `{text}': {reason}.")
@@ -77,11 +77,9 @@ class OperandSyntaxError(Error):
 class Register(Struct, frozen=True):
     """A register, a range of registers or an inline constant as a user names it.
 
-    ``index`` is the register number in its file, for SPECIAL the operand code; ``dwords`` the number of
-    registers; ``half`` 0 or 1 for
-    ``.l`` and ``.h``. For CONSTANT, ``value`` has 32 bits (64 for integers that need them) and ``index``
-    is the operand code,
-    or -1 if the value is not an inline constant.
+    ``index`` is the register number in its file, for SPECIAL the operand code; ``dwords`` the number of registers;
+    ``half`` 0 or 1 for ``.l`` and ``.h``. For CONSTANT, ``value`` has 32 bits (64 for integers that need them) and
+    ``index`` is the operand code, or -1 if it is not an inline constant.
     """
 
     kind: OperandKind
@@ -92,7 +90,7 @@ class Register(Struct, frozen=True):
 
 
 def special_code(name: str, target: Target) -> int | None:
-    """Operand code of a special register of a target, or None if it has none of that name."""
+    """Operand code of a special register of a target, or None if it has none with that name."""
     generation = target.generation
     if generation >= Generation.GFX10 and name.startswith(_BEFORE_GFX10):
         return None
@@ -117,12 +115,12 @@ def special_code(name: str, target: Target) -> int | None:
 
 
 def is_missing(name: str, target: Target) -> bool:
-    """Whether a word names a special register that other targets have, but not this one."""
+    """Whether a word names a special register that other targets have, but this one does not."""
     return _is_special(name) and special_code(_low_name(name), target) is None
 
 
 def _low_name(name: str) -> str:
-    """The name in the encodings' tables of a special register, or of the low half of a pair."""
+    """The name in the encoding tables of a special register, or of the low half of a pair."""
     plain = ALIASES.get(name, name)
     return PAIRS.get(plain, plain)
 
@@ -144,7 +142,7 @@ def special_register_names(target: Target) -> list[str]:
 
 
 def special_name(register: Register, target: Target) -> str:
-    """The name of a special register by its code, of the pair if it has two."""
+    """The name of a special register by its code; with two registers, the name of the pair."""
     for name, low in PAIRS.items() if register.dwords == 2 else ():
         if special_code(low, target) == register.index:
             return name
@@ -178,7 +176,7 @@ def _number(text: str, whole: str) -> int:
 
 
 def _integer(text: str, whole: str) -> int | None:
-    """The value of an absolute expression, or None if the text is none."""
+    """The value of an absolute expression, or None if the text is not one."""
     try:
         return evaluate(text)
     except OverflowError:
@@ -188,19 +186,20 @@ def _integer(text: str, whole: str) -> int | None:
 
 
 def scalar_registers(target: Target) -> int:
-    """How many scalar registers instructions can name."""
+    """Number of scalar registers that instructions can name."""
     if target.generation >= Generation.GFX10:
         return 106
     return 104 if target.generation <= Generation.GFX7 else 102
 
 
 def trap_registers(target: Target) -> int:
-    """How many registers of trap handlers instructions can name."""
+    """Number of trap handler registers that instructions can name."""
     return 16 if target.generation >= Generation.GFX9 else 12
 
 
 def register_count(prefix: str, target: Target) -> int:
-    """How many registers of a file (``s``, ``v``, ``a``, ``acc``, ``ttmp``) instructions can name; 0: it has none."""
+    """Number of registers in a file (``s``, ``v``, ``a``, ``acc``, ``ttmp``) that instructions can name; 0 if it does
+    not exist."""
     if prefix == "s":
         return scalar_registers(target)
     if prefix in ("a", "acc") and not target.has_agprs:
@@ -208,8 +207,13 @@ def register_count(prefix: str, target: Target) -> int:
     return trap_registers(target) if prefix == "ttmp" else target.vgpr_file
 
 
-def register_range(prefix: str, low: int, high: int, target: Target, text: str) -> Register:
-    """Registers ``low`` to ``high`` of a file; ``text`` is what was typed. Raises OperandSyntaxError."""
+def register_range(
+    prefix: str, low: int, high: int, target: Target, text: str, of_operand: bool = True
+) -> Register:
+    """Registers ``low`` to ``high`` of a file; ``text`` is what was typed. Raises OperandSyntaxError.
+
+    Of an operand the sizes and alignments are those that encodings have; otherwise it is any run of registers.
+    """
     kind = FILES[prefix]
     if kind is OperandKind.AGPR and not target.has_agprs:
         raise OperandSyntaxError(text, f"{target.name} has no accumulation registers")
@@ -219,6 +223,8 @@ def register_range(prefix: str, low: int, high: int, target: Target, text: str) 
     if low < 0 or high >= limit:
         raise OperandSyntaxError(text, f"{target.name} has registers {prefix}0 to {prefix}{limit - 1}")
     count = high - low + 1
+    if not of_operand:
+        return Register(kind, low, count)
     if count > 12 and count not in ((16,) if prefix == "ttmp" else (16, 32)):
         raise OperandSyntaxError(
             text, f"a range has 1 to 12{', 16 or 32' if prefix != 'ttmp' else ' or 16'} registers"
@@ -263,8 +269,9 @@ def register_list(parts: Sequence[Register], target: Target, text: str) -> Regis
 
 
 def named_register(name: str, target: Target, wave_size: int, text: str) -> Register | None:
-    """The register of one word (``v5``, ``acc7``, ``ttmp3``, ``vcc``, ``vcc_lo``, ``m0``, ``null``, ``scc``); None if
-    it names none of any target. Raises OperandSyntaxError if this target has it not; ``text`` is what was typed."""
+    """The register named by one word (``v5``, ``acc7``, ``ttmp3``, ``vcc``, ``vcc_lo``, ``m0``, ``null``, ``scc``);
+    None if it names none of any target. Raises OperandSyntaxError if this target does not have it; ``text`` is what was
+    typed."""
     if match := _SINGLE.match(name):
         number = int(match[2]) if len(match[2]) <= _MOST_DIGITS else 10**_MOST_DIGITS
         return register_range(match[1], number, number, target, text)
@@ -309,7 +316,7 @@ def _parse(name: str, target: Target, wave_size: int, text: str, depth: int) -> 
 
 
 def _plain(name: str, target: Target, wave_size: int, text: str) -> Register | None:
-    """A register or a range, without the mark of a half; None if it is neither."""
+    """A register or a range, without a suffix for a half; None if it is neither."""
     if match := _RANGE.match(name):
         low = _number(match[2], text)
         return register_range(match[1], low, _number(match[3], text) if match[3] else low, target, text)
@@ -335,7 +342,7 @@ def _constant(name: str, text: str) -> Register:
 
 
 def _float_constant(value: float, text: str, literal: bool) -> Register:
-    """A floating-point number, as 32-bit float."""
+    """A floating-point number, as a 32-bit float."""
     if value in (0.1592, 0.15915494, 0.15915494309189532):
         bits, code = INV_2PI["f32"], 248
     else:

@@ -1,4 +1,4 @@
-"""Which operands of an instruction are results."""
+"""The operands of an instruction that are results."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from rocdbg.isa.instruction import Instruction, Operand
 _ALWAYS = frozenset({"vdst", "vdstx", "vdsty"})
 _SWAPS = ("v_swap_", "v_permlane16_swap", "v_permlane32_swap")
 _READS_SDST = ("s_setreg", "s_cmpk_", "s_cbranch_", "s_waitcnt_")
-"""Of SOPK, whose one register field is a source here."""
+"""SOPK instructions whose only register field is a source."""
 _MATRIX = ("v_mfma", "v_smfmac", "v_wmma", "v_swmmac")
 
 
 def results(instruction: Instruction) -> Iterator[Operand]:
-    """The operands that it writes. What it writes without naming it (EXEC, SCC) is not among them."""
+    """The operands that the instruction writes. Registers that it writes without naming them (EXEC, SCC) are not
+    included."""
     name, modifiers = instruction.name, instruction.modifiers
     returns = bool(modifiers.get("glc") or modifiers.get("sc0") or int(modifiers.get("th", 0)) & 1)
     atomic, stores = "_atomic" in name, "_store" in name
@@ -36,7 +37,7 @@ def results(instruction: Instruction) -> Iterator[Operand]:
 
 
 def ignores_exec(instruction: Instruction) -> bool:
-    """Whether lanes that EXEC switches off get results too."""
+    """Whether lanes disabled by EXEC also get results."""
     return instruction.name == "v_writelane_b32" or instruction.name.startswith(_MATRIX)
 
 

@@ -1,6 +1,6 @@
-"""Items of a row: what one field, or one word, of an instruction becomes in operands, modifiers and text.
+"""Items of a row: how one field, or one word, of an instruction is converted to operands, modifiers and text.
 
-The grammar in which the tables write them is described in ``tables/README.md``.
+``tables/README.md`` describes their grammar in the tables.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ _VALUE = re.compile(r"^([a-z_0-9]+):(.*)$")
 _ALWAYS = frozenset({
     "op_sel_hi", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "dpp_ctrl", "row_mask", "bank_mask", "dpp8", "format",
 })
-"""Modifiers whose zero means something."""
+"""Modifiers for which zero has a meaning."""
 _IN_OPERANDS = frozenset(("abs", "neg", "src0_neg", "src0_abs", "src1_neg", "src1_abs", "src0_sext", "src1_sext"))
-"""Modifiers that the operands show already."""
+"""Modifiers that are already visible in the operands."""
 _MASK32, _MASK64 = (1 << 32) - 1, (1 << 64) - 1
 
 
 class Reading:
-    """What the items of a row have made of an instruction word so far.
+    """The result so far of applying the items of a row to an instruction word.
 
     ``words`` are the printed operands, ``tail`` the words after them; ``size`` is in bytes. ``whole``: 16-bit operands
-    are printed without halves. ``overflow``: image registers would run over the last one, so their default counts hold.
+    are printed without halves. ``overflow``: image registers would extend past the last one, so their default counts
+    are used.
     """
 
     __slots__ = ("modifiers", "opened", "operands", "overflow", "size", "tail", "whole", "words")
@@ -56,7 +57,7 @@ class Reading:
         self.words.append(operand.text)
 
     def note(self, text: str) -> None:
-        """Note modifiers from their words: ``gds``, ``offset:16``."""
+        """Record modifiers given as words: ``gds``, ``offset:16``."""
         for word in text.split():
             if match := _VALUE.match(word):
                 if match[1] not in ("th", "scope"):
@@ -73,9 +74,9 @@ def _number(text: str) -> int | str:
 
 
 class Row(Struct, frozen=True):
-    """The row that items are made for: name of the instruction, layout, table, and the items before, in order.
+    """The row for which items are made: name of the instruction, layout, table, and the items before, in order.
 
-    ``silent_signs``: hardware applies the sign bits of VOP3 to 16-bit integers too (measured for v_mad_i32_i16); LLVM
+    ``silent_signs``: hardware also applies the sign bits of VOP3 to 16-bit integers (measured for v_mad_i32_i16); LLVM
     accepts them there, but prints nothing.
     """
 
@@ -87,21 +88,21 @@ class Row(Struct, frozen=True):
 
 
 class Item(ABC):
-    """One step of reading an instruction."""
+    """One step of decoding an instruction."""
 
     __slots__ = ()
 
     @abstractmethod
     def __init__(self, row: Row, *fields: Any) -> None:
-        """``fields``: what stands behind the tag."""
+        """``fields``: what follows the tag."""
 
     @abstractmethod
     def read(self, word: int, out: Reading) -> bool:
-        """Add what the instruction word says; False if it is illegal."""
+        """Add what the instruction word encodes; returns False if it is illegal."""
 
 
 class OperandItem(Item):
-    """An operand whose text is chosen by bits; operands are made when first met."""
+    """An operand whose text is selected by bits; operands are made when first used."""
 
     __slots__ = (
         "_abs", "_behind", "_code", "_dwords", "_family", "_literal", "_made", "_mnemonic", "_neg", "_printed", "_sext",
@@ -170,7 +171,7 @@ class OperandItem(Item):
         )
 
     def _literal_behind(self, word: int, placeholder: Operand, out: Reading) -> Operand:
-        """The literal behind the instruction, of 32 or 64 bits. Narrower operands have the low bits of a wide one."""
+        """The literal after the instruction, of 32 or 64 bits. Narrower operands use the low bits of a wide one."""
         wide = placeholder.text == "LITERAL64"
         value = word >> 8 * self._behind & (_MASK64 if wide else _MASK32)
         out.size = self._behind + (8 if wide else 4)
@@ -188,7 +189,7 @@ class OperandItem(Item):
 
 
 class ModifierItem(Item):
-    """A modifier whose text is chosen by bits."""
+    """A modifier whose text is selected by bits."""
 
     __slots__ = ("_code", "_field", "_name", "_row", "_texts")
 
@@ -245,7 +246,7 @@ class _Number(Item):
         texts: dict[int, str] = dict(row.table.values(exceptions)) if exceptions >= 0 else {}
         self._exceptions, self._mask = texts, EXCEPTION_MASKS.get(style, -1)
         self._write: Callable[[int, int], str]
-        if style == "hwreg":  # names of registers: each is printed with bits of it
+        if style == "hwreg":  # names of registers: each is printed with its bits
             self._exceptions = {}
             self._write = lambda code, _: hwreg(code, texts)
         else:
@@ -293,11 +294,11 @@ class NumberModifierItem(_Number):
 
 
 UNUSED = -2
-"""A count: there is no operand, and its bits must be zero."""
+"""A count that means: there is no operand, and its bits must be zero."""
 
 
 class RegistersItem(Item):
-    """Vector registers of an image instruction: other fields say how many."""
+    """Vector registers of an image instruction: other fields give their number."""
 
     __slots__ = ("_code", "_control", "_counts", "_default", "_name")
 
@@ -324,7 +325,7 @@ class RegistersItem(Item):
 
 
 class OpenItem(Item):
-    """A list of operands begins here."""
+    """Marks where a list of operands begins."""
 
     __slots__ = ()
 
@@ -337,7 +338,7 @@ class OpenItem(Item):
 
 
 class CloseItem(Item):
-    """A list of operands ends here: it is in brackets if there are several."""
+    """Marks where a list of operands ends; it is in brackets if there are several."""
 
     __slots__ = ()
 
@@ -351,7 +352,7 @@ class CloseItem(Item):
 
 
 class LiteralItem(Item):
-    """A literal that the instruction always has, behind its other dwords: the K of v_madak and v_fmamk."""
+    """A literal that the instruction always has, after its other dwords: the K of v_madak and v_fmamk."""
 
     __slots__ = ("_behind", "_half", "_style")
 
@@ -377,7 +378,7 @@ class LiteralItem(Item):
 
 
 class FixedItem(Item):
-    """An operand that no bits choose: vcc, off, m0, a zero."""
+    """An operand that does not depend on bits: vcc, off, m0, a zero."""
 
     __slots__ = ("operand",)
 
@@ -401,7 +402,7 @@ class FixedItem(Item):
 
 
 class FixedModifierItem(Item):
-    """A word of the tail that no bits choose."""
+    """A word of the tail that does not depend on bits."""
 
     __slots__ = ("_text",)
 
@@ -429,7 +430,7 @@ _CLASSES: dict[str, type[Item]] = {
 
 
 def items_of(packed: list[list[Any]], name: str, layout: Layout, table: Table) -> list[Item]:
-    """The items of a signature, for an instruction of some name and layout."""
+    """The items of a signature, for an instruction with a name and layout."""
     items: list[Item] = []
     row = Row(name, layout, table, layout.encoding == "VOP3" and bool(_SHORT_INTEGERS.search(name)), items)
     for tag, *fields in packed:

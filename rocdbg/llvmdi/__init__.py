@@ -8,7 +8,7 @@
     llvmdi.lower(info, llvmdi.Placement(places), "amd").entry("x").content
 
 It follows "LLVM Extensions For Heterogeneous Debugging", and imports nothing but `rocdbg.dwarf`. Names are imported
-when first used. docs/llvmdi.md says how the text's open points are read.
+when first used. docs/llvmdi.md states how open points of the text are interpreted.
 """
 
 from __future__ import annotations

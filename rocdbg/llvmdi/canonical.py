@@ -1,7 +1,7 @@
-"""The canonical form of an expression: the same location with as few operations as there is need for.
+"""The canonical form of an expression: the same location with as few operations as possible.
 
-An implicit address that is dereferenced cancels, constants are folded, nested composites become one, parts that lie
-next to each other are joined, an offset into a composite becomes the part that it leads to.
+An implicit address that is dereferenced cancels, constants are folded, nested composites become one, adjacent parts are
+joined, and an offset into a composite becomes the part to which it leads.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class _Canonical:
         if child.type == tree.type:
             return child
         if child.name in ("DIOpReferrer", "DIOpArg", "DIOpTypeObject", *_OFFSETS):
-            # What these say of a type is its size only.
+            # Of a type, these only give the size.
             arguments = (*child.operation.arguments[:-1], tree.type)
             return self.op(child, child.name, arguments, tree.type, *child.children)
         if self._is_undefined(child):
@@ -127,7 +127,7 @@ class _Canonical:
         return child if is_value else tree
 
     def _offset(self, tree: Tree) -> Tree:
-        """Offsets by a constant: those of several offsets add up, 0 is none, into a composite they lead to a part."""
+        """Offsets by a constant: several are added up, 0 is dropped, and an offset into a composite becomes a part."""
         child, number = tree.children[0], self._signed(tree.children[1])
         if self._is_undefined(child):
             return self.undefined(tree, tree.type)
@@ -138,7 +138,7 @@ class _Canonical:
     _DIOpBitOffset = _DIOpByteOffset = _offset
 
     def _moved(self, tree: Tree, base: Tree, bits: int) -> Tree:
-        """`base`, `bits` further, as the type of `tree`."""
+        """`base` moved by `bits`, with the type of `tree`."""
         below = self._signed(base.children[1]) if base.name in _OFFSETS else None
         if below is not None and bits >= 0 and below >= 0:
             return self._moved(tree, base.children[0], bits + below * (8 if base.name == "DIOpByteOffset" else 1))
@@ -154,7 +154,7 @@ class _Canonical:
 
     @staticmethod
     def _part(composite: Tree, first: int, bits: int) -> tuple[Tree, int] | None:
-        """The one part that some bits of a composite are in, and their first bit there."""
+        """The one part that contains the given bits of a composite, and their first bit in it."""
         position = 0
         for child in composite.children:
             if position <= first and first + bits <= position + child.bits:
@@ -181,7 +181,7 @@ class _Canonical:
         return self.op(tree, "DIOpComposite", (len(joined), tree.type), tree.type, *joined)
 
     def _joined(self, low: Tree, high: Tree) -> Tree | None:
-        """Two parts that adjoin as one, if they do: constants, undefined bits, neighbours in the same place."""
+        """Two adjacent parts as one, if possible: constants, undefined bits, neighbours in the same place."""
         if not 0 < low.bits + high.bits <= MAX_INT_BITS:
             return None
         type = IntType(low.bits + high.bits)
@@ -201,7 +201,7 @@ class _Canonical:
         return self.op(low, name, (type,), type, base, self.constant(low, IntType(64), count))
 
     def _place(self, tree: Tree) -> tuple[Tree, int | None]:
-        """What a part is an offset into, and by how many bits; None if that is not constant."""
+        """The location into which a part is an offset, and the bits of that offset; None if it is not constant."""
         if tree.name not in _OFFSETS:
             return tree, 0
         number = self._signed(tree.children[1])
@@ -246,7 +246,7 @@ class _Canonical:
                 result = typed_values.typed_binary(ARITHMETIC[tree.name], *operands)
                 return self.constant(tree, tree.type, typed_values.to_bits(result.value, base))
             except (DwarfError, EvaluationError):
-                return tree  # a division by zero stays one
+                return tree  # a division by zero remains one
         neutral = 1 if tree.name in ("DIOpMul", "DIOpDiv") else 0
         is_plain = isinstance(resolved, IntType | PointerType) and tree.name not in ("DIOpMod", "DIOpAnd")
         if is_plain and top == neutral and not (neutral == 1 and tree.bits == 1):

@@ -1,4 +1,4 @@
-"""The rules of the text: what "is not well-formed" and what is "required", one method per section.
+"""Checks the rules of the text (what "is not well-formed" and what is "required"), one method per section.
 
     for finding in rocdbg.llvmdi.check(module): print(finding)
 """
@@ -36,7 +36,8 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 class Finding(Struct, frozen=True):
     """Something that is wrong. `rule` names the section or operation whose rule it is.
 
-    Notes are not a breach of a rule: the text is silent, or the listing is spelled otherwise than its definition.
+    Notes do not report a broken rule: either the text is silent, or a listing is spelled differently from its
+    definition.
     """
 
     rule: str
@@ -55,7 +56,7 @@ def check(module: Module) -> list[Finding]:
 
 
 def check_debug_info(info: DebugInfo) -> list[Finding]:
-    """`check`, of debug information that is put together already."""
+    """`check`, for debug information that has already been built."""
     found = sorted(
         _Checker(info).findings(), key=lambda item: (item.position.line, item.position.column, item.rule, item.reason)
     )
@@ -71,7 +72,7 @@ class _Checker:
         self.graph = LifetimeGraph(info)
         self.types: dict[str, dict[str, Type | None]] = {}
         self.tuples: dict[Node, set[Node]] = {}
-        """What tuples of metadata hold."""
+        """The elements of metadata tuples."""
         self.is_document = any(node.kind == "DILifetime" for node in info.nodes)
 
     def findings(self) -> Iterator[Finding]:
@@ -92,7 +93,7 @@ class _Checker:
         yield from self._graph()
         if self.is_document:
             yield from self._retention()
-        yield from self._spellings()  # last: those of expressions are known when these have been looked at
+        yield from self._spellings()  # last: references of expressions are known once these have been checked
 
     def _at(self, rule: str, reason: str, offset: int, is_note: bool = False) -> Finding:
         return Finding(rule, reason, self.module.position(offset), is_note)
@@ -184,7 +185,8 @@ class _Checker:
         if segment.is_bounded:
             yield from self._bounds(segment, node, name)
         else:
-            same = [s for s in self.info.segments_of.get(segment.object, []) if not s.is_bounded and s.node]  # type: ignore[arg-type]
+            # type: ignore[arg-type]
+            same = [s for s in self.info.segments_of.get(segment.object, []) if not s.is_bounded and s.node]
             if segment.object is not None and len(same) > 1 and same[0] is segment:
                 words = f"{self.info.name_of(segment.object)} has {len(same)} computed lifetime segments"
                 yield self._at("DILifetime", words, node.offset, is_note=True)
@@ -206,7 +208,7 @@ class _Checker:
                 yield self._at("llvm.dbg.kill", words, self._offset(kill))
 
     def _record(self, segment: Segment) -> Iterator[Finding]:
-        """Of today's notation: the record, and the part of the variable that is meant."""
+        """For today's notation: the record, and the part of the variable that it describes."""
         for reason, offset in broken_record(self.info, segment):
             yield self._at("debug record", reason, offset)
         assert segment.object is not None
@@ -249,7 +251,7 @@ class _Checker:
             yield self._at("DIOpComposite", f"two parts are the same bits of {same}", offset)
 
     def _value(self, function: Function, operand: Operand, rule: str) -> Iterator[Finding]:
-        """An operand is a value of the function or the module, of the type it is said to have."""
+        """Checks that an operand is a value of the function or the module and has its stated type."""
         if operand.kind != "entity" or operand.name[:1] not in ("%", "@"):
             return
         if operand.name.startswith("@"):
@@ -296,7 +298,7 @@ class _Checker:
                 if node not in units:
                     yield self._at("DICompileUnit", "the unit is not in !llvm.dbg.cu", node.offset)
         for node in list(globals_of):
-            if node.kind == "DIGlobalVariableExpression":  # as LLVM has it today
+            if node.kind == "DIGlobalVariableExpression":  # as in LLVM today
                 variable = module.node(node.fields.get("var"))
                 globals_of |= {variable} if variable is not None else set()
         for node in self.info.nodes:

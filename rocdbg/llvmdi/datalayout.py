@@ -26,7 +26,7 @@ AMDGCN_LAYOUT = (
     "-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024"
     "-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9"
 )
-"""What a text without a data layout is taken to have: the document's examples speak of AMD GPUs."""
+"""Assumed for a text without a data layout: the document's examples are for AMD GPUs."""
 MAX_BITS = 1 << 40
 _MAX_NESTING = 64
 _MAX_STEPS = 10_000
@@ -36,7 +36,7 @@ class DataLayout(Struct, frozen=True):
     """Sizes and alignments in bits."""
 
     pointers: Mapping[int, tuple[int, int]]
-    """(size, ABI alignment) by address space; others are as space 0."""
+    """(size, ABI alignment) by address space; spaces not listed are like space 0."""
     integers: Mapping[int, int]
     floats: Mapping[int, int]
     vectors: Mapping[int, int]
@@ -80,7 +80,7 @@ class DataLayout(Struct, frozen=True):
         return True
 
     def resolved(self, type: Type) -> Type:
-        """The type that a name stands for."""
+        """The type that a name refers to."""
         for _ in range(_MAX_NESTING):
             if not isinstance(type, NamedType) or type.name not in self.named:
                 return type
@@ -89,7 +89,7 @@ class DataLayout(Struct, frozen=True):
 
 
 class _Sizes:
-    """One question about a size, with a limit on the work it takes."""
+    """One query about a size, with a limit on its work."""
 
     def __init__(self, layout: DataLayout) -> None:
         self.layout = layout
@@ -185,7 +185,7 @@ def _power(bits: int) -> int:
 
 
 def parse_layout(text: str, named: Mapping[str, Type]) -> DataLayout:
-    """The layout of a `target datalayout` string; what is not a number there is an error, what is unknown is not.
+    """The layout of a `target datalayout` string; a malformed number is an error, an unknown specification is not.
 
     Raises `NotWellFormed`.
     """

@@ -1,7 +1,7 @@
 """Expressions: operations with checked parameters, and the typed tree that they build.
 
-An expression works on a stack; what well-formed ones mean does not depend on it, so they are kept as trees: the
-result is the root, an operation's inputs are its children.
+An expression works on a stack; the meaning of a well-formed one does not depend on the rest of the stack, so it is kept
+as a tree: the result is the root, an operation's inputs are its children.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Expression", "Inputs", "Operation", "Tree", "is_diop", "parse_expres
 
 MAX_OPERATIONS = 4096
 MAX_NESTING = 150
-"""How deep a tree may be."""
+"""The maximum depth of a tree."""
 MAX_LANES = 1 << 16
 Argument = int | Type | Operand
 
@@ -39,8 +39,13 @@ class Operation(Struct, frozen=True):
         return f"{self.name}({', '.join(map(str, self.arguments))})"
 
     def same_as(self, other: Operation) -> bool:
-        """Whether both do the same, wherever they are written."""
-        return self.name == other.name and _plain(self.arguments) == _plain(other.arguments)
+        """Whether both do the same, whatever their positions in the text."""
+        return self.meaning == other.meaning
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """Equal for operations that do the same, whatever their positions in the text."""
+        return self.name, *_plain(self.arguments)
 
 
 def _plain(arguments: tuple[Argument, ...]) -> tuple[object, ...]:
@@ -51,12 +56,12 @@ def _plain(arguments: tuple[Argument, ...]) -> tuple[object, ...]:
 
 
 class Expression(Struct, frozen=True):
-    """The operations of a `DIExpr`, or of a `DIExpression` that consists of DIOps. Its fragment is apart."""
+    """The operations of a `DIExpr`, or of a `DIExpression` that consists of DIOps. Its fragment is kept separately."""
 
     operations: tuple[Operation, ...]
     offset: int = 0
     fragment: tuple[int, int] | None = None
-    """(first bit, bits) of the variable, of a `DIOpFragment`."""
+    """(first bit, number of bits) of the variable, from a `DIOpFragment`."""
 
     def __str__(self) -> str:
         shown = [str(operation) for operation in self.operations]
@@ -110,15 +115,17 @@ class Inputs(Struct, frozen=True):
     has_referrer: bool = False
     referrer_bits: int | None = None
     arguments: tuple[int | None, ...] = ()
+    other_sizes: tuple[frozenset[int], ...] = ()
+    """Of each argument the sizes of its further segments, where those have others."""
     is_property: bool = False
-    """Whether it describes a type property, or an input of one and of nothing else."""
+    """Whether it describes a type property, or only the input of one."""
     object_bits: tuple[int | None, ...] = ()
-    """Of the types that have the property."""
+    """Sizes of the types that have the property."""
     has_lanes: bool = True
     undefined: frozenset[int] = frozenset()
-    """Arguments that have no location anywhere."""
+    """Arguments that never have a location."""
     addresses: frozenset[int] = frozenset()
-    """Arguments that are, somewhere, an implicit address."""
+    """Arguments that are an implicit address in some place."""
     referrer_is_undefined: bool = False
 
 
@@ -162,7 +169,7 @@ def _operation(module: Module, raw: RawOperation) -> Operation:
         arguments.insert(0, 0)  # the lane PC listing's DIOpArg(i64)
         spelled = True
     elif name in ("DIOpExtend", "DIOpSelect", "DIOpRead") and arguments and isinstance(arguments[-1], Type):
-        # DIOpExtend(64, i64), DIOpSelect(64, i64) and DIOpRead(i32) say again what the stack says.
+        # DIOpExtend(64, i64), DIOpSelect(64, i64) and DIOpRead(i32) repeat what the stack states.
         arguments = arguments[: len(kinds)]
         spelled = True
     if spelled:

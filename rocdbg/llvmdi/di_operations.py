@@ -29,7 +29,7 @@ class OperationInfo(Struct, frozen=True, dict=True):
 
     specification: str
     effect: str
-    """What the result is, in a few words."""
+    """A short description of the result."""
     today: bool = False
 
     @cached_property
@@ -45,13 +45,13 @@ class OperationInfo(Struct, frozen=True, dict=True):
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """Types of the entries taken, as variables of the specification, the top entry first."""
+        """Types of the popped entries, as variables of the specification, the top entry first."""
         inside = self.specification[self.specification.index("{") + 1 : -1]
         return tuple(re.findall(r"\([\w']+:((?:[^()]|\(\w+\))*)\)", inside.split("->")[0]))
 
     @property
     def takes_count(self) -> bool:
-        """Whether the first parameter says how many entries are taken."""
+        """Whether the first parameter gives the number of popped entries."""
         return self.name == "DIOpComposite"
 
 
@@ -103,4 +103,4 @@ OPERATIONS: dict[str, OperationInfo] = {
 """Every operation by name, in the order of the text."""
 
 SPELLINGS = {"DIDeref": "DIOpDeref"}
-"""Names in the document's listings that its definitions do not have."""
+"""Names that the document's listings use but its definitions do not have."""

@@ -1,7 +1,7 @@
 """From a typed tree to the operations of a DWARF expression.
 
 Each node can be asked for its location or, where an operation calculates with it, for its value: a typed value of a
-DWARF base type. Nothing is left to implicit conversions, so an operation means the same wherever it stands.
+DWARF base type. It does not rely on implicit conversions, so an operation has the same meaning in every context.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ __all__ = ["Code", "Names", "assembled"]
 Items = list[Item]
 MAX_ITEMS = 20_000
 _MAX_PICK = 255
+_DWORD = 32
 
 
 class Names(Protocol):
-    """What the code of one expression asks of the writer that assigns offsets to entries."""
+    """What the code of one expression needs from the writer that assigns offsets to entries."""
 
     def base(self, type: BaseType) -> int:
         """The entry of a base type."""
         ...
 
     def operand(self, tree: Tree) -> Operand | None:
-        """The LLVM value that a DIOpReferrer, DIOpArg or DIOpConstant stands for; None for an object."""
+        """The LLVM value that a DIOpReferrer, DIOpArg or DIOpConstant refers to; None for an object."""
         ...
 
     def where(self, name: str) -> Where:
@@ -46,19 +47,19 @@ class Names(Protocol):
         ...
 
     def object_location(self, tree: Tree) -> Items:
-        """The location of the object that a DIOpArg stands for."""
+        """The location of the object that a DIOpArg refers to."""
         ...
 
     def address_index(self, tree: Tree) -> int | None:
-        """The index into .debug_addr of the code location that a DIOpArg stands for; None for other things."""
+        """The index into .debug_addr of the code location that a DIOpArg refers to; None for other arguments."""
         ...
 
     def global_address(self, tree: Tree) -> int | None:
-        """The address of the global variable whose fragment a DIOpArg stands for; None for other things."""
+        """The address of the global variable whose fragment a DIOpArg refers to; None for other arguments."""
         ...
 
     def is_list(self, entry: int) -> bool:
-        """Whether an entry offers a location list, which is evaluated apart from what calls it."""
+        """Whether an entry offers a location list, which is evaluated separately from its caller."""
         ...
 
     def pointee(self, tree: Tree) -> int:
@@ -117,7 +118,27 @@ class Code:
             return self._implicit(operand.value, tree.bits)
         if operand.kind != "entity":
             raise LoweringError(f"the value of '{operand.text[:60]}' is not known")
-        return self._place(self.names.where(operand.name), tree.bits)
+        where = self.names.where(operand.name)
+        room = self._room(where)
+        if room is not None and room < tree.bits:
+            raise LoweringError(f"{operand.name} has {tree.bits} bits, and its place {room}")
+        return self._place(where, tree.bits)
+
+    def _room(self, where: Where) -> int | None:
+        """Bits that a place can hold; None where it is as large as it has to be.
+
+        Behind the lane's dword of a vector register the next lane's begins. A lane that is named is not the focused
+        one's: what was spilled to it goes on in the lanes after it.
+        """
+        match where:
+            case Register(number, offset, per_lane):
+                if per_lane:
+                    return _DWORD - offset
+                size = architecture_by_name(self.placement.architecture).register_size(number)
+                return None if size is None else 8 * size - offset
+            case Pieces(parts):
+                return sum(bits for _, bits in parts)
+        return None
 
     def _implicit(self, value: int, bits: int) -> Items:
         _check_size(bits)
@@ -157,7 +178,7 @@ class Code:
         return [*items, ("consts", offset), "plus"]
 
     def _constant(self, where: Constant, bits: int) -> Items:
-        """The value of a constant, typed but for an address as wide as one."""
+        """The value of a constant; typed, unless it is as wide as an address."""
         if where.relocated and bits == 64:
             return [("addr", where.value & (1 << 64) - 1)]
         return self._literal(where.value & (1 << bits) - 1, bits_type(bits))
@@ -204,7 +225,7 @@ class Code:
                 items += [*code, _piece(child.bits)] if part is None else part
             return [*items, "piece_end"]
         if len(codes) <= _MAX_PICK:
-            # A composite would be under construction while later parts are made: so make all first, and pick them.
+            # The composite would be incomplete while later parts are computed: so compute all first, then pick them.
             for code in codes:
                 items += code
             for number, child in enumerate(tree.children):
@@ -213,7 +234,7 @@ class Code:
         raise LoweringError(f"a composite of {len(codes)} parts that are composites")
 
     def _makes_pieces(self, items: Items) -> bool:
-        """Whether operations may make or end pieces of a composite, as those of an expression that is called may."""
+        """Whether operations may create or complete pieces of a composite, as a called expression may."""
         for item in items:
             name = item if isinstance(item, str) else item[0]
             if name in ("piece", "bit_piece", "piece_end"):
@@ -223,7 +244,7 @@ class Code:
         return False
 
     def _pieces_alone(self, items: Items, bits: int) -> Items | None:
-        """Operations that make nothing but one composite of so many bits, without its end; None for others."""
+        """Operations that only create one composite of this many bits, without completing it; None for other trees."""
         found = ends = 0
         for item in items:
             name, size = (item, 0) if isinstance(item, str) else item[:2]
@@ -353,6 +374,6 @@ def _piece(bits: int) -> Item:
 
 
 def _check_size(bits: int) -> None:
-    """A constant is as large as its type says, which its text need not be (``zeroinitializer``)."""
+    """A constant has the size of its type, unlike its text (``zeroinitializer``)."""
     if bits > MAX_CONSTANT_BITS:
         raise LoweringError(f"a constant of {bits} bits, more than {MAX_CONSTANT_BITS}")

@@ -29,7 +29,7 @@ OPERANDS = {
 }  # fmt: skip
 """The operations that a `!DIExpression` may have, and how many operands each takes."""
 DWARF_NAMES = frozenset({info.name for info in OPERATIONS} | set(OPERANDS) | {"DW_OP_entry_value"})
-"""Every name of an operation that LLVM's reader takes."""
+"""Every operation name that LLVM's reader accepts."""
 ENCODINGS = frozenset(
     f"DW_ATE_{name}" for name in (
         "address", "boolean", "complex_float", "float", "signed", "signed_char", "unsigned", "unsigned_char",
@@ -66,5 +66,5 @@ def broken_expression(node: Node) -> tuple[str, int] | None:
             if not first or raw.arguments != (1,):
                 return "DW_OP_LLVM_entry_value covers one operation, and is the first", raw.offset
         if raw.name.startswith(("DW_OP_reg", "DW_OP_breg")):
-            return None  # what follows, LLVM does not look at
+            return None  # LLVM ignores what follows
     return None

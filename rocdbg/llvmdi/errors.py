@@ -1,4 +1,4 @@
-"""What can be wrong with LLVM debug information, in the three ways the text tells apart, and one of ours.
+"""What can be wrong with LLVM debug information, in the three ways that the text distinguishes, and one of our own.
 
 The text: an expression or metadata that is *not well-formed* has no meaning; an evaluation may *encounter an error*.
 """
@@ -25,7 +25,7 @@ class Position(Struct, frozen=True):
 
 
 class LlvmDiError(Error):
-    """Base class of what `rocdbg.llvmdi` reports. `reason` are the words, `position` where, or None."""
+    """Base class of what `rocdbg.llvmdi` reports. `reason` is the message, `position` the place or None."""
 
     def __init__(self, reason: str, position: Position | None = None) -> None:
         super().__init__(reason)
@@ -33,12 +33,12 @@ class LlvmDiError(Error):
         self.position = position
 
     def __str__(self) -> str:
-        # Names out of a hostile file may be in the words.
+        # The message may contain names from a hostile file.
         return printable(self.reason if self.position is None else f"{self.position}: {self.reason}")
 
 
 class ReadError(LlvmDiError):
-    """The text is not a LLVM assembly, or beyond a limit that ends hostile input."""
+    """The text is not LLVM assembly, or exceeds a limit that stops hostile input."""
 
 
 class NotWellFormed(LlvmDiError):
@@ -54,4 +54,4 @@ class EvaluationError(LlvmDiError):
 
 
 class LoweringError(LlvmDiError):
-    """An expression has no DWARF form, or it is not known where something is."""
+    """An expression has no DWARF form, or the location of an operand is not known."""

@@ -1,4 +1,4 @@
-"""Where an object is, in words: over which instructions, by which operations, and what they come to."""
+"""Explains as text where an object is: over which instructions, by which operations, with what result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIGNS = {
 
 
 def explanation_lines(info: DebugInfo, nodes: Sequence[Node]) -> Iterator[str]:
-    """For each object where it is at which instructions, and each of its expressions operation by operation."""
+    """For each object, where it is over which instructions, and each of its expressions operation by operation."""
     for node in nodes:
         yield object_title(info, node)
         segments = info.segments_of.get(node, [])
@@ -82,14 +82,14 @@ def _in_order(tree: Tree) -> Iterator[Tree]:
 
 
 def location_words(info: DebugInfo, segment: Segment, tree: Tree) -> str:
-    """A tree of a segment in words, such as "[x.lo; memory at x.hi.addr]"; cut short if it is long."""
+    """A tree of a segment as text, such as "[x.lo; memory at x.hi.addr]"; cut short if it is long."""
     words = _words(info, segment, tree)
     return words if len(words) <= MAX_WORDS else words[: MAX_WORDS - 3] + "..."
 
 
 def _words(info: DebugInfo, segment: Segment, tree: Tree) -> str:
     name, arguments = tree.name, tree.operation.arguments
-    # What is cut in the end need not be made: children of a long text are cut too.
+    # Text that would be cut off need not be built: the children of a long text are cut too.
     parts = [location_words(info, segment, child) for child in tree.children]
     match name:
         case "DIOpReferrer":

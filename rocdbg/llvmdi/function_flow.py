@@ -1,4 +1,4 @@
-"""Control flow of a function, and the ranges of instructions over which something holds.
+"""Control flow of a function, and ranges of instructions.
 
 Instructions are numbered through the function in the order of the text, debug records included. A range is
 half open.
@@ -20,21 +20,22 @@ __all__ = ["ControlFlow", "Range", "Reach"]
 
 Range = tuple[int, int]
 MAX_STEPS = 500_000
-"""Blocks that are entered in following control flow up to ends, of one function."""
+"""Limit on the blocks of one function that are entered while control flow is followed up to ends."""
 _RUN = re.compile("1+")
 
 
 class Reach(Struct, frozen=True):
-    """What following control flow from an instruction to a set of ends has found."""
+    """The result of following control flow from an instruction to a set of ends."""
 
     ranges: tuple[Range, ...]
-    """The instructions passed, those of the ends excluded."""
+    """The instructions passed, without the ends."""
     ends: frozenset[int]
-    """The ends come to first on some path."""
+    """The ends that are reached first on some path."""
 
 
 class ControlFlow:
-    """Blocks of a function by number, and where each goes on. A block without a terminator goes on at the next."""
+    """Blocks of a function by number, and the successors of each. A block without a terminator continues at the next.
+    """
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -69,15 +70,17 @@ class ControlFlow:
         return tuple(found)
 
     def block_of(self, index: int) -> int:
-        """The number of the block that an instruction is in."""
+        """The number of the block that contains an instruction."""
         number = bisect_right(self.starts, index) - 1
-        # Empty blocks begin where the next one does.
+        # Empty blocks begin where the next block begins.
         while number > 0 and self.ends[number] <= index:
             number -= 1
         return number
 
     def reach(self, start: int, ends: Iterable[int]) -> Reach:
-        """What is passed from behind instruction `start` up to each of `ends`, along all paths, back edges too."""
+        """The instructions passed from after instruction `start` up to each of `ends`, along all paths including back
+        edges.
+        """
         block = self.block_of(start)
         ends = sorted(ends)
         if not ends:
@@ -116,9 +119,9 @@ class ControlFlow:
 
     @cached_property
     def _behind(self) -> list[int]:
-        """For each block those that control comes to after it, one bit each: along cycles all of them.
+        """For each block, the blocks reachable from it, one bit each; in a cycle, all blocks of the cycle.
 
-        Blocks on cycles with each other (Tarjan's components) have the same, and are finished after what follows them.
+        Blocks of a strongly connected component (Tarjan) share the same set, computed after those of their successors.
         """
         count = len(self.starts)
         behind = [0] * count

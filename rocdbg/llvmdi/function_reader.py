@@ -1,8 +1,8 @@
 """Reading functions: blocks, instructions with their names and types, debug records in every notation.
 
-Of an instruction only what debug information speaks of is kept: its result's name and type, where it goes on, what
-it tells a debugger. An instruction of an unknown kind is one without a known type; so are the words that stand for
-code in the document's listings.
+Of an instruction, only what debug information refers to is kept: the name and type of its result, its successors, and
+its debug information. An instruction of an unknown kind has no known type; nor have the words that represent code in
+the document's listings.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ _RECORDS = {
 
 
 def _is_type_before(token: Token) -> bool:
-    """Whether a name before this token is a type's and no value's."""
+    """Whether a name before this token is a type's and not a value's."""
     return token.kind in (Kind.LOCAL, Kind.GLOBAL) or token.text in (
         ",", "[", "undef", "poison", "zeroinitializer", "{", "*", "addrspace",
     )  # fmt: skip
 
 
 def _type_here(cursor: Cursor) -> Type | None:
-    """The next type, past flags and attributes such as `nsw` and `range(i32 0, 5)`; None if the line ends before."""
+    """The next type, after flags and attributes such as `nsw` and `range(i32 0, 5)`; None if the line ends before."""
     while not cursor.at_end:
         if is_type_start(cursor) and (cursor.token.kind != Kind.LOCAL or _is_type_before(cursor.ahead())):
             return parse_type(cursor)
@@ -86,7 +86,7 @@ def _type_here(cursor: Cursor) -> Type | None:
 
 
 def read_header(cursor: Cursor, metadata: MetadataReader) -> Function:
-    """What stands before the body of a `define`, or a `declare` without it; the cursor is behind that word."""
+    """The header of a `define`, or a `declare`; the cursor is after that word."""
     start = cursor.token
     result = _type_here(cursor)
     name = cursor.expect_kind(Kind.GLOBAL, "the name of a function")
@@ -155,7 +155,7 @@ class FunctionReader:
         blocks = self.function.blocks
         cursor = self.cursor
         if not blocks or (blocks[-1].instructions and blocks[-1].instructions[-1].terminator):
-            # Without a label: the entry, or code behind a terminator, which LLVM numbers too.
+            # Without a label: the entry, or code after a terminator, which LLVM numbers too.
             label = str(self.unnamed) if not self.function.pseudo else f"line {len(blocks)}"
             self.unnamed += 1
             blocks.append(Block(label, [], cursor.token.offset))
@@ -167,7 +167,7 @@ class FunctionReader:
             counted = cursor.tokens[start].text in _PSEUDO and self.miscounted
             if not self.function.pseudo or cursor.tokens[start].kind == Kind.RECORD or counted:
                 raise
-            # Pseudo code: `EXEC = ~EXEC & %3`. It is code, whatever it says.
+            # Pseudo code: `EXEC = ~EXEC & %3`. It counts as code, whatever its text.
             cursor.index = start
             instruction = Instruction(cursor.tokens[start].text, offset=cursor.tokens[start].offset)
         if not instruction.name and instruction.type is not None and not self.function.pseudo:
@@ -252,7 +252,7 @@ class FunctionReader:
         return PointerType(space), allocated
 
     def _result(self, opcode: str) -> Type | None:
-        """The type of an instruction's result, as far as the text tells it without other instructions."""
+        """The type of an instruction's result, if it can be known without other instructions."""
         cursor = self.cursor
         if opcode in _CASTS:
             while not cursor.at_end and cursor.text != "to":
@@ -351,7 +351,7 @@ class FunctionReader:
 
     def _debug(self, kind: str, arguments: tuple[Field, ...], start: Token) -> Instruction:
         if kind == "def" and len(arguments) == 2 and isinstance(arguments[0], Operand):
-            # The listing of "Common Subexpression Elimination" has the two the other way round.
+            # The listing of "Common Subexpression Elimination" swaps the two.
             self.metadata.spelled(start.offset, "the referrer before the lifetime")
             arguments = (arguments[1], arguments[0])
         if kind == "value" and len(arguments) == 4 and start.kind != Kind.RECORD:

@@ -1,4 +1,4 @@
-"""The reachable lifetime graph: which lifetimes, fragments and code locations variables lead to.
+"""The reachable lifetime graph: the lifetimes, fragments and code locations reachable from variables.
 
 Its roots are variables, the type property fragments of composite types and, though the text does not list it, the
 fragments that fields of a `DISubprogram` name (`activeLanePC` in the lane PC listing).
@@ -18,7 +18,8 @@ _ENOUGH = 2
 
 
 class LifetimeGraph:
-    """Edges from objects to their segments, from segments to the objects and code locations they take in."""
+    """Edges from objects to their segments, and from segments to the objects and code locations that are their inputs.
+    """
 
     def __init__(self, info: DebugInfo) -> None:
         self.info = info
@@ -36,7 +37,7 @@ class LifetimeGraph:
         self._walk()
 
     def inputs(self, node: Node) -> Iterator[tuple[Segment, Node]]:
-        """The objects and code locations that an object's segments take in."""
+        """The objects and code locations that are inputs of an object's segments."""
         for segment in self.info.segments_of.get(node, ()):
             for argument in segment.arguments:
                 if isinstance(argument, Node):
@@ -87,7 +88,8 @@ class LifetimeGraph:
         return functions, is_global
 
     def _below(self, start: Node) -> tuple[frozenset[Function | Node], bool]:
-        """What an object and all that it is made of involve. Of many functions some: two are enough to tell."""
+        """What an object and everything it consists of involve. Of many functions only some: two are enough to decide.
+        """
         path = [(start, iter(self.inputs(start)))] if start not in self._involved else []
         entered = {start}
         while path:
@@ -128,7 +130,7 @@ class LifetimeGraph:
             functions.add(owner)
 
     def owner_of(self, node: Node) -> Node | None:
-        """The DISubprogram whose scope a variable, label or block is in; None where the text does not say."""
+        """The DISubprogram whose scope a variable, label or block is in; None if the text does not say."""
         scope = self.info.module.node(node.fields.get("scope"))
         for _ in range(1000):
             if scope is None or scope.kind == "DISubprogram":

@@ -32,7 +32,7 @@ _EXPRESSIONS = frozenset((
     "fcmp", "select", "extractelement", "insertelement", "shufflevector", "extractvalue", "insertvalue",
     "blockaddress", "dso_local_equivalent", "no_cfi", "ptrauth", "asm",
 ))  # fmt: skip
-"""Words that begin a constant expression, those that LLVM has given up included."""
+"""Words that begin a constant expression, including those that LLVM has removed."""
 _HEX_PREFIX = {"half": "0xH", "bfloat": "0xR", "x86_fp80": "0xK", "fp128": "0xL", "ppc_fp128": "0xM"}
 _HEX = {"half": 4, "bfloat": 4, "x86_fp80": 20, "fp128": 32, "ppc_fp128": 32}
 _PACKED = {"half": "<e", "float": "<f", "double": "<d"}
@@ -41,7 +41,7 @@ MAX_CONSTANT_BITS = 1 << 20
 
 
 def parse_operand(cursor: Cursor) -> Operand:
-    """A type and a value; a physical register of MIR stands without a type."""
+    """A type and a value; a physical register of MIR has no type."""
     token = cursor.token
     if token.kind == Kind.REGISTER:
         return _entity(cursor.take(), None)
@@ -160,7 +160,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _structure(cursor: Cursor, token: Token, type: Type) -> Operand:
-    """``{ i8 1, i32 2 }``, packed ``<{ i8 1 }>``, and what stands for a named type."""
+    """``{ i8 1, i32 2 }``, packed ``<{ i8 1 }>``, and constants of a named type."""
     closing = [{"<": ">", "[": "]", "{": "}"}[cursor.take().text]]
     if token.text == "<" and cursor.accept("{"):
         closing.insert(0, "}")
@@ -175,7 +175,7 @@ def _structure(cursor: Cursor, token: Token, type: Type) -> Operand:
 
 
 def _gathered(cursor: Cursor, token: Token, type: Type, elements: list[Operand]) -> Operand:
-    """A constant whose parts lie where the data layout says."""
+    """A constant whose parts are placed by the data layout."""
     last = cursor.tokens[cursor.index - 1]
     text = cursor.source.text[token.offset : last.offset + len(last.text)]
     kinds = {element.kind for element in elements}
@@ -185,8 +185,9 @@ def _gathered(cursor: Cursor, token: Token, type: Type, elements: list[Operand])
 
 
 def settled(operand: Operand, layout: DataLayout) -> Operand:
-    """An aggregate as one constant, what lies between its parts as zeros; anything else as it is. `NotWellFormed` if
-    its parts are not those of its type."""
+    """An aggregate as one constant, with zeros as padding; anything else unchanged. `NotWellFormed` if its parts do not
+    match its type.
+    """
     if operand.kind != "aggregate":
         return operand
     assert operand.type is not None
@@ -204,7 +205,7 @@ def settled(operand: Operand, layout: DataLayout) -> Operand:
 
 
 def _joined(cursor: Cursor, token: Token, type: VectorType | ArrayType, elements: list[Operand]) -> Operand:
-    """The constant of a vector; of anything whose elements are not all constants only the text is known."""
+    """The constant of a vector; if not all elements are constants, only the text is known."""
     last = cursor.tokens[cursor.index - 1]
     text = cursor.source.text[token.offset : last.offset + len(last.text)]
     bits = _scalar_bits(type.element)
@@ -296,7 +297,7 @@ def _of_double(cursor: Cursor, token: Token, type: FloatType, bits: int) -> int:
         number: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
         return _packed(cursor, token, type, number)
     exponent, mantissa = {"half": (5, 10), "bfloat": (8, 7), "float": (8, 23)}[type.name]
-    if bits & (1 << 52 - mantissa) - 1:  # of what is not a number the payload stays
+    if bits & (1 << 52 - mantissa) - 1:  # a NaN keeps its payload
         raise cursor.error(f"{token.text} is not exact in a {type}", token)
     payload = bits >> 52 - mantissa & (1 << mantissa) - 1
     return bits >> 63 << exponent + mantissa | (1 << exponent) - 1 << mantissa | payload

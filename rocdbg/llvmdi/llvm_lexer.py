@@ -20,7 +20,7 @@ class Kind:
     """The kinds of token, as names of the groups of the regular expression."""
 
     LABEL = "LABEL"
-    """A name and a colon: a block's label or the name of a field, which LLVM's own lexer does not tell apart."""
+    """A name and a colon: a block's label or the name of a field, which LLVM's own lexer does not distinguish."""
     STRING = "STRING"
     META = "META"
     """`!name`, `!12`, `!DIFoo`."""
@@ -61,7 +61,7 @@ _TOKEN = re.compile(
 
 
 class Token(Struct, frozen=True):
-    """A token: `offset` characters from the start; `first` says that nothing stands before it in its line."""
+    """A token: `offset` characters from the start; `first` means that it is the first token of its line."""
 
     kind: str
     text: str
@@ -70,7 +70,7 @@ class Token(Struct, frozen=True):
 
 
 class Source:
-    """A text and its name, which know lines."""
+    """A text and its name, with conversion of offsets to lines."""
 
     def __init__(self, text: str, name: str) -> None:
         self.text = text
@@ -95,7 +95,7 @@ def _shown(char: str) -> str:
 
 
 def tokenize(source: Source) -> list[Token]:
-    """The tokens of a text, an END token last; raises `ReadError` where there is none."""
+    """The tokens of a text, followed by an END token; raises `ReadError` where there is no valid token."""
     text = source.text
     if len(text) > MAX_CHARACTERS:
         raise source.error(f"the text has more than {MAX_CHARACTERS} characters", MAX_CHARACTERS)

@@ -129,7 +129,7 @@ class OpaqueType(Type, frozen=True):
 
 
 class TargetType(Type, frozen=True):
-    """`target("name", ...)`, of which nothing is known here."""
+    """`target("name", ...)`, which is opaque here."""
 
     text: str
 

@@ -3,16 +3,17 @@
     lowered = lower(info, placement, dialect="amd")
     lowered.entry("x").content          # bytes, a LocationList, or None where the variable is nowhere
 
-An object with bounded segments becomes a location list, whose default entry is its computed segment; one without them
-the expression of its computed segment. A fragment becomes a DWARF procedure where several expressions, or an entry of
-a location list, use it, or where it has bounded segments; else its expression stands where it is used. The address of
-a value becomes an implicit pointer to the variable that has this value, or else to an artificial procedure.
+An object with bounded segments becomes a location list, whose default entry is its computed segment; an object without
+them becomes the expression of its computed segment. A fragment becomes a DWARF procedure where several expressions, or
+an entry of a location list, use it, or where it has bounded segments; otherwise its expression is inserted where it is
+used. The address of a value becomes an implicit pointer to the variable that has this value, or else to an artificial
+procedure.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -53,16 +54,16 @@ class Entry:
     node: Node | None = None
     inlined: Node | None = None
     trouble: LlvmDiError | None = None
-    """Why there is no content, if that is so."""
+    """Why there is no content, if there is none."""
     attribute: str = "DW_AT_location"
     """The attribute that has the content."""
     owner: str = ""
-    """What the entry stands for where the fragment `name` is its attribute: a subprogram, or a type."""
+    """The owner of the entry, if the fragment `name` is its attribute: a subprogram or a type."""
 
 
 @dataclass(eq=False)
 class Lowered:
-    """The entries of a module in one dialect; offsets are of .debug_info and of its one unit alike."""
+    """The entries of a module in one dialect; offsets are relative to .debug_info and equally to its only unit."""
 
     dialect: str
     entries: list[Entry] = field(default_factory=list)
@@ -83,9 +84,9 @@ class Lowered:
 
 
 def lower(info: DebugInfo, placement: Placement, dialect: str = "amd") -> Lowered:
-    """The DWARF of everything that a module's debug information says; what has none says why in its entry.
+    """The DWARF of a module's whole debug information; an entry without DWARF states the reason.
 
-    Raises `LoweringError` for an unknown dialect and `NotWellFormed` if objects are found by way of themselves.
+    Raises `LoweringError` for an unknown dialect and `NotWellFormed` if the location of an object depends on itself.
     """
     if dialect not in DIALECTS:
         raise LoweringError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
@@ -112,7 +113,8 @@ class _Lowering:
         self.pending: deque[tuple[Entry, Segment, Tree, Function | None, int | None]] = deque()
         self.indices: dict[int, int] = {}
         self.trees: dict[int, Tree] = {}
-        self.pointees: list[tuple[Segment, Tree, int | None, Entry]] = []
+        self.pointees: dict[Hashable, list[tuple[Segment, Tree, int | None, Entry]]] = {}
+        self._alike: dict[Hashable, list[Segment]] | None = None
         self.artificial = 0
         self.users = self._users()
         self.deep = self._deep()
@@ -130,12 +132,12 @@ class _Lowering:
         for segment in self.info.segments:
             for argument in segment.arguments:
                 if isinstance(argument, Node):
-                    # An entry of a location list may be there more than once.
+                    # An entry of a location list may occur more than once.
                     users[argument] = users.get(argument, 0) + (2 if segment.is_bounded else 1)
         return users
 
     def _deep(self) -> set[Node]:
-        """Fragments that get an entry because what is inlined into them is nested so deep already."""
+        """Fragments that get an entry because the expressions inlined into them are already nested too deeply."""
         found: set[Node] = set()
         depths: dict[Node, int] = {}
         for root in self.info.objects:
@@ -192,7 +194,7 @@ class _Lowering:
         return self.result
 
     def _attribute(self, node: Node) -> Entry:
-        """The entry that a fragment is an attribute of, and nothing else."""
+        """The entry of which a fragment is only an attribute."""
         owner, name = self.fields[node]
         tag = "DW_TAG_subprogram" if owner.kind == "DISubprogram" else "DW_TAG_array_type"
         entry = self.add(self.info.name_of(node), tag, node)
@@ -225,6 +227,20 @@ class _Lowering:
             found = self.trees[id(segment)] = canonical_tree(self.info.module.layout, self.info.tree(segment))
         return found
 
+    def alike(self, key: Hashable) -> list[Segment]:
+        """Segments of variables that may say what this `_key` says, in order."""
+        if self._alike is None:
+            self._alike = {}
+            for segment in self.info.segments:
+                unit()
+                if segment.object is not None and segment.object.kind in VARIABLES:
+                    try:
+                        own = _key(segment, self.tree(segment))
+                    except NotWellFormed:
+                        continue
+                    self._alike.setdefault(own, []).append(segment)
+        return self._alike.get(key, [])
+
     def _content(self, node: Node, inlined: Node | None) -> DieContent:
         segments = [s for s in self.info.segments_of.get(node, ()) if s.inlined is inlined]
         bounded = [segment for segment in segments if segment.is_bounded]
@@ -255,7 +271,7 @@ class _Lowering:
         return LocationList(_joined(entries), self.dialect)
 
     def is_list(self, segments: Sequence[Segment]) -> bool:
-        """Whether what segments say becomes a location list."""
+        """Whether segments become a location list."""
         bounded = [segment for segment in segments if segment.is_bounded]
         return bool(bounded) and not (len(segments) == 1 and self._is_declared(bounded[0]))
 
@@ -266,7 +282,7 @@ class _Lowering:
         return flow.instructions[segment.record.index].debug == "declare"
 
     def _spans(self, segment: Segment, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Runs of addresses of a range of instructions in which nothing that the segment uses moves."""
+        """Runs of addresses in a range of instructions during which nothing that the segment uses moves."""
         function = segment.function
         assert function is not None
         low, high = self.addresses[function.name].range(first, last)
@@ -276,7 +292,7 @@ class _Lowering:
         yield from ((a, b) for a, b in pairwise(edges) if a < b)
 
     def _entries(self, segment: Segment) -> Iterator[LocationListEntry]:
-        """Those of a bounded segment; where an entity that it uses is nowhere, there is none."""
+        """The list entries of a bounded segment; none where an entity that it uses has no location."""
         moves = self.moves(segment)
         data = b""
         for first, last in segment.ranges:
@@ -293,7 +309,7 @@ class _Lowering:
         return any(isinstance(item, Operand) and self.placement.borders(name, item.name) for item in operands)
 
     def _is_known(self, segment: Segment, address: int) -> bool:
-        """Whether all entities that move are somewhere at an address."""
+        """Whether all entities that move have a location at an address."""
         function = segment.function
         assert function is not None
         return all(
@@ -303,7 +319,7 @@ class _Lowering:
         )
 
     def _record_entries(self, node: Node, records: list[Segment]) -> Iterator[LocationListEntry]:
-        """Those of `#dbg_value` records: the active ones of a variable are its parts."""
+        """The entries of `#dbg_value` records: the active records of a variable describe its parts."""
         if not records:
             return
         function = records[0].function
@@ -359,12 +375,12 @@ class _Lowering:
             return assembled(["undefined"], self.dialect)
         items = self.code(segment, function, address).location(tree)
         if not called and items[-1] == "piece_end":
-            items = items[:-1]  # the end of the expression completes it too, as DWARF 5 has it
+            items = items[:-1]  # the end of the expression completes it too, as in DWARF 5
         return assembled(items, self.dialect)
 
 
 class _Names:
-    """What the code of one segment's expression asks: see `rocdbg.llvmdi.dwarf_code.Names`."""
+    """What the code of one segment's expression needs: see `rocdbg.llvmdi.dwarf_code.Names`."""
 
     def __init__(self, lowering: _Lowering, segment: Segment, function: Function | None, address: int | None) -> None:
         self.lowering = lowering
@@ -454,7 +470,7 @@ class _Names:
         return node is not None and self.lowering.is_list(self.info.segments_of.get(node, ()))
 
     def pointee(self, tree: Tree) -> int:
-        """An object that is at this location whenever this segment is active, or an artificial one."""
+        """An object that has this location whenever this segment is active, or an artificial one."""
         node = self._argument(tree)
         if isinstance(node, Node):
             entry = self.lowering.by_node.get((node, None))
@@ -462,20 +478,23 @@ class _Names:
                 return entry.offset
         lowering = self.lowering
         at = self.address if lowering.moves(self.segment) else None
-        for segment, known, address, entry in lowering.pointees:
+        key = _key(self.segment, tree)
+        for segment, known, address, entry in lowering.pointees.get(key, ()):
             if address == at and _alike(self.segment, segment) and _same(known.flat(), tree.flat()):
                 return entry.offset
-        for other in self.info.segments:
+        for other in lowering.alike(key):
             if other is not self.segment and other.object is not None and self._stands_for(other, tree):
                 return lowering.by_node[other.object, other.inlined].offset
         lowering.artificial += 1
         entry = lowering.add(f"implicit.{lowering.artificial}", "DW_TAG_dwarf_procedure")
-        lowering.pointees.append((self.segment, tree, at, entry))
+        lowering.pointees.setdefault(key, []).append((self.segment, tree, at, entry))
         lowering.pending.append((entry, self.segment, tree, self.function, self.address))
         return entry.offset
 
     def _stands_for(self, other: Segment, tree: Tree) -> bool:
-        """Whether a variable's only active segment says the same as a tree of this segment, wherever this is active."""
+        """Whether, wherever this segment is active, a variable's only active segment gives the same location as a tree
+        of this one.
+        """
         node = other.object
         assert node is not None
         if node.kind not in VARIABLES or not _alike(self.segment, other) or other.is_bounded != self.segment.is_bounded:
@@ -489,6 +508,13 @@ class _Names:
             return _same(self.lowering.tree(other).flat(), tree.flat())
         except NotWellFormed:
             return False
+
+
+def _key(segment: Segment, tree: Tree) -> Hashable:
+    """Equal for trees that mean the same in their segments; such that it finds them among thousands."""
+    used = tuple(str(each) if isinstance(each, Operand) else each for each in segment.arguments)
+    said = tuple(operation.meaning for operation in tree.flat())
+    return id(segment.function), segment.referrer.name if segment.referrer else "", used, said
 
 
 def _alike(a: Segment, b: Segment) -> bool:
@@ -505,7 +531,7 @@ def _same(a: list[Operation], b: list[Operation]) -> bool:
 
 
 def _joined(entries: list[LocationListEntry]) -> list[LocationListEntry]:
-    """The same list with entries that adjoin and say the same made one."""
+    """The same list with adjacent equal entries merged."""
     result: list[LocationListEntry] = []
     for entry in entries:
         if result and entry[0] is not None and result[-1][1] == entry[0] and result[-1][2] == entry[2]:

@@ -1,4 +1,4 @@
-"""What the reader makes of a text: a module with its globals, functions and metadata.
+"""The result of the reader: a module with its globals, functions and metadata.
 
 Names keep their sigil (`%x`, `@g`, `$exec`), without quotes; metadata is named by what follows the `!`.
 """
@@ -37,8 +37,8 @@ class Operand(Struct, frozen=True):
     """A typed operand of LLVM: an entity (`i64 %x`), a constant, or neither.
 
     `kind` is "entity" (with its `name`), "constant" (with its bits in `value`, unsigned), "undef" (poison and MIR's
-    `$noreg` too), "elided" (the `...` of the document's listings), "aggregate" (constants in `elements`, whose places
-    the data layout says) or "other" (a constant expression).
+    `$noreg` too), "elided" (the `...` of the document's listings), "aggregate" (constants in `elements`, placed by the
+    data layout) or "other" (a constant expression).
     """
 
     kind: str
@@ -98,7 +98,7 @@ class Node:
     distinct: bool = False
     offset: int = 0
     name: str = ""
-    """What it is called in the text, or "" where it is written in place."""
+    """Its name in the text, or "" if it is written in place."""
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -119,11 +119,11 @@ class Attachment(Struct, frozen=True):
 
 @dataclass(frozen=True, eq=False)
 class Instruction:
-    """An instruction, or what stands between instructions for a debugger: a debug record.
+    """An instruction, or a debug record between instructions.
 
-    `debug` is "value", "declare", "assign", "label", "def" or "kill" for those, whose `arguments` are operands and
-    metadata whatever notation they are written in; else "". `targets` are the labels it may go on at; a `terminator`
-    ends its block. `type` is that of the result where it is known.
+    `debug` is "value", "declare", "assign", "label", "def" or "kill" for debug records, whose `arguments` are operands
+    and metadata in any notation; otherwise "". `targets` are the labels at which control may continue; a `terminator`
+    ends its block. `type` is that of the result, if known.
     """
 
     opcode: str
@@ -137,7 +137,7 @@ class Instruction:
     offset: int = 0
     end: int = 0
     allocated: Type | None = None
-    """What an `alloca` makes room for."""
+    """The type that an `alloca` allocates."""
 
     @property
     def is_debug(self) -> bool:
@@ -172,7 +172,7 @@ class Function:
     attachments: tuple[Attachment, ...] = ()
     offset: int = 0
     pseudo: bool = False
-    """Instructions that stand outside of any function, as in the document's listings."""
+    """Instructions outside any function, as in the document's listings."""
 
     @property
     def instructions(self) -> Iterator[Instruction]:
@@ -182,7 +182,7 @@ class Function:
 
 
 class GlobalVariable(Struct, frozen=True):
-    """A global variable: `type` is that of what it holds, `space` where it lies."""
+    """A global variable: `type` is the type of its contents, `space` its address space."""
 
     name: str
     type: Type | None
@@ -205,13 +205,13 @@ class Module:
     globals: dict[str, GlobalVariable] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     spellings: list[tuple[int, str]] = field(default_factory=list)
-    """Where a listing is written against the document's own definitions, and how it was taken: (offset, words)."""
+    """Where a listing contradicts the document's own definitions, and how it was interpreted: (offset, message)."""
 
     faults: list[tuple[int, str, bool]] = field(default_factory=list)
-    """What LLVM would not read in metadata: (offset, words, whether listings, which are not whole, do so too)."""
+    """Metadata that LLVM would reject: (offset, message, whether listings, which are incomplete, also contain it)."""
 
     def resolve(self, value: Field) -> Field:
-        """What a reference refers to; everything else as it is. None where there is no such metadata."""
+        """The metadata that a reference refers to; everything else unchanged. None if there is no such metadata."""
         if isinstance(value, Ref):
             return self.nodes.get(value.name) or self.named.get(value.name)
         return value
@@ -222,7 +222,7 @@ class Module:
         return found if isinstance(found, Node) and (not kinds or found.kind in kinds) else None
 
     def all_nodes(self) -> Iterator[Node]:
-        """Every node, those written in place inside others included, outer ones first."""
+        """Every node, including those written in place inside others; outer ones first."""
         seen: set[int] = set()
         pending: list[Field] = [*self.nodes.values(), *self.named.values()]
         pending += [a.value for function in self.functions.values() for a in function.attachments]
@@ -248,5 +248,5 @@ class Module:
         return found.elements if isinstance(found, Node) and not found.kind else ()
 
     def position(self, offset: int) -> Position:
-        """Where a character is."""
+        """The position of a character."""
         return self.source.position(offset)

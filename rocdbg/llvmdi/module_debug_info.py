@@ -1,11 +1,12 @@
-"""The debug information of a module, put together: objects, lifetime segments, code locations, fragments.
+"""The debug information of a module: objects, lifetime segments, code locations, fragments.
 
-`DebugInfo` collects without judging: what breaks a rule is left as it is, for `rocdbg.llvmdi.checker` to find.
+`DebugInfo` collects without checking: broken rules are left for `rocdbg.llvmdi.checker` to find.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 
 from rocdbg.llvmdi.di_expressions import Expression, Inputs, Tree, parse_expression
@@ -21,7 +22,7 @@ __all__ = ["DebugInfo"]
 
 
 class DebugInfo:
-    """Everything that debug information says, by object."""
+    """All debug information, by object."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -37,7 +38,7 @@ class DebugInfo:
         """Global variables whose `dbg.def` is not a fragment."""
         self.properties: dict[Node, list[tuple[Node, str]]] = {}
         self.stray: list[tuple[Occurrence, str]] = []
-        """Debug instructions whose first argument is not what it has to be, and the words for that."""
+        """Debug instructions with a wrong first argument, and a message for each."""
         self._sizes: dict[Node, int | None] = {}
         self._address_objects: dict[Node, bool] = {}
         self._pending: set[Node] = set()
@@ -114,7 +115,7 @@ class DebugInfo:
         for flow in self.flows.values():
             self.segments += record_segments(self.module, flow, self.stray)
 
-    # Asking
+    # Queries
 
     @cached_property
     def segments_of(self) -> Mapping[Node, list[Segment]]:
@@ -167,6 +168,7 @@ class DebugInfo:
             has_referrer=segment.is_bounded,
             referrer_bits=self.operand_bits(segment.referrer, segment.node is not None),
             arguments=tuple(self._argument_bits(argument) for argument in segment.arguments),
+            other_sizes=tuple(self._other_sizes(argument) for argument in segment.arguments),
             is_property=bool(types),
             object_bits=tuple(map(self.type_bits, types)),
             has_lanes=self.has_lanes,
@@ -176,7 +178,8 @@ class DebugInfo:
         )
 
     def _types_of_property(self, object: Node | None) -> list[Node]:
-        """The types whose properties an object is, or is an input of; none if it is of anything else too."""
+        """The types of which an object is a property or the input of one; none if it is also an input of anything else.
+        """
         found: dict[Node, None] = {}
         seen = {object} if object is not None and self.properties else set()
         pending = list(seen)
@@ -193,7 +196,7 @@ class DebugInfo:
 
     @cached_property
     def _users(self) -> Mapping[Node, list[Node]]:
-        """By object those that have it for an input."""
+        """For each object, the objects of which it is an input."""
         found: dict[Node, list[Node]] = {}
         for segment in self.segments:
             for argument in segment.arguments:
@@ -204,7 +207,7 @@ class DebugInfo:
     def _undefined(self, segment: Segment) -> frozenset[int]:
         """The arguments of a lifetime that have no location: objects without any segment."""
         if segment.node is None:
-            return frozenset()  # records of today have values for arguments
+            return frozenset()  # records of today's notation have values as arguments
         return frozenset(
             index
             for index, argument in enumerate(segment.arguments)
@@ -213,7 +216,7 @@ class DebugInfo:
         )  # fmt: skip
 
     def _addresses(self, segment: Segment) -> frozenset[int]:
-        """The arguments of a lifetime that one of their own lifetimes makes an implicit address."""
+        """The arguments of a lifetime that have an implicit address in one of their own lifetimes."""
         if segment.node is None:
             return frozenset()
         return frozenset(
@@ -222,7 +225,7 @@ class DebugInfo:
         )  # fmt: skip
 
     def _is_address(self, node: Node) -> bool:
-        """Whether a lifetime of an object ends in `DIOpAddrOf`, or is nothing but an object with such a lifetime."""
+        """Whether a lifetime of an object ends in `DIOpAddrOf`, or consists only of an object with such a lifetime."""
         if node in self._address_objects:
             return self._address_objects[node]
         came_from: dict[Node, Node | None] = {node: None}
@@ -249,7 +252,7 @@ class DebugInfo:
         )
 
     def _handed_on(self, node: Node) -> Iterator[Node]:
-        """The objects that an object simply is, by a lifetime of nothing but `DIOpArg`."""
+        """The objects with which an object coincides, by a lifetime of only `DIOpArg`."""
         for own in self.segments_of.get(node, ()):
             operations = own.location.operations if own.location is not None else ()
             if len(operations) != 1 or operations[0].name != "DIOpArg" or not operations[0].arguments:
@@ -261,14 +264,14 @@ class DebugInfo:
 
     @property
     def has_lanes(self) -> bool:
-        """Whether the source language runs in lanes: on GPUs, and where the text does not say what it is for."""
+        """Whether the source language runs in lanes: on GPUs, and if the text does not name its target."""
         triple = self.module.triple
         return not triple or triple.startswith(("amdgcn", "nvptx", "spir", "r600"))
 
     def operand_bits(self, operand: Operand | None, undefined: bool = False) -> int | None:
-        """Bits of an LLVM value; None if it is without a type or, unless those are asked for, undefined.
+        """Bits of an LLVM value; None if it has no type or is undefined (unless undefined values are included).
 
-        A debug record whose value is gone keeps its expression, and may have an `undef` of any type.
+        A debug record whose value was removed keeps its expression, and may have an `undef` of any type.
         """
         if operand is None or operand.type is None or (operand.kind == "undef" and not undefined):
             return None
@@ -278,7 +281,7 @@ class DebugInfo:
         return self.object_bits(argument) if isinstance(argument, Node) else self.operand_bits(argument)
 
     def object_bits(self, node: Node) -> int | None:
-        """Bits of an object or code location; None where neither its type nor its segments tell."""
+        """Bits of an object or code location; None if neither its type nor its segments give them."""
         if node in self._sizes:
             return self._sizes[node]
         if node in self._pending or len(self._pending) > 100:
@@ -309,12 +312,31 @@ class DebugInfo:
                 continue
         return None
 
+    def _other_sizes(self, argument: Node | Operand | None) -> frozenset[int]:
+        """Sizes of a fragment's segments that are not the fragment's (`object_bits`, which its first one tells)."""
+        if not isinstance(argument, Node) or argument in self._pending or len(self._pending) > 100:
+            return frozenset()
+        if argument.kind in (*CODES, *VARIABLES) or argument in self.global_fragments:
+            return frozenset()
+        segments = self.segments_of.get(argument, ())
+        if len(segments) < 2:
+            return frozenset()
+        size, found = self.object_bits(argument), set[int]()
+        self._pending.add(argument)
+        try:
+            for segment in segments:
+                with suppress(NotWellFormed):
+                    found.add(self.tree(segment).bits)
+        finally:
+            self._pending.discard(argument)
+        return frozenset(found - {size})
+
     def type_bits(self, node: Node | None) -> int | None:
         """Bits of a DIType; None if it does not say."""
         return type_bits(self.module, node)
 
     def name_of(self, node: Node) -> str:
-        """A variable's name, or what a nameless object is called in the text."""
+        """A variable's name, or the name of a nameless object in the text."""
         name = node.fields.get("name")
         text = getattr(name, "text", None)
         if isinstance(text, str) and not isinstance(name, Words):

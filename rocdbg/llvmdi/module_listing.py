@@ -1,4 +1,4 @@
-"""What a module's debug information says, as lines of text: as written, or in canonical form."""
+"""A module's debug information as lines of text: as written, or in canonical form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["lowered_lines", "object_lines", "object_title", "segment_title"]
 
 
 def object_title(info: DebugInfo, node: Node) -> str:
-    """An object in words: "DILocalVariable x (!1), 64 bits"."""
+    """An object as text: "DILocalVariable x (!1), 64 bits"."""
     name = info.name_of(node)
     called = f" (!{node.name})" if node.name and name != f"!{node.name}" else ""
     bits = info.object_bits(node)
@@ -26,7 +26,7 @@ def object_title(info: DebugInfo, node: Node) -> str:
 
 
 def segment_title(info: DebugInfo, segment: Segment) -> str:
-    """A lifetime segment in words: "!2, bounded, @f 1..3, referrer i64 %x"."""
+    """A lifetime segment as text: "!2, bounded, @f 1..3, referrer i64 %x"."""
     words = [segment.name]
     function = segment.function
     if not segment.is_bounded or function is None:
@@ -52,7 +52,7 @@ def segment_title(info: DebugInfo, segment: Segment) -> str:
 def object_lines(info: DebugInfo, canonical: bool = False) -> Iterator[str]:
     """Every object with its lifetime segments, every code location, every global variable's fragment.
 
-    Instructions are numbered from 0 through each function. A line that begins with "error:" says what is wrong there.
+    Instructions are numbered from 0 through each function. A line that begins with "error:" reports a fault.
     """
     for node in info.objects:
         yield object_title(info, node)
@@ -76,7 +76,7 @@ def object_lines(info: DebugInfo, canonical: bool = False) -> Iterator[str]:
 
 
 def lowered_lines(lowered: Lowered) -> Iterator[str]:
-    """The entries of what was lowered, expressions as llvm-dwarfdump writes them."""
+    """The entries of lowered debug information, with expressions as llvm-dwarfdump writes them."""
     names = {entry.offset: entry.name for entry in lowered.entries}
     for entry in lowered.entries:
         yield f"{entry.offset:#010x}: {entry.tag} {f'{entry.owner}, of {entry.name}' if entry.owner else entry.name}"

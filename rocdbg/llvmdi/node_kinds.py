@@ -1,4 +1,4 @@
-"""The specialised nodes of LLVM's metadata: their fields, and of which form the value of each is."""
+"""The specialised nodes of LLVM's metadata: their fields, and the form of each field's value."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _TEXT = {
     "DIGenericSubrange": "count:im lowerBound:im upperBound:im stride:im",
     "GenericDINode": "tag:nw* header:s operands:m",
 }  # fmt: skip
-"""Fields of each kind as `name:form`, with a star where the field has to be there.
+"""Fields of each kind as `name:form`, with a star if the field is required.
 
 Forms are letters: n a number that is not negative, with the bits it may have; i an integer; s a string; m metadata,
 with `!` not null; b true or false; w words (`DW_TAG_member`, `DIFlagArtificial | DIFlagVector`). `memorySpace` and
@@ -89,11 +89,11 @@ DOCUMENT = frozenset((
     "DILifetime", "DIFragment", "DIExprCode", "DIExpr", "DIObject", "DIVariable", "DICode", "DIExpression",
     "DIAssignID", "DIArgList",
 ))  # fmt: skip
-"""Kinds of the document, whose rules are the checker's, and those that are read in another way."""
+"""Kinds that the document defines, which the checker checks, and those that are read in another way."""
 
 
 class Kind(Struct, frozen=True):
-    """The fields of a kind of node, and which of them it has to have."""
+    """The fields of a kind of node, and the required ones."""
 
     fields: Mapping[str, str]
     required: tuple[str, ...]
@@ -139,7 +139,7 @@ _PREFIXES = {
 
 
 def wrong_value(field: str, form: str, value: Field) -> str | None:
-    """Why a value cannot be that of a field of a form, in words; None if it can be."""
+    """Why a field of this form cannot have this value, as text; None if it can."""
     letters = form.rstrip("!0123456789")
     if isinstance(value, Words) and value.text == "...":
         return None  # the document's listings leave things out

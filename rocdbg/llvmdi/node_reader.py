@@ -16,16 +16,16 @@ __all__ = ["EXPRESSIONS", "MetadataReader"]
 
 EXPRESSIONS = frozenset({"DIExpr", "DIExpression"})
 _SPELLINGS = {"DExprCode": "DIExprCode"}
-"""Names of nodes in the document's listings, and what its definitions call them."""
+"""Names of nodes in the document's listings, and their names in its definitions."""
 _NAMED_FIRST = "name"
-"""The field that a string without a name is: `!DILocalVariable("x", ...)`."""
+"""The field of a string without a field name: `!DILocalVariable("x", ...)`."""
 
 
 class MetadataReader:
-    """Reads what stands behind `!`.
+    """Reads the text after `!`.
 
-    `spelled` is called where a listing differs from the document's definitions; `faults` takes what LLVM would not
-    read.
+    `spelled` is called where a listing differs from the document's definitions; `faults` receives what LLVM would
+    reject.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class MetadataReader:
         return None
 
     def _braced(self) -> tuple[Field, ...]:
-        """`{ ... }`, behind `!` or, for argObjects and retainedNodes of the document, alone."""
+        """`{ ... }`, after `!` or, in argObjects and retainedNodes of the document, alone."""
         cursor = self.cursor
         cursor.expect("{")
         items: list[Field] = []
@@ -123,7 +123,7 @@ class MetadataReader:
         raise cursor.error("metadata expected")
 
     def _is_structure(self) -> bool:
-        """Whether a brace begins a type, `{ i8, ptr } %x`, and no tuple of the document, `{!1, !2}`."""
+        """Whether a brace begins a type, `{ i8, ptr } %x`, and not a tuple of the document, `{!1, !2}`."""
         following = self.cursor.ahead()
         if following.text == "}":
             return self.cursor.ahead(2).text in ("{", "zeroinitializer", "undef", "poison")
@@ -246,7 +246,7 @@ class MetadataReader:
         return tuple(arguments)
 
     def _dwarf_operands(self, name: str) -> tuple[int | str, ...]:
-        """The numbers and encodings that follow an operation, as many as it takes: each is an item of its own."""
+        """The numbers and encodings that an operation takes: each is a separate item after it."""
         cursor = self.cursor
         operands: list[int | str] = []
         while cursor.text == "," and len(operands) < OPERANDS.get(name, 4):

@@ -3,7 +3,7 @@
     state = State(dwarf.SimpleContext(lane=5), {"%x": range(64)})
     Evaluator(info, state).locate(variable, function, index).read(32)
 
-Readings of what the text leaves open are those of docs/llvmdi.md. Arithmetic is that of `rocdbg.dwarf`.
+Where the text leaves points open, docs/llvmdi.md states the interpretation. Arithmetic is that of `rocdbg.dwarf`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ UNSIGNED = frozenset({"DIOpLShr", "DIOpZExt"})
 
 
 class State:
-    """What an evaluation is given: the context of A.2.5.1 with lane and memory, and the values of LLVM's entities.
+    """The input of an evaluation: the context of A.2.5.1 with lane and memory, and the values of LLVM's entities.
 
     `values` maps names with their sigil (`%x`, `$exec`, `@g`, `%frame.index.0`) to bits, to bits per lane, or to a
     location description. A global variable's value is its address. `addresses` are those of blocks, by label.
@@ -88,7 +88,7 @@ class State:
 
 
 class Evaluator:
-    """Answers where things are, in one state."""
+    """Locates objects in one state."""
 
     def __init__(self, info: DebugInfo, state: State) -> None:
         self.info = info
@@ -98,7 +98,7 @@ class Evaluator:
         self._steps = 0
         self._depth = 0
         self._known: dict[Node, LocationDescription] = {}
-        """Objects located in the course of one question: others may take one in many times over."""
+        """Cache of objects located during one query: an object may be an input of many others."""
 
     # Objects
 
@@ -108,7 +108,7 @@ class Evaluator:
         """The location description of an object at an instruction, numbered through `function`.
 
         Without a function the program location is not defined, and no bounded segment is active. `inlined` is the
-        DILocation that a variable of debug records is inlined at. Raises `NotWellFormed` and `EvaluationError`.
+        DILocation at which a variable of debug records is inlined. Raises `NotWellFormed` and `EvaluationError`.
         """
         self._steps = self._depth = 0
         self._known.clear()
@@ -122,7 +122,8 @@ class Evaluator:
     def locate_all(
         self, function: Function | None = None, index: int = 0
     ) -> Iterator[tuple[Node, Node | None, LocationDescription | LlvmDiError]]:
-        """Where each object is at an instruction: (object, what it is inlined at, where, or why that is not known)."""
+        """Where each object is at an instruction: (object, inlined-at location, its location or why that is not known).
+        """
         for node in self.info.objects:
             instances = dict.fromkeys(segment.inlined for segment in self.info.segments_of.get(node, ()))
             for inlined in instances or {None: None}:
@@ -176,7 +177,7 @@ class Evaluator:
     def _pieces(
         self, node: Node, segments: list[Segment], function: Function | None, index: int
     ) -> LocationDescription:
-        """A variable of which debug records, or the attachments of global variables, say where parts are."""
+        """A variable whose parts are located by debug records or by attachments of global variables."""
         known = [s.fragment for s in segments if s.fragment is not None]
         size = self.info.type_bits(self.info.module.node(node.fields.get("type"))) or max(a + b for a, b in known)
         parts: list[tuple[LocationDescription, int]] = []
@@ -376,7 +377,7 @@ def _vector(storage: Storage) -> LocationDescription:
 
 
 def _postorder(tree: Tree) -> list[Tree]:
-    """The nodes, each behind its children, children in the order of the stack."""
+    """The nodes, each after its children; children in the order of the stack."""
     found: list[Tree] = []
     pending = [tree]
     while pending:
@@ -388,7 +389,7 @@ def _postorder(tree: Tree) -> list[Tree]:
 
 
 def describe(location: LocationDescription, bits: int) -> str:
-    """A location and what can be read there, in words."""
+    """A location and what can be read there, as text."""
     try:
         value, known = location.read_known(bits)
     except Error as error:

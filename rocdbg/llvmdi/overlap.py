@@ -1,7 +1,7 @@
-"""Parts of a composite that refer to the same bits, as far as the text of an expression tells.
+"""Finds parts of a composite that refer to the same bits, as far as the expression shows it.
 
-Fragments are looked through: two fragments may be at the same value. Bits count as the same where what leads to both is
-active at one instruction.
+Fragments are followed: two fragments may describe the same value. Bits count as the same if the segments that lead to
+both are active at one instruction.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["overlapping"]
 
 MAX_PIECES = 4096
 MAX_STEPS = 20_000
-"""Trees looked at for one expression: fragments of fragments may lead to many."""
+"""Limit on trees examined for one expression: fragments of fragments may lead to many."""
 _MAX_DEPTH = 32
 _MAX_WORDS = 1000
 
 
 class Piece(Struct, frozen=True):
-    """Bits of a storage: `path` are the bounded segments that lead to them."""
+    """Bits of a storage; `path` holds the bounded segments that lead to them."""
 
     what: str
     first: int
@@ -37,7 +37,7 @@ class Piece(Struct, frozen=True):
 
 
 def overlapping(info: DebugInfo, segment: Segment, tree: Tree) -> str | None:
-    """What two parts of a composite in the tree both refer to, in words; None if there is no such composite."""
+    """What two parts of a composite in the tree both refer to, as text; None if there is no such composite."""
     pending = [tree]
     search = _Search(info)
     while pending:
@@ -88,7 +88,7 @@ def _common(a: Sequence[Range], b: Sequence[Range]) -> list[Range]:
 
 
 class _Search:
-    """The pieces of locations; what is not known gives none."""
+    """The pieces of locations; an unknown location gives none."""
 
     def __init__(self, info: DebugInfo) -> None:
         self.info = info
@@ -98,7 +98,7 @@ class _Search:
     def pieces(
         self, segment: Segment, tree: Tree, first: int, bits: int, path: tuple[Segment, ...]
     ) -> Iterator[Piece]:
-        """The runs of bits of named storage that bits of a location are."""
+        """The runs of bits in named storage that make up bits of a location."""
         self.steps += 1
         if self.depth > _MAX_DEPTH or bits <= 0 or self.steps > MAX_STEPS:
             return
@@ -161,9 +161,9 @@ class _Search:
             yield from self.pieces(own, tree, first, bits, (*path, own) if own.is_bounded else path)
 
     def _words(self, segment: Segment, tree: Tree) -> str:
-        """What a pointer is computed of: equal words of segments that are active together mean one pointer.
+        """The text of a pointer's computation: equal texts in segments that are active together mean the same pointer.
 
-        Nothing where it may be more than one thing.
+        None if it may be more than one pointer.
         """
         self.steps += 1
         if self.steps > MAX_STEPS or tree.depth > _MAX_DEPTH:

@@ -5,7 +5,7 @@
 The same as a file of TOML:
 
     wave_size = 64
-    step = 4                        # bytes of an instruction, where `labels` say no more
+    step = 4                        # bytes of an instruction, unless `labels` are more precise
     [places]
     "%x" = "v3"                     # a register; of a vector register the lane's dword
     "%p" = "s[4:5]"                 # registers in a row
@@ -40,7 +40,7 @@ __all__ = [
 
 
 class Register(Struct, frozen=True):
-    """A DWARF register from bit `offset` on; `per_lane` is the lane's dword of a vector register."""
+    """A DWARF register from bit `offset` on; `per_lane` means the lane's dword of a vector register."""
 
     number: int
     offset: int = 0
@@ -48,19 +48,19 @@ class Register(Struct, frozen=True):
 
 
 class Slot(Struct, frozen=True):
-    """Memory of the frame, `offset` bytes from its base, that the value is kept in."""
+    """Memory of the frame, `offset` bytes from its base, in which the value is kept."""
 
     offset: int
 
 
 class FrameAddress(Struct, frozen=True):
-    """The address of byte `offset` of the frame: what an alloca's value is."""
+    """The address of byte `offset` of the frame, which is the value of an alloca."""
 
     offset: int
 
 
 class Constant(Struct, frozen=True):
-    """A number that is known, such as the address of a global variable; `relocated` with the code it belongs to."""
+    """A known number, such as the address of a global variable; `relocated`: it moves with its code."""
 
     value: int
     relocated: bool = False
@@ -145,7 +145,7 @@ MAX_PIECES = 64
 
 @lru_cache(maxsize=8)
 def _numbers(architecture: str, wave_size: int) -> Mapping[str, int]:
-    """DWARF registers by name; of the two numbers that vector registers have, that of the wave size."""
+    """DWARF registers by name; vector registers have two numbers, of which the one for the wave size is used."""
     known = architecture_by_name(architecture)
     found: dict[str, int] = {}
     for number in range(4096):
@@ -195,7 +195,7 @@ def _place(text: object, architecture: str, wave_size: int) -> Where:
 
 
 def register(architecture: str, wave_size: int, name: str) -> Register:
-    """A register by name; of a vector register the lane's dword."""
+    """A register by name; for a vector register the lane's dword."""
     number = register_number(architecture, wave_size, name)
     known: Architecture = architecture_by_name(architecture)
     return Register(number, 0, known.register_elements(number) > 1)
@@ -204,12 +204,12 @@ def register(architecture: str, wave_size: int, name: str) -> Register:
 def parse_places(
     places: Mapping[str, object], architecture: str = "amdgcn", wave_size: int = 64
 ) -> dict[str, Where]:
-    """Places as a placement file writes them; `LoweringError` for what is none."""
+    """Places as a placement file writes them; `LoweringError` for an invalid place."""
     return {name: _place(text, architecture, wave_size) for name, text in places.items()}
 
 
 def read_placement(path: str | Path) -> Placement:
-    """The placement in a file of TOML; `ReadError` if it cannot be read, `LoweringError` for what is not a place."""
+    """The placement in a file of TOML; `ReadError` if it cannot be read, `LoweringError` for an invalid place."""
     try:
         data = parse_toml(read_regular(path, _MAX_SIZE).decode("utf-8"))
     except FileAccessError as error:

@@ -1,10 +1,10 @@
-"""Reading LLVM assembly text (.ll): the way in.
+"""Reading LLVM assembly text (.ll): the entry points.
 
     module = rocdbg.llvmdi.read("kernel.ll")        # bitcode too, where llvm-dis is installed
     module = rocdbg.llvmdi.read_text(text, "name")
 
-Instructions outside of a function, as in the document's listings and its pseudo MIR, are those of one function
-without a name.
+Instructions outside of a function, as in the document's listings and its pseudo MIR, belong to one function without a
+name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rocdbg.work import unit
 __all__ = ["read", "read_text"]
 
 PSEUDO_FUNCTION = "@"
-"""The name of the function that instructions outside of any belong to."""
+"""The name of the function that contains instructions outside any other function."""
 MAX_SIZE = 1 << 28
 """Bytes of a module's file."""
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
@@ -51,7 +51,7 @@ def read(path: str | Path) -> Module:
 
 
 def _disassembled(path: str | Path) -> bytes:
-    """The text of bitcode, by the newest llvm-dis that there is: older ones cannot read what newer ones write."""
+    """The text of bitcode, from the newest llvm-dis found: older ones cannot read newer bitcode."""
     tools = list(filter(None, map(shutil.which, _DISASSEMBLERS)))
     if not tools:
         raise ReadError(f"{path} is bitcode; install llvm-dis, or give its text (.ll)")
@@ -70,7 +70,7 @@ def _disassembled(path: str | Path) -> bytes:
 
 
 def read_text(text: str, name: str = "<text>") -> Module:
-    """The module that a text describes; `ReadError` with file, line and column if it is none."""
+    """The module that a text describes; `ReadError` with file, line and column if it is not one."""
     source = Source(text, name)
     return _Reader(source).module()
 
@@ -122,7 +122,7 @@ class _Reader:
         return self.result
 
     def _line_end(self, start: int) -> int:
-        """The index behind the last token of the statement at `start`: brackets and some words go on."""
+        """The index after the last token of the statement at `start`: open brackets and some words continue it."""
         tokens = self.cursor.tokens
         open_ones: list[str] = []
         index = start
@@ -150,7 +150,7 @@ class _Reader:
         return index
 
     def _continues(self, index: int) -> bool:
-        """Whether a token at the begin of a line belongs to the statement before, to which lines mean nothing."""
+        """Whether a token at the start of a line continues the previous statement, which may span lines."""
         previous, token, following = self.cursor.tokens[index - 1 : index + 2]
         if token.text in _CONTINUED or previous.text in ("=", ",") or token.kind in (Kind.STRING, Kind.NUMBER):
             return True
@@ -163,7 +163,7 @@ class _Reader:
         return token.kind == Kind.WORD and is_type_word(token.text)
 
     def _function(self) -> FunctionReader:
-        """The function being read; outside of one, that of the listings."""
+        """The function being read; outside any, the nameless one of the listings."""
         if self.in_function:
             assert self.body is not None
             return self.body
@@ -281,7 +281,7 @@ class _Reader:
 
 
 def subprogram(module: Module, function: Function) -> Node | None:
-    """The DISubprogram of a function, if it has one; of the listings' code the only one there is."""
+    """The DISubprogram of a function, if it has one; for the listings' code, the only one in the text."""
     for attachment in function.attachments:
         if attachment.kind == "dbg":
             return module.node(attachment.value, "DISubprogram")

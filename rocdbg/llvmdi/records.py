@@ -1,8 +1,8 @@
 """Debug records and intrinsics in use today, `#dbg_value` and `#dbg_declare`, as lifetime segments.
 
-A `#dbg_declare` holds all over its function. A `#dbg_value` holds until the next of the same variable whose bits
-overlap; where paths join, what holds at the end of all of them. An expression of DWARF operations is translated
-into DIOps (`rocdbg.llvmdi.translation`).
+A `#dbg_declare` is in force throughout its function. A `#dbg_value` is in force until the next one of the same variable
+whose bits overlap; where paths join, only records in force at the end of all of them remain. An expression of DWARF
+operations is translated into DIOps (`rocdbg.llvmdi.translation`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_PASSES = 200_000
 def record_segments(module: Module, flow: ControlFlow, stray: list[tuple[Occurrence, str]]) -> list[Segment]:
     """The segments that a function's records give, each with the instructions at which it is active.
 
-    Records that are none for want of a variable or an expression are added to `stray`.
+    Records that lack a variable or an expression are added to `stray`.
     """
     found: dict[int, Segment] = {}
     for index, instruction in enumerate(flow.instructions):
@@ -114,7 +114,7 @@ def _inlined(module: Module, instruction: Instruction) -> Node | None:
 
 
 class _Values:
-    """Which of the records of one variable hold where: a forward data flow over blocks."""
+    """Where each record of one variable is in force: a forward data flow over blocks."""
 
     def __init__(self, flow: ControlFlow, segments: dict[int, Segment], budget: list[int]) -> None:
         self.flow = flow
@@ -169,5 +169,5 @@ class _Values:
 
 
 def _overlap(a: tuple[int, int] | None, b: tuple[int, int] | None) -> bool:
-    """Whether two parts of a variable have bits in common; None is all of it."""
+    """Whether two parts of a variable have bits in common; None means the whole variable."""
     return a is None or b is None or (a[0] < b[0] + b[1] and b[0] < a[0] + a[1])

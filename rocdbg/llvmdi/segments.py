@@ -1,4 +1,4 @@
-"""Lifetime segments: ways to find an object, and the instructions at which each holds."""
+"""Lifetime segments: ways to find an object, and the instructions at which each is in force."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_TYPE_CHAIN = 64
 
 @dataclass(frozen=True, eq=False)
 class Occurrence:
-    """A debug instruction: where it stands."""
+    """The position of a debug instruction."""
 
     function: Function
     index: int
@@ -32,7 +32,7 @@ class Segment:
     """A lifetime segment: one way to find an object, over a range of instructions or, if computed, anywhere.
 
     Those of `DILifetime` have a `node`. `#dbg_value` and `#dbg_declare` give others, whose `arguments` are LLVM
-    values, and `fragment` the part of the variable that is meant.
+    values, and `fragment` is the part of the variable that they describe.
     """
 
     object: Node | None
@@ -44,7 +44,7 @@ class Segment:
     referrer: Operand | None = None
     record: Occurrence | None = None
     translated: Expression | None = None
-    """The expression, where it is not the one that the text has."""
+    """The expression, if it differs from the one in the text."""
     trouble: NotWellFormed | None = None
     """Why a record's expression has no translation."""
     fragment: tuple[int, int] | None = None
@@ -70,9 +70,9 @@ class Segment:
 
     @property
     def is_killed(self) -> bool:
-        """Whether a record says that the variable is nowhere: a value that its expression is about is gone.
+        """Whether a record says that the variable has no location: a value that its expression uses was removed.
 
-        In DWARF's operations every value counts, as LLVM has it; of DIOps those that are asked for.
+        With DWARF's operations every value counts, as in LLVM; with DIOps only those that the expression uses.
         """
         if self.record is None:
             return False
@@ -90,7 +90,7 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """What it is called in the text."""
+        """Its name in the text."""
         return f"!{self.node.name}" if self.node is not None and self.node.name else "segment"
 
     def is_active(self, function: Function, index: int) -> bool:

@@ -1,7 +1,7 @@
 """Location storage of LLVM's own entities, which the text adds to those of DWARF: values, registers, stack slots.
 
-An entity's storage holds its value. An implicit address is storage too: its bits have no value, it only leads to
-the location it was made of.
+An entity's storage holds its value. An implicit address is storage too: its bits have no value, but it leads to the
+location from which it was made.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EntityValue = int | Sequence[int] | LocationDescription
 
 
 class Cells(Protocol):
-    """Where the values of entities are kept."""
+    """The store of the values of entities."""
 
     def entity(self, name: str) -> int:
         """The bits of an entity; raises `EvaluationError` if they are not known."""
@@ -32,7 +32,7 @@ class Cells(Protocol):
 
 
 def entity_words(name: str) -> str:
-    """What kind of entity a name is of."""
+    """The kind of entity that a name denotes."""
     if name.startswith("@"):
         return f"the address of {name}"
     if name.startswith("$"):
@@ -75,7 +75,7 @@ class EntityStorage(Storage):
 
 
 class ImplicitAddressStorage(Storage):
-    """An address that exists nowhere, of a location that is described (`DIOpAddrOf`)."""
+    """An address that does not exist at run time, of a location that is described (`DIOpAddrOf`)."""
 
     __slots__ = ("location", "size")
     kind = StorageKind.IMPLICIT_POINTER

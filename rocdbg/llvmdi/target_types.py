@@ -1,4 +1,4 @@
-"""What a target's LLVM types are in DWARF: address spaces by triple, base types of values."""
+"""DWARF equivalents of a target's LLVM types: address spaces by triple, base types of values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AMDGCN_SPACES = {0: 1, 1: 0, 2: 2, 3: 3, 4: 0, 5: 5}
 
 
 def architecture_name(triple: str) -> str | None:
-    """The evaluator's architecture of a triple: amdgcn, also where the text does not say; None for others."""
+    """The evaluator's architecture of a triple: amdgcn, also if the text has no triple; None for others."""
     return "amdgcn" if not triple or triple.startswith("amdgcn") else None
 
 
@@ -49,5 +49,5 @@ def base_type(layout: DataLayout, type: Type, *, signed: bool = True) -> BaseTyp
 
 
 def bits_type(bits: int) -> BaseType:
-    """The base type of which values are just bits."""
+    """The base type whose values are plain bits."""
     return BaseType(f"u{bits}", "DW_ATE_unsigned", bits)

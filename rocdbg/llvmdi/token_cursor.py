@@ -1,4 +1,4 @@
-"""A position in a list of tokens: what all parts of the reader walk with."""
+"""A position in a list of tokens, which all parts of the reader use."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Cursor:
         return self.tokens[self.index + count] if self.index + count < self.end else self._last()
 
     def take(self) -> Token:
-        """The next token, which is behind the cursor afterwards."""
+        """The next token; advances the cursor past it."""
         token = self.token
         if token.kind == Kind.END:
             raise self.error(f"unexpected {token.text}")
@@ -59,14 +59,14 @@ class Cursor:
         return token
 
     def accept(self, text: str) -> bool:
-        """Take the next token if it reads so."""
+        """Take the next token if it has this text."""
         if self.index < self.end and self.tokens[self.index].text == text:
             self.index += 1
             return True
         return False
 
     def expect(self, text: str) -> Token:
-        """Take the next token, which has to read so."""
+        """Take the next token, which must have this text."""
         token = self.token
         if token.text != text or token.kind == Kind.END:
             raise self.error(f"'{text}' expected, not {_words(token)}")
@@ -74,7 +74,7 @@ class Cursor:
         return token
 
     def expect_kind(self, kind: str, what: str) -> Token:
-        """Take the next token, which has to be of a kind."""
+        """Take the next token, which must be of this kind."""
         token = self.token
         if token.kind != kind:
             raise self.error(f"{what} expected, not {_words(token)}")
@@ -135,7 +135,7 @@ def _words(token: Token) -> str:
 
 
 def unquoted(text: str) -> str:
-    """A name without the quotes and escapes that LLVM writes about some."""
+    """A name without the quotes and escapes that LLVM adds to some."""
     if '"' not in text:
         return text
     head, _, body = text.partition('"')

@@ -120,7 +120,10 @@ class _Typing:
         count = len(self.inputs.arguments)
         if index >= count:
             raise self.wrong(f"asks for input {index}, and there are {count}")
-        return self._equal(self._given(operation), self.inputs.arguments[index], "an input")
+        type = self._equal(self._given(operation), self.inputs.arguments[index], "an input")
+        for bits in sorted(self.inputs.other_sizes[index]) if self.inputs.other_sizes else ():
+            self._equal(type, bits, "an input that has a segment")
+        return type
 
     def _DIOpTypeObject(self, operation: Operation, children: tuple[Tree, ...]) -> Type:
         if not self.inputs.is_property:

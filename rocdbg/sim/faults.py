@@ -1,4 +1,4 @@
-"""Stop values for what generated code reports: faults, traps, illegal and unsupported instructions."""
+"""Stop values for the statuses of generated code: faults, traps, illegal and unsupported instructions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST_INSTRUCTION = 20
 _MOST_LINES = 128
 _ADDRESS_MASK = (1 << 64) - 1
 _APERTURE_ARGUMENTS = (0xC0, 0xC4)
-"""Offsets of the hidden arguments that say where private and local memory are, for GFX7 and GFX8."""
+"""Offsets of the hidden arguments that give the bases of private and local memory, for GFX7 and GFX8."""
 
 
 def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fault:
@@ -36,7 +36,7 @@ def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fau
     space, offset = _space_of(record, wave)
     addresses = {lane: address - offset for lane, address in sorted(record.addresses.items())}
     if record.space == layout.Space.FLAT:
-        # Lanes of one generic access may reach different spaces: report those of the first lane's.
+        # Lanes of one generic access may access different spaces: report those in the first lane's space.
         addresses = {lane: address for lane, address in addresses.items() if _in_space(address, space)}
     address = next(iter(addresses.values()))
     if record.space == layout.Space.SCALAR:
@@ -47,7 +47,7 @@ def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fau
     if record.kind == layout.FaultKind.PERMISSION and where is not None:
         where += ", which does not permit it"
     if record.space == layout.Space.SCALAR and address in _APERTURE_ARGUMENTS and wave.target.generation in (7, 8):
-        # LLVM 22 takes the address of the hidden arguments for 0 in functions that it does not optimise.
+        # In unoptimised functions, LLVM 22 uses 0 as the address of the hidden arguments.
         where = "where unoptimised code of clang 22 looks for its apertures (-mcode-object-version=4 avoids that)"
     return Fault(
         _ACCESS[layout.Access(record.access)],
@@ -67,11 +67,12 @@ TRAP_NAMES = {
     0: "which hardware reserves", 1: "HSA's debugtrap(arg)", 7: "the debugger's breakpoint",
     **dict.fromkeys((4, 5, 6, 8, 0xFE, 0xFF), _RESERVED),
 }
-"""What the trap handler ABI has the other traps for. The signals tell llvm.trap (2) and llvm.debugtrap (3)."""
+"""Uses of the other traps in the trap handler ABI. The signals identify llvm.trap (2) and llvm.debugtrap (3)."""
 
 
 def sentence(stop: Stop) -> str:
-    """What a stop is due to, for people: which lanes did what, by which instruction; empty where its kind says all."""
+    """A sentence on the cause of a stop: which lanes did what, by which instruction; empty if the stop's kind says
+    everything."""
     who = format_lanes(stop.lanes).capitalize() if stop.lanes else ""
     match stop.kind:
         case StopKind.FAULT:
@@ -110,12 +111,12 @@ _UNSUPPORTED = {
 
 
 def unsupported_reason(record: EngineFault) -> str | None:
-    """Why the simulator has not done an access, if that is not the program's fault."""
+    """Why the simulator did not do an access, if the program is not at fault."""
     return _UNSUPPORTED.get(record.kind)
 
 
 def fetch_fault(pc: int, memory: GlobalMemory) -> Fault:
-    """A PC outside of executable memory."""
+    """The fault for a PC outside executable memory."""
     return Fault(
         Access.EXECUTE,
         Space.GLOBAL,
@@ -128,7 +129,7 @@ def fetch_fault(pc: int, memory: GlobalMemory) -> Fault:
 
 
 def crash_report(wave: Wave, crash: Crash, memory: GlobalMemory) -> str:
-    """What developers want to know of generated code that crashed: the block, the wave, and what lay where."""
+    """A report for developers about generated code that crashed: the block, the wave, and the memory layout."""
     state, lds = wave.address, int(wave.lds.ctypes.data)
     lines = [
         f"{crash.text}; state at {state:#x} to {state + wave.state.size:#x}, "
@@ -151,13 +152,13 @@ def crash_report(wave: Wave, crash: Crash, memory: GlobalMemory) -> str:
 
 
 def instruction_text(target: Target, wave_size: int, pc: int, memory: GlobalMemory) -> str | None:
-    """The instruction at ``pc`` as the disassembler prints it; None where there is no code."""
+    """The instruction at ``pc`` as the disassembler prints it; None if there is no code."""
     found = instruction_at(target, wave_size, pc, memory)
     return found.text if found is not None else None
 
 
 def instruction_at(target: Target, wave_size: int, pc: int, memory: GlobalMemory) -> Instruction | None:
-    """The instruction at ``pc``; None where there is no code."""
+    """The instruction at ``pc``; None if there is no code."""
     allocation = memory.find(pc)
     if allocation is None or not allocation.protection & layout.PageFlags.EXECUTE:
         return None
@@ -169,9 +170,9 @@ def instruction_at(target: Target, wave_size: int, pc: int, memory: GlobalMemory
 
 
 def _space_of(record: EngineFault, wave: Wave) -> tuple[Space, int]:
-    """The space the record's addresses lie in, and what to take off them to get addresses of that space."""
+    """The space of the record's addresses, and what to subtract from them to get addresses in that space."""
     if record.kind == layout.FaultKind.SCRATCH_RANGE and record.space == layout.Space.BUFFER:
-        return Space.PRIVATE, 0  # the scratch resource: the routine has worked out the lane's own offset
+        return Space.PRIVATE, 0  # the scratch resource: the routine has computed the lane's own offset
     match layout.Space(record.space):
         case layout.Space.LDS:
             return Space.LOCAL, 0

@@ -1,4 +1,4 @@
-"""What the simulated target makes of each instruction: the data of ``maint isa coverage``."""
+"""How the simulated target supports each instruction: the data of ``maint isa coverage``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def missing(name: str) -> str | None:
 
 
 def instruction_coverage(target: Target | str) -> list[InstructionCoverage]:
-    """Every instruction of a target's encoding table, by name. Raises UnknownTargetError for a name that is none."""
+    """Every instruction of a target's encoding table, by name. Raises UnknownTargetError for an unknown target."""
     known = target_by_name(target) if isinstance(target, str) else target
     encodings: dict[str, set[str]] = {}
     for layout, opcodes in load(known.name)["rows"].items():
@@ -66,7 +66,7 @@ def _coverage(target: Target, name: str, encodings: tuple[str, ...]) -> Instruct
 
 
 def summary(rows: list[InstructionCoverage]) -> dict[Coverage, int]:
-    """How many instructions there are of each kind."""
+    """The number of instructions of each kind of coverage."""
     counts = Counter(row.coverage for row in rows)
     return {kind: counts[kind] for kind in Coverage}
 

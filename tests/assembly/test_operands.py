@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,100 @@ def test_all_lanes(tmp_path: Path) -> None:
     debugger.execute("run")
     said = debugger.execute("info operands -all", to_string=True)
     assert "[56] 0x38 0x39" in said and "reads+writes" in said
+
+
+# A kernel that asks for more than its arguments.
+GIVEN = """
+	.text
+	.globl k
+k:
+	s_mov_b32 s20, 7
+	v_mov_b32 v3, 1.0
+	s_mov_b64 exec, 1
+	v_mov_b32 v3, 2.0
+	s_endpgm
+	.rodata
+	.p2align 6
+	.amdhsa_kernel k
+	.amdhsa_user_sgpr_dispatch_ptr 1
+	.amdhsa_user_sgpr_kernarg_segment_ptr 1
+	.amdhsa_system_sgpr_workgroup_id_y 1
+	.amdhsa_system_vgpr_workitem_id 1
+	.amdhsa_next_free_vgpr 16
+	.amdhsa_next_free_sgpr 40
+	{more}
+	.end_amdhsa_kernel
+"""
+GIVEN_BY_TARGET = [
+    ("gfx803", ["dispatch ptr s[0:1]", "kernarg segment ptr s[2:3]"], ["workgroup id x s4", "workgroup id y s5"],
+     ["work-item id x v0", "work-item id y v1"]),
+    ("gfx90a", ["dispatch ptr s[0:1]", "kernarg segment ptr s[2:3]"], ["workgroup id x s4", "workgroup id y s5"],
+     ["work-item ids v0"]),
+    ("gfx1201", ["dispatch ptr s[0:1]", "kernarg segment ptr s[2:3]"],
+     ["workgroup id x ttmp9", "workgroup ids y and z ttmp7"], ["work-item ids v0"]),
+]
+
+
+def _raw(folder: Path, target: str) -> Debugger:
+    more = ".amdhsa_accum_offset 16" if target == "gfx90a" else ""
+    (folder / "g.s").write_text(GIVEN.format(more=more))
+    command = ["clang-22", "-target", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-g", "g.s", "-o", "g.co"]
+    subprocess.run(command, check=True, cwd=folder)
+    (folder / "g.toml").write_text('[launch]\nfile = "g.co"\nkernel = "k"\ngrid = 64\nworkgroup = 64\n')
+    debugger = Debugger(folder / "g.toml")
+    debugger.execute("break k")
+    debugger.execute("run")
+    return debugger
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize(("target", "user", "system", "items"), GIVEN_BY_TARGET)
+def test_registers_by_meaning(
+    target: str, user: list[str], system: list[str], items: list[str], tmp_path: Path
+) -> None:
+    debugger = _raw(tmp_path, target)
+
+    def says(line: str) -> list[str]:
+        return debugger.execute(line, to_string=True).splitlines()
+
+    for group, expected in (("user-sgprs", user), ("system-sgprs", system), ("work-item-ids", items)):
+        found = [line for line in says(f"info registers {group}") if line[:1] != " "]
+        assert all(text in " ".join(line.split()) for line, text in zip(found, expected, strict=True)), found
+    assert says("info registers") == says("info registers all")
+    grouped = says("info registers -grouped")
+    assert [line for line in grouped if line.endswith(":")] == [
+        "User SGPRs:", "Workgroup registers:", "Work-item registers:", "Scalar registers:", "Vector registers:",
+        "System registers:",
+    ]
+    dispatch = says("output/x $s[0:1]")[0]
+    assert " ".join(grouped[1].split()).startswith(f"dispatch ptr s[0:1] {dispatch}")
+    assert not any(line.startswith(("s0 ", "s3 ", "v0 ")) for line in grouped)
+    scalar = [line.split()[0] for line in grouped if line[0] == "s" and line[1].isdecimal()]
+    assert scalar[-1] == {"gfx803": "s47", "gfx90a": "s47"}.get(target, "s105")  # all that instructions can name
+
+
+@pytest.mark.llvm
+def test_changes_between_stops(tmp_path: Path) -> None:
+    debugger = _raw(tmp_path, "gfx1030")
+
+    def says(line: str) -> list[str]:
+        return debugger.execute(line, to_string=True).splitlines()
+
+    with pytest.raises(Exception, match="not kept between stops"):
+        debugger.execute("info registers changed")
+    plain = says("info registers s20")
+    says("set register-changes on")
+    assert says("info registers s20") == plain
+    says("stepi")
+    assert says("info registers changed") == ["s20 *          0x7                 7"]
+    assert says("info registers s[20:21]")[0].startswith("s[20:21] *     0x7 ")
+    says("set print asm-operands on")
+    says("lane 2")
+    assert says("x/2i $pc")[0].endswith("v_mov_b32_e32 v3, 1.0\t; exec=0xffffffff -> v3=0x0")
+    says("stepi 2")
+    assert [line.split()[:2] for line in says("info registers changed")] == [["exec", "*"], ["v3", "*"]]
+    says("stepi")
+    assert says("info registers changed")[0].startswith("v3 ~")
+    says("lane 0")
+    assert says("info registers changed")[0].startswith("v3 *")
+    assert says("disassemble")[5].startswith("=> ") and "\t; " not in says("disassemble")[4]

@@ -110,6 +110,68 @@ def test_sarif(described: Described) -> None:
         assert all(set(logical) <= {"name", "kind", "fullyQualifiedName"} for logical in place["logicalLocations"])
 
 
+# Of SARIF 2.1.0: an object's properties with the kinds of their values; "!" is behind those that are required.
+STRUCTURE: dict[str, dict[str, str]] = {
+    "log": {"$schema": "uri", "version": "2.1.0!", "runs": "[run!"},
+    "run": {"tool": "tool!", "artifacts": "[artifact", "results": "[result"},
+    "tool": {"driver": "component!"},
+    "component": {"name": "text!", "version": "text", "rules": "[descriptor"},
+    "descriptor": {
+        "id": "text!", "shortDescription": "multiformat", "fullDescription": "multiformat", "helpUri": "uri",
+        "properties": "any",
+    },
+    "multiformat": {"text": "text!"},
+    "message": {"text": "text!"},
+    "artifact": {"location": "artifactLocation"},
+    "artifactLocation": {"uri": "uri", "index": "number"},
+    "result": {
+        "ruleId": "text", "ruleIndex": "number", "level": "level", "message": "message!", "locations": "[location",
+        "relatedLocations": "[location", "properties": "any",
+    },
+    "location": {"physicalLocation": "physicalLocation", "logicalLocations": "[logicalLocation", "message": "message"},
+    "physicalLocation": {"artifactLocation": "artifactLocation", "region": "region"},
+    "region": {"startLine": "number"},
+    "logicalLocation": {"name": "text", "kind": "text", "fullyQualifiedName": "text"},
+}
+
+
+def wrong(value: object, kind: str, path: str = "$") -> list[str]:
+    """Where a value is not of a kind of the structure."""
+    kind = kind.removesuffix("!")
+    if kind.startswith("["):
+        if not isinstance(value, list):
+            return [f"{path} is no list"]
+        return [words for index, each in enumerate(value) for words in wrong(each, kind[1:], f"{path}[{index}]")]
+    if kind in STRUCTURE:
+        if not isinstance(value, dict):
+            return [f"{path} is no object"]
+        rows = STRUCTURE[kind]
+        found = [f"{path} lacks {name}" for name, row in rows.items() if row.endswith("!") and name not in value]
+        found += [f"{path} has {name}" for name in value if name not in rows]
+        return found + [w for name in value if name in rows for w in wrong(value[name], rows[name], f"{path}.{name}")]
+    good = {
+        "text": isinstance(value, str) and bool(value),
+        "uri": isinstance(value, str) and bool(value) and not set(value) & set(' <>"{}|\\^`'),
+        "number": isinstance(value, int) and value >= 0,
+        "level": value in ("none", "note", "warning", "error"),
+        "2.1.0": value == "2.1.0",
+        "any": True,
+    }[kind]
+    return [] if good else [f"{path}: {value!r}"]
+
+
+@pytest.mark.llvm
+def test_structure_of_sarif(described: Described) -> None:
+    findings = dwarf.check(dwarf.open(described.patched(("k", LANES, None, 0), ("x", 2, None, b"\xff"))))
+    for name in ("a b.co", "/tmp/<x>|y.co", "sub/ä.co"):
+        assert wrong(json.loads(as_sarif(name, findings, rocdbg.__version__)), "log") == []
+    assert wrong(json.loads(as_sarif("a.co", [], "1")), "log") == []
+    assert wrong({"version": "2.0", "runs": [{"results": [{"level": "bad", "more": 1}]}]}, "log") == [
+        "$.version: '2.0'", "$.runs[0] lacks tool", "$.runs[0].results[0] lacks message",
+        "$.runs[0].results[0] has more", "$.runs[0].results[0].level: 'bad'",
+    ]
+
+
 @pytest.mark.parametrize(("action", "words"), [
     (["print"], "DW_AT_LLVM_lane_pc: list at"), (["explain"], "result: "), (["explain", "x", "--lane", "3"], "bit 96"),
 ])

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
+from rocdbg.debugger.frames.frame_context import FrameContext, static_link
 from rocdbg.debugger.frames.physical_frame import PhysicalFrame
-from rocdbg.dwarf.info.constants import At
 from tests.debugger.lane_pc_program import SOURCE, build
 
 pytestmark = pytest.mark.llvm
@@ -63,8 +62,8 @@ def test_no_return_address(session: Session) -> None:
 
 def test_static_link(session: Session) -> None:
     context = session.focus.frame().context
-    link = attribute_location(context, At.STATIC_LINK)
+    link = static_link(context)
     assert link is not None
     assert link.describe() == "memory at private_wave#0x40"
     caller = context.next_frame()
-    assert caller is not None and attribute_location(caller, At.STATIC_LINK) is None
+    assert caller is not None and static_link(caller) is None

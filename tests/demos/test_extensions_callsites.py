@@ -13,9 +13,8 @@ from rocdbg import dwarf
 from rocdbg.arch.dwarf_registers import register_number
 from rocdbg.debugger import Session
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.frames.frame_context import FrameContext, attribute_location
+from rocdbg.debugger.frames.frame_context import FrameContext, return_addr
 from rocdbg.dwarf.cfi_rules import CfaRegister, ExpressionRule, OffsetRule, Rule, ValOffsetRule
-from rocdbg.dwarf.info.constants import At
 
 WAVES = {"gfx90a": 64, "gfx1100": 32}
 GROUP = 10
@@ -56,7 +55,7 @@ def test_every_instruction_of_the_callee(extension: Open, extension_input: Input
             assert caller.register_location(register_number("s40", wave)).read(32) == GROUP
             assert caller.register_location(register_number("s32", wave)).read(32) == 16 * wave
             assert caller.register_location(register_number("v1", wave)).is_undefined
-            saved = attribute_location(context, At.RETURN_ADDR)
+            saved = return_addr(context)
             assert saved is not None
             if not saved.is_undefined:
                 assert saved.read(64) == context.return_address()

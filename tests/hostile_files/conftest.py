@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -52,6 +53,7 @@ def run(tmp_path: Path, warm: None) -> Run:
             status = 1
             try:
                 os.chdir(tmp_path)
+                gc.freeze()  # garbage of other tests may hold memory that no child has: the windows that programs share
                 fuzz_files.limit()
                 before = fuzz_files.resident()  # what other tests have left in the process
                 for number in (signal.SIGPROF, signal.SIGALRM):

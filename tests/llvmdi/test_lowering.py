@@ -43,6 +43,26 @@ def test_a_lane_of_a_vector_register() -> None:
     )
 
 
+_TYPES = {
+    "i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "i128": 128, "half": 16, "float": 32, "double": 64,
+    "<2 x i32>": 64, "<4 x i16>": 64, "<3 x i32>": 96, "ptr": 64, "ptr addrspace(1)": 64, "ptr addrspace(3)": 32,
+    "ptr addrspace(4)": 64, "ptr addrspace(5)": 32, "[3 x i32]": 96,
+}
+_PLACES = {"v3": 32, "a3": 32, "v[3:4]": 64, "v[3:6]": 128, "s4": 32, "s[4:5]": 64, "v40.3": 61 * 32, "slot+16": 1 << 20}
+
+
+@pytest.mark.parametrize("type", _TYPES)
+def test_a_value_needs_a_place_as_large_as_its_type(type: str) -> None:
+    """What follows the lane's dword of a vector register is another lane's."""
+    text = START.replace("i64", type) + X.format(f"DIOpReferrer({type})")
+    for place, room in _PLACES.items():
+        lowered = llvmdi.lower(llvmdi.DebugInfo(llvmdi.read_text(text)), Placement(llvmdi.parse_places({"%v": place})))
+        fits = lowered.entry("x").content is not None
+        assert fits == (_TYPES[type] <= room), place
+        if not fits:
+            assert f"%v has {_TYPES[type]} bits, and its place {room}" in "\n".join(lowered_lines(lowered))
+
+
 def test_addresses_of_blocks() -> None:
     text = "a:\nnop\nb:\nDBG_DEF !2, i64 %v\nnop\nc:\nret void\n" + X.format("DIOpReferrer(i64)")
     found = lines(text, {"%v": "s[4:5]"}, labels={"a": 0x1000, "b": 0x2000, "c": 0x2010}, step=8)

@@ -11,7 +11,7 @@ from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
 from rocdbg.cli.number_ranges import NumberList
-from rocdbg.cli.register_tables import register_lines
+from rocdbg.cli.register_groups import write_grouped, write_registers
 from rocdbg.cli.text_columns import render
 from rocdbg.cli.value_kinds import STRING
 from rocdbg.debugger.base.patterns import Pattern
@@ -45,17 +45,27 @@ def _need_registers(shell: Shell) -> None:
 
 @command(
     "info registers", category=STATUS, aliases=("info r",), needs=_need_registers,
-    args=Arguments(optional("names", REGISTERS)),
+    args=Arguments(
+        Option("-grouped", "Show what the kernel asked for by its meaning, then the other registers by kind."),
+        optional("names", REGISTERS),
+    ),
 )
-def info_registers(shell: Shell, names: list[str] | None) -> None:
+def info_registers(shell: Shell, grouped: bool, names: list[str] | None) -> None:
     """List of integer registers and their contents, for selected stack frame.
 
     One or more register names as argument means describe the given registers: s0, v5, exec, vcc, m0, pc, scc, or as
     instructions write them: s[4:5], v[0:1], [v0,v1], vcc_lo, src_shared_base, from gfx11 on v1.h. Vector registers
     show one value per lane, eight lanes to a line, each line headed by its first lane.
+
+    Names of groups mean all registers of them: general, vector, system, all; user-sgprs, system-sgprs and
+    work-item-ids are those that the kernel asked for, with their meaning. With `set register-changes on' a star marks
+    those that changed since the stop before, a tilde those that changed in other lanes only, and the group changed
+    has just these.
     """
-    for line in register_lines(shell.session.tables.registers(names or [])):
-        shell.line(line)
+    if grouped and not names:
+        write_grouped(shell)
+    else:
+        write_registers(shell, names or [])
 
 
 @command(
@@ -64,10 +74,9 @@ def info_registers(shell: Shell, names: list[str] | None) -> None:
 def info_all_registers(shell: Shell, names: list[str] | None) -> None:
     """List of all registers and their contents, for selected stack frame.
 
-    One or more register names as argument means describe the given registers.
+    One or more register names as argument means describe the given registers, names of groups those in them.
     """
-    for line in register_lines(shell.session.tables.registers(names or [])):
-        shell.line(line)
+    write_registers(shell, names or [])
 
 
 def _list_symbols(

@@ -8,6 +8,7 @@ from rocdbg.cli.arguments import Arguments
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import Category, CommandError, command
 from rocdbg.cli.operand_lines import register_row, shown_value, write_operands
+from rocdbg.debugger.reports.kernel_registers import given_registers
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -37,33 +38,18 @@ def info_operands(shell: Shell, all_lanes: bool) -> None:
 
 @command("info kernel-registers", category=STATUS, needs=_need_running, args=Arguments())
 def info_kernel_registers(shell: Shell) -> None:
-    """The scalar registers that the kernel asked to have something in when its waves begin, by meaning.
+    """The registers that the kernel asked to have something in when its waves begin, by meaning.
 
-    The values are those that they have now: code may have written over them.
+    The values are those that they have now, of vector registers in the focused lane: code may have written over them.
     """
     session = shell.session
-    thread = session.focus.current.thread
+    thread, lane = session.focus.current.thread, session.focus.current.lane or 0
     if thread is None:
         raise CommandError("No thread selected")
     kernel = session.inferior.program_of(thread).code_object.kernels.find(session.inferior.wave(thread).kernel)
     if kernel is None:
         raise CommandError("The kernel of this wave is not known.")
-    descriptor = kernel.descriptor
-    rows: list[tuple[str, int, int]] = [
-        (item.name.lower().replace("_", " "), first, count)
-        for item, (first, count) in descriptor.user_sgprs().items()
-    ]
-    in_trap_registers = descriptor.target.name.startswith("gfx12")
-    if not in_trap_registers:
-        first = descriptor.user_sgpr_count
-        for axis in "xyz":
-            if getattr(descriptor, f"enable_sgpr_workgroup_id_{axis}"):
-                rows.append((f"workgroup id {axis}", first, 1))
-                first += 1
-    for title, first, count in rows:
-        name = f"s{first}" if count == 1 else f"s[{first}:{first + count - 1}]"
-        found = register_row(shell, name)
+    for row in given_registers(kernel.descriptor):
+        found = register_row(shell, row.name)
         if found is not None:
-            shell.line(f"{title:<26} {name:<10} {shown_value(found.value, 0, name)}")
-    if in_trap_registers:
-        shell.line("The workgroup's position is in ttmp7 (y, z) and ttmp9 (x).")
+            shell.line(f"{row.meaning:<26} {row.name:<10} {shown_value(found.value, lane, row.name)}")

@@ -12,6 +12,7 @@ from rocdbg.cli.command_registry import Category, CommandError, Completes, Repea
 from rocdbg.cli.displays import is_within
 from rocdbg.cli.folded_values import Places, write_samples
 from rocdbg.cli.kinds import COUNTED_FORMAT, EXPRESSION, OUTPUT_FORMAT, PRINT_FORMAT, SLASH, text_of
+from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.printf import printf_pieces
 from rocdbg.cli.settings_table import PRINT_OPTIONS
 from rocdbg.debugger.base.errors import DebuggerError
@@ -211,7 +212,8 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
         part = min(left, EXAMINE_PART)
         shown = session.examiner.examine(value, fmt, part)
         for line in shown.lines:
-            shell.line(line.text)
+            note = operand_note(shell) if line.current else ""
+            shell.line(f"{line.text}\t; {note}" if note else line.text)
         value = shell.state.next_examine = session.examiner.following(shown, value)
         if shown.error is not None:
             shell.write(shown.begun)

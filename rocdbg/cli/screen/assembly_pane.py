@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
+from rocdbg.cli.screen.source_pane import on_current
+from rocdbg.cli.source_listing import shown_instruction
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, function_bounds
 from rocdbg.errors import Error
 
@@ -86,6 +89,7 @@ class AssemblyPane(Pane):
             self._pc = moved
             self.top = max(0, here - height // 3)
         lanes = _lanes_at(view)
+        note = operand_note(view.shell) if view.frame is not None else ""
         found: list[Line] = []
         for index in self.window(len(code), height):
             line = code[index]
@@ -93,16 +97,18 @@ class AssemblyPane(Pane):
                 found.append([("class:function", f"   {line}:")])
                 continue
             is_current = line.address == pc
-            style = " class:here" if is_current else ""
             count = lanes.get(line.address, 0)
-            name, _, operands = line.text.partition(" ")
+            text: Line = [
+                (f"class:{role}" if role else "", part) for role, part in shown_instruction(view.shell, line.text)
+            ]
+            if is_current and note:
+                text.append(("class:comment", f"  ; {note}"))
             found.append([
                 ("class:breakpoint", view.breakpoint_addresses.get(line.address, "  ")),
                 ("class:current", ">" if is_current else " "),
                 ("class:address", f"{line.address:#x} "), ("class:dim", f"<+{line.offset}>".ljust(8)),
                 ("class:others", f"{count or '':>3} " if lanes else ""),
-                (f"class:mnemonic{style}", f"{name} "), (style.strip(), operands),
-                *([("class:here", " " * width)] if is_current else []),
+                *([*on_current(view, text), ("class:here", " " * width)] if is_current else text),
             ])
         return found
 

@@ -6,9 +6,9 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rocdbg.debugger.frames.frame_registers import special_names
 from rocdbg.debugger.reports.lane_positions_report import WaveStanding, lanes_by_line, standing
 from rocdbg.debugger.reports.place_queries import SourcePlace
+from rocdbg.debugger.reports.register_changes import Snapshot, register_names
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ PLAIN_BARS = " .:-=+*%#"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PLACE_STYLES = 6
 """Colours that tell places apart; letters do so too."""
-
-Snapshot = dict[str, bytes]
 
 
 class View:
@@ -83,6 +81,13 @@ class View:
             return standing(self.session.inferior, self.wave.number)
         except Error:
             return None
+
+    @property
+    def exec_is_of_source(self) -> bool:
+        """Whether EXEC is the mask of the lanes that are active in the source. It is not where compilers save or
+        restore whole registers, or compute masks."""
+        wave, standing = self.wave, self.standing
+        return wave is None or standing is None or wave.exec_mask & standing.used == standing.active & standing.used
 
     @cached_property
     def others(self) -> Counter[tuple[str, int]]:
@@ -155,11 +160,7 @@ class View:
         wave, target = self.wave, self.session.inferior.target
         if wave is None or target is None:
             return []
-        return [
-            "pc", "exec", "vcc", "status", *special_names(target, wave.number),
-            *(f"s{n}" for n in range(wave.sgprs)), *(f"v{n}" for n in range(wave.vgprs)),
-            *(f"a{n}" for n in range(wave.agprs)),
-        ]
+        return register_names(target, wave.number)
 
     def bar(self, count: int, whole: int) -> str:
         """A character whose height is a share."""

@@ -1,1 +1,1 @@
-"""Code objects written again with what rocdbg works out as debug information: `rocdbg annotate`."""
+"""Copies of code objects that include the debug information that rocdbg derives: `rocdbg annotate`."""

@@ -1,7 +1,7 @@
-"""Code objects with debug information of what rocdbg works out: for other tools, in the AMD dialect of the extensions.
+"""Code objects with the debug information that rocdbg derives: for other tools, in the AMD dialect of the extensions.
 
-What upstream's compilers leave out is added (rules for unwinding, places of lanes, active lanes), and what they write
-by conventions of their own is written as the text has it (frame bases, locations of variables).
+What upstream compilers leave out is added (unwind rules, lane PCs, active lanes), and what they write by their own
+conventions is rewritten into the form of the text (frame bases, locations of variables).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from tempfile import NamedTemporaryFile
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import PC
 from rocdbg.codeobject import CodeObject, open_file
@@ -38,7 +39,7 @@ _INDEXES = (
     ".debug_names", ".debug_aranges", ".debug_pubnames", ".debug_pubtypes", ".debug_gnu_pubnames",
     ".debug_gnu_pubtypes", ".gdb_index",
 )
-"""Sections that tell where entries are, for speed only: they are emptied, since entries move."""
+"""Index sections that give the positions of entries: they are emptied, since entries move."""
 
 _KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE)}", "form_aspace_address"))
 
@@ -48,7 +49,7 @@ class AnnotationError(Error):
 
 
 class _OwnSections(DebugFiles):
-    """What is in other files is not written."""
+    """The contents of other files are not written."""
 
     def separate(self, code_object: CodeObject) -> CodeObject | None:
         return None
@@ -57,7 +58,7 @@ _KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE
 
 
 class Annotated(Struct, frozen=True):
-    """What was done: functions in all, those with unwind rules and with places of lanes that they did not have."""
+    """Result: the number of functions, and of those that gained unwind rules and lane PCs."""
 
     functions: int
     unwound: int
@@ -67,7 +68,7 @@ class Annotated(Struct, frozen=True):
 def annotate(
     source: str | os.PathLike[str], output: str | os.PathLike[str], arch: str | None = None
 ) -> Annotated:
-    """Write a code object with debug information of what its machine code tells.
+    """Write a code object with debug information derived from its machine code.
 
     ``source`` is a code object, or a file with several of which ``arch`` (a target id) chooses one; ``output`` is
     the code object alone, and may be the same file. Code and data are those of the source byte for byte. Raises
@@ -77,7 +78,7 @@ def annotate(
     data, done = annotated(code_object, Path(source))
     path = Path(output)
     try:
-        # in one step: who reads the file has the old one or the new one
+        # in one step, so that readers see either the old file or the new one
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             try:
                 file.write(data)
@@ -112,7 +113,7 @@ def annotated(code_object: CodeObject, path: Path) -> tuple[bytes, Annotated]:
     lanes = 0
     if program.has_debug_info:
         present = program.debug.sections
-        rewritten = rewrite_entries(DebugInfo(present).entries, annotation)  # split units are not the object's
+        rewritten = rewrite_entries(DebugInfo(present).entries, annotation)  # split units do not belong to the object
         contents = {
             name: data for name, data in rewritten.sections.items() if data or name in present
         }
@@ -125,19 +126,20 @@ def annotated(code_object: CodeObject, path: Path) -> tuple[bytes, Annotated]:
 
 
 def _frames(program: Program, annotation: Annotation, machine_code: MachineCode) -> tuple[bytes, int]:
-    """The call frame information, and for how many functions there is some that was not there."""
+    """The call frame information, and how many functions gained some."""
     unwinder = Unwinder(program, lambda program, wave_size: None)
     functions: list[Sequence[Row]] = []
     kept = program.debug.sections.get(_FRAMES, b"")
     unwound = has_own = 0
     for function in annotation.functions.values():
+        work.unit()
         if unwinder.row(function.start) is not None:
             has_own += 1
             continue
         parts = _without_gaps([_as_described(row) for row in annotation.rows(function)])
         functions += parts
         unwound += bool(parts)
-    # entries without any rule, as upstream's compilers write them, are dropped
+    # entries without any rule, which upstream compilers write, are dropped
     before = kept if has_own else b""
     return before + debug_frame(functions, PC, before=len(before)), unwound
 
@@ -150,7 +152,7 @@ def _as_described(row: Row) -> Row:
 
 
 def _without_gaps(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows in parts that one entry can describe."""
+    """Rows split into parts that one entry can describe."""
     parts: list[list[Row]] = []
     for row in rows:
         before = parts[-1][-1] if parts else None

@@ -1,9 +1,10 @@
-"""Locations of variables with everything in them that is known otherwise: extents of registers, places in LDS."""
+"""Locations of variables completed with facts known from elsewhere: extents of registers, places in LDS."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
+from rocdbg import work
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.program import lds_layout
 from rocdbg.debugger.program.program import Program
@@ -16,18 +17,18 @@ from rocdbg.dwarf.info.types import is_aggregate
 
 _LANE_BITS = 32
 _MOVES = frozenset({"push_lane", "lit4", "mul", "offset"})
-"""From a vector register to the focused lane's dword."""
+"""Operations from a vector register to the focused lane's dword."""
 
 
 def clean_location(program: Program, die: Die, data: bytes, target: str, wave_size: int) -> bytes:
-    """A variable's location by its producer's conventions, as the text has it. Raises `DwarfError`."""
+    """A variable's location, converted from its producer's conventions to the form of the text. Raises `DwarfError`."""
     type_ = Variable(die).type
     size = program.complete_type(type_).size or 0
     clean = die.unit.conventions.location(data, target, wave_size, size, is_aggregate(type_))
     known = _register_bits(clean, program.architecture)
     if known is None or 8 * size <= known:
         return clean
-    # what goes beyond the register is not there, whatever lies behind it
+    # bits beyond the register are not available, whatever follows it
     return clean + assemble(("bit_piece", known, 0), ("bit_piece", 8 * size - known, 0))
 
 
@@ -66,6 +67,7 @@ class LdsPlaces:
         conflicts: set[int] = set()
         placed = [lds_layout.place_shared(program)]
         for function in program.info.functions_matching(""):
+            work.unit()
             if function.low_pc is not None and program.is_kernel(function):
                 placed.append(lds_layout.place_variables(program, function))
         for places in placed if len(kernels) else []:

@@ -1,4 +1,4 @@
-"""What is known of a program beyond its debug information, as debug information (see `annotated_file`)."""
+"""Facts that rocdbg derives about a program, written as debug information (see `annotated_file`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from rocdbg import isa
+from rocdbg import isa, work
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.dwarf_registers import EXEC_32, EXEC_64, PC
 from rocdbg.codeobject.elf_symbols import SymbolType
@@ -37,11 +37,11 @@ _NEWER_CODES = {
 """Upstream's codes of the extensions' attributes: those of dialect "amd"."""
 _VARIABLES = (Tag.VARIABLE, Tag.FORMAL_PARAMETER)
 _MOST_BYTES = 64 << 20
-"""Of all location lists of lanes: beyond that functions get none."""
+"""Limit on the size of all lane location lists: further functions get none."""
 
 
 class CodeRange(Struct, frozen=True):
-    """A function of the symbol table, and the size of the waves that run it; ``None`` where those may be of both."""
+    """A function of the symbol table, and the size of the waves that run it; ``None`` if waves of both sizes may."""
 
     start: FileAddress
     end: FileAddress
@@ -49,7 +49,7 @@ class CodeRange(Struct, frozen=True):
 
 
 class Annotation:
-    """Says what the debug information of a program is to be, entry by entry in their order (an `Editor`)."""
+    """Determines the new debug information of a program, entry by entry in order (an `Editor`)."""
 
     def __init__(self, program: Program, machine_code: MachineCode) -> None:
         self._program = program
@@ -60,7 +60,7 @@ class Annotation:
         self._wave_size = program.wave_size
         self._left = _MOST_BYTES
         self.with_lanes = 0
-        """Functions that were given places of lanes so far."""
+        """Functions that have been given lane PCs so far."""
 
     # -- functions
 
@@ -84,18 +84,19 @@ class Annotation:
         return found
 
     def rows(self, function: CodeRange) -> list[Row]:
-        """The unwind rules of a function, by what its machine code does; with gaps where it tells none."""
+        """The unwind rules of a function, derived from its machine code; with gaps where none can be derived."""
         if function.wave_size is None:
             return []
         source = self._machine_code.rows(function.wave_size)
         rows: list[Row] = []
         for instruction in self._instructions(function, function.wave_size):
+            work.unit()
             low, high = instruction.address, instruction.address + instruction.size
             row = source.row(low)
             if row is None:
                 continue
             inside = source.row(low + 1) if instruction.flow is not isa.Flow.NEXT else row
-            # what holds within a call holds while the called function runs
+            # what applies within a call applies while the called function runs
             bounds = [(low, high, row)]
             if inside is not None and (inside.cfa, inside.rules) != (row.cfa, row.rules):
                 bounds = [(low, low + 1, row), (low + 1, high, inside)]
@@ -112,7 +113,7 @@ class Annotation:
         return iter(isa.disassemble(code, self._target, address=function.start, wave_size=wave_size))
 
     def _lanes(self, die: Die) -> Iterator[tuple[int, NewValue]]:
-        """The attributes of a function about its lanes, but for those that it has."""
+        """The attributes of a function about its lanes, except those that it already has."""
         low = Function(die).low_pc
         function = self.functions.get(low) if low is not None else None
         if function is None or function.wave_size is None:
@@ -139,7 +140,7 @@ class Annotation:
         return True
 
     def _active_lanes(self, function: CodeRange, wave_size: int) -> list[LocationListEntry]:
-        """DW_AT_LLVM_active_lane of a function; empty where EXEC has the active lanes everywhere."""
+        """DW_AT_LLVM_active_lane of a function; empty if EXEC is the mask of active lanes everywhere."""
         exec_mask = assemble(("regx", EXEC_32 if wave_size == 32 else EXEC_64))
         found: list[LocationListEntry] = []
         differs = False
@@ -160,7 +161,7 @@ class Annotation:
 
     @staticmethod
     def _is_renewed(unit: Unit) -> bool:
-        """Whether a unit is of upstream's dialect; those of others are as their compilers meant them."""
+        """Whether a unit has upstream's dialect; units of other dialects are kept as their compilers wrote them."""
         return unit.dialect == "llvm22" and unit.unit_type not in (UnitType.SKELETON, UnitType.SPLIT_COMPILE)
 
     def dialect(self, unit: Unit) -> str:
@@ -189,7 +190,7 @@ class Annotation:
         return [(low, high, self._clean(die, code, data)) for low, high, data in value]
 
     def _clean(self, die: Die, code: int, data: bytes) -> bytes:
-        """An expression as the text has it."""
+        """An expression in the form of the text."""
         conventions = die.unit.conventions
         try:
             if code == At.FRAME_BASE:
@@ -226,7 +227,7 @@ class Annotation:
         return found
 
     def _enter(self, die: Die) -> None:
-        """Entries from here on are of a function: of the waves that run it."""
+        """The entries that follow belong to a function: use the size of the waves that run it."""
         low = Function(die).low_pc
         function = self.functions.get(low) if low is not None else None
         if function is not None:

@@ -1,15 +1,15 @@
-"""Numbers as users type them: digits, however many."""
+"""Numbers as users type them: any number of digits."""
 
 from __future__ import annotations
 
 from rocdbg.debugger.base.errors import ExpressionError
 
 MAX_DIGITS = 4000
-"""More digits than any radix needs for 64 bits, and less than Python refuses."""
+"""More digits than any radix needs for 64 bits, but fewer than Python's limit."""
 
 
 def decimal(text: str, radix: int = 10) -> int:
-    """The number that digits stand for. Raises `ExpressionError`, as GDB, for one that no machine holds."""
+    """The value of a string of digits. Raises `ExpressionError`, like GDB, if it does not fit any integer type."""
     if len(text) > MAX_DIGITS and len(text.lstrip("0")) > MAX_DIGITS:
         raise ExpressionError("Numeric constant too large.")
     return int(text.lstrip("0") or "0", radix)

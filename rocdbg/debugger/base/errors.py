@@ -1,4 +1,4 @@
-"""What the engine reports about a bad request: one class per kind, data as attributes."""
+"""The engine's errors about bad requests: one class per kind, data as attributes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ class DebuggerError(Error):
 
 
 class ControlFlow(BaseException):
-    """Not an error: unwinds to the front end (`quit`, a closed pipe). Guards of commands and plug-ins let it pass."""
+    """Not an error: unwinds to the front end (`quit`, a closed pipe). Error handlers of commands and plug-ins let it
+    pass.
+    """
 
 
 class NoProgramError(DebuggerError):
@@ -28,14 +30,14 @@ class NotRunningError(DebuggerError):
 
 
 class NoRegistersError(NotRunningError):
-    """Registers or a frame were asked for without a running program."""
+    """Registers or a frame were requested without a running program."""
 
     def __init__(self, what: str = "registers") -> None:
         super().__init__(f"No {what}.")
 
 
 class UnusedLaneError(NoRegistersError):
-    """A frame was asked for of a lane that no work-item of a partial wave has."""
+    """A frame was requested for an unused lane of a partial wave."""
 
     def __init__(self, lane: int) -> None:
         NotRunningError.__init__(self, f"No stack: lane {lane} is unused, it has no work-item.")
@@ -61,7 +63,7 @@ class RegisterAccessError(DebuggerError):
 
 
 class NoSymbolError(DebuggerError):
-    """A name that is not known where it is used."""
+    """A name that is unknown in its scope."""
 
     def __init__(self, name: str, message: str | None = None) -> None:
         self.name = name
@@ -78,7 +80,7 @@ class ExpressionError(DebuggerError):
 
 
 class GrammarError(ExpressionError):
-    """A syntax error in an expression; ``near`` is the text from where it is noticed."""
+    """A syntax error in an expression; ``near`` is the text from the position of the error on."""
 
     def __init__(self, near: str, text: str = "", offset: int | None = None) -> None:
         self.near = near
@@ -86,14 +88,14 @@ class GrammarError(ExpressionError):
 
 
 class TypeNameError(ExpressionError):
-    """A type's name where a value is wanted."""
+    """A type's name where a value is required."""
 
     def __init__(self) -> None:
         super().__init__("Attempt to use a type name as an expression")
 
 
 class UnavailableError(DebuggerError):
-    """A value was needed that does not exist: optimised out, or not available."""
+    """A value that does not exist was needed: it is optimized out or unavailable."""
 
 
 class LocationSpecError(DebuggerError):
@@ -101,7 +103,7 @@ class LocationSpecError(DebuggerError):
 
 
 class BreakpointError(DebuggerError):
-    """A request about breakpoints that cannot be met; ``number`` where one is meant."""
+    """A request about breakpoints that cannot be met; ``number`` identifies the breakpoint, if any."""
 
     def __init__(self, message: str, number: int | None = None) -> None:
         self.number = number

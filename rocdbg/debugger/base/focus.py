@@ -1,6 +1,6 @@
-"""What a request is about: wave, lane and frame, as a value that travels with each request.
+"""The focus of a request (wave, lane and frame), a value that is passed with each request.
 
-Only the session holds a "current" one; everything below it takes a `Focus`.
+Only the session has a current focus; everything below it takes a `Focus`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 
 class Focus(Struct, frozen=True):
-    """The place a request is evaluated at.
+    """Where a request is evaluated.
 
     ``thread`` is the wave's number (from 1), ``lane`` the lane within it (from 0), ``frame`` the
-    level (0 is the innermost), ``iteration`` which of the loop iterations that run at once. Without a running
+    level (0 is the innermost), ``iteration`` which of the loop iterations that execute together. Without a running
     program ``thread`` and ``lane`` are ``None``.
     """
 

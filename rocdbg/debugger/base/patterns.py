@@ -1,8 +1,8 @@
-"""Regular expressions that users type, in the syntax that GDB takes: POSIX basic ones with GNU's additions.
+"""Regular expressions as users type them, in GDB's syntax: POSIX basic expressions with GNU's additions.
 
-In a basic expression ``|``, ``+``, ``?``, ``(``, ``)`` and ``{`` are characters, and operators behind a backslash. The
-commands whose matcher is older (``search``, ``thread find``) take Emacs' syntax: there ``+`` and ``?`` are operators as
-they stand, and there are no intervals.
+In a basic expression ``|``, ``+``, ``?``, ``(``, ``)`` and ``{`` are ordinary characters, and operators after a
+backslash. The commands with an older matcher (``search``, ``thread find``) use Emacs' syntax: there ``+`` and ``?`` are
+operators without a backslash, and there are no intervals.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class PatternError(Error):
 
 
 class Syntax(enum.Enum):
-    """What characters mean in an expression."""
+    """The syntax of an expression."""
 
     BASIC = "basic"
     EMACS = "emacs"
@@ -56,7 +56,7 @@ def compile_pattern(text: str, ignore_case: bool = False, syntax: Syntax = Synta
     """The compiled expression. Raises `PatternError` saying what is wrong with it."""
     translated = _Translation(text, syntax).all()
     try:
-        with warnings.catch_warnings():  # what a later version of Python may read differently
+        with warnings.catch_warnings():  # characters that a later version of Python may interpret differently
             warnings.simplefilter("ignore")
             return Pattern(text, re.compile(translated, re.IGNORECASE if ignore_case else 0))
     except (re.error, OverflowError, RecursionError) as error:
@@ -68,7 +68,7 @@ def _wrong(what: str) -> PatternError:
 
 
 class _Translation:
-    """An expression on its way into Python's syntax."""
+    """Translates an expression into Python's syntax."""
 
     def __init__(self, text: str, syntax: Syntax) -> None:
         self._text = text
@@ -78,11 +78,11 @@ class _Translation:
         self._starts: list[int] = []
         """Where in ``_out`` the open groups begin."""
         self._item: int | None = None
-        """Where in ``_out`` the item begins that a repetition would be of; none at a start."""
+        """Where in ``_out`` the item begins to which a repetition would apply; None at a start."""
         self._groups = 0
 
     def all(self) -> str:
-        """The whole of it."""
+        """Translate the whole expression."""
         while self._at < len(self._text):
             character = self._text[self._at]
             self._at += 1
@@ -116,7 +116,7 @@ class _Translation:
 
     def _repeat(self, operator: str) -> None:
         if self._item is None:
-            self._add(re.escape(operator))  # at the start of an expression it is itself
+            self._add(re.escape(operator))  # at the start of an expression it is an ordinary character
             return
         repeated = "".join(self._out[self._item :])
         self._out[self._item :] = [f"(?:{repeated}){operator}"]
@@ -155,7 +155,7 @@ class _Translation:
 
     def _interval(self) -> None:
         if self._item is None:
-            self._add(re.escape("{"))  # at the start of an expression it is itself
+            self._add(re.escape("{"))  # at the start of an expression it is an ordinary character
             return
         found = _INTERVAL.match(self._text, self._at)
         if found is None:
@@ -170,7 +170,7 @@ class _Translation:
         self._repeat(f"{{{least},{'' if most is None else most}}}")
 
     def _bracket(self) -> str:
-        """``[...]``, behind its opening."""
+        """``[...]``, after its opening bracket."""
         text = self._text
         negated = text.startswith("^", self._at)
         self._at += negated

@@ -42,14 +42,14 @@ class PrintSettings(Struct, frozen=True):
     frame_arguments: str = "scalars"
     """Arguments in frame lines: all, scalars, none (``x=...``), presence (``...``)."""
     frame_info: str = "auto"
-    """What is shown of a frame: auto (as the command asks), source-line, location, source-and-location,
+    """What is shown of a frame: auto (the command decides), source-line, location, source-and-location,
     location-and-address, short-location."""
     entry_values: str = "default"
     """Arguments as they were on entry: no, only, preferred, if-needed, both, compact, default."""
     recovered: bool = True
-    """Show variables without a location where machine code tells their value, with ``<recovered>``."""
+    """Show variables without a location whose value can be recovered from machine code, with ``<recovered>``."""
     raw_frame_arguments: bool = False
-    """Go past pretty-printers in frame lines."""
+    """Bypass pretty-printers in frame lines."""
     max_symbolic_offset: int = 0
     """Largest offset shown as ``<symbol+offset>``; 0 for no limit."""
     symbol_filename: bool = False
@@ -57,13 +57,16 @@ class PrintSettings(Struct, frozen=True):
     nibbles: bool = False
     """Show binary numbers in groups of four digits."""
     object: bool = False
-    """Show objects of polymorphic classes as what they really are."""
+    """Show objects of polymorphic classes with their actual type."""
     vtbl: bool = False
     """Show C++ virtual function tables."""
     raw_values: bool = False
-    """Go past pretty-printers."""
+    """Bypass pretty-printers."""
     asm_demangle: bool = False
-    """C++ names of code as in the source, not as the linker knows them, in disassembly and places."""
+    """Show C++ names of code as in the source, not mangled, in disassembly and locations."""
+
+    asm_operands: bool = False
+    """Values of its operands behind the instruction at the PC, in disassembly."""
 
     type_methods: bool = True
     """Show the methods of classes in ``ptype``."""
@@ -84,7 +87,7 @@ class Settings(Struct):
 
     print: PrintSettings = field(default_factory=PrintSettings)
     host: str = "run"
-    """What a program's host code does while its GPUs stand still: run or stop."""
+    """What a program's host code does while its GPUs are stopped: run or stop."""
     skip_runtime_kernels: bool = True
     """Let kernels that runtimes launch for themselves (copies, fills, constructors) run unseen."""
     list_size: int = 10
@@ -94,13 +97,13 @@ class Settings(Struct):
     scheduler_locking: str = "replay"
     """Which other waves run while one steps: off, step, on, replay (as off here)."""
     exec_direction: str = "forward"
-    """Where commands that run the program go: forward, or reverse to what was before."""
+    """Direction of commands that run the program: forward or reverse."""
     output_radix: int = 10
     """Default base of integers: 8, 10 or 16."""
     input_radix: int = 10
     """Base of integer literals without a prefix: 8, 10 or 16."""
     debug_file_directory: str = "/usr/lib/debug"
-    """Folders, joined by colons, in which separate debug files are looked for."""
+    """Directories, separated by colons, that are searched for separate debug files."""
     language: str = "auto"
     """The language of expressions; auto and local are the selected frame's."""
     max_value_size: int = 65536
@@ -109,17 +112,20 @@ class Settings(Struct):
     """Frames that a backtrace shows; 0 for no limit."""
     disassemble_next_line: str = "off"
     operands: bool = False
+    """Whether stops show what the next instruction reads and writes."""
+    register_changes: bool = False
+    """Whether stops keep registers, so that those that change before the next can be marked."""
     unwind_on_signal: bool = False
     """Whether the frames of a called function are dropped when a signal is received in it."""
     directories: list[str] = field(default_factory=lambda: ["$cdir", "$cwd"])
-    """Where source files are looked for."""
+    """Directories that are searched for source files."""
     substitute_path: list[tuple[str, str]] = field(default_factory=list)
     """Pairs (from, to) applied to source paths, first match wins."""
     pending_breakpoints: str = "auto"
     """Whether to make a breakpoint pending when its location is unknown: on, off, auto (ask)."""
     condition_evaluation: str = "auto"
-    """Who evaluates conditions of breakpoints: auto and target (what it can), host."""
+    """Which side evaluates conditions of breakpoints: auto and target (as far as the target can), host."""
     hardware_watchpoints: int = 1
-    """Whether watchpoints are called hardware watchpoints, as GDB's are if it is willing to use hardware for them."""
+    """Whether watchpoints are reported as hardware watchpoints, as in GDB if it may use hardware for them."""
     instruction_budget: int = 0
-    """Wave-instructions after which a running command comes back; 0 for no limit."""
+    """Wave-instructions after which a running command returns; 0 for no limit."""

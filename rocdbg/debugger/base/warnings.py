@@ -1,10 +1,10 @@
-"""Warnings that the engine has, until a front end shows them."""
+"""Warnings of the engine, kept until a front end shows them."""
 
 from __future__ import annotations
 
 
 class Warnings:
-    """What is odd but no error, in order, without the ``warning: `` prefix."""
+    """Warnings in order, without the ``warning: `` prefix."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []

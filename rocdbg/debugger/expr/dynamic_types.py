@@ -1,7 +1,9 @@
-"""Types that are only known at run time: bounds by expression or variable, data elsewhere, members by expression.
+"""Types that are only known at run time: bounds given by expressions or variables, data stored elsewhere, members
+located by expressions.
 
 A dynamic type is resolved for one object into a plain one, and the object's location into that of its data (DWARF 5,
-sections 5.5, 5.13 and 5.18; the extensions' A.5). An array's entry is read anew: its bounds may be per object.
+sections 5.5, 5.13 and 5.18; the extensions' A.5). An array's entry is read again each time: its bounds may differ per
+object.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from dataclasses import replace
 
 from msgspec import Struct, structs
 
-from rocdbg import dwarf
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.frames.frame_context import FrameContext
@@ -19,9 +20,7 @@ from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.located_values import LocationStorage
 from rocdbg.debugger.values.value import PlacedBase, PlacedMember, Value
 from rocdbg.debugger.values.value_storage import Absence
-from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist, Variable
-from rocdbg.dwarf.info.attribute_expressions import property_expression
-from rocdbg.dwarf.info.attribute_values import Reference
+from rocdbg.dwarf.info import Die, Variable
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.types import (
     ArrayType,
@@ -51,7 +50,7 @@ ReadVariable = Callable[[Variable], int]
 
 
 class Resolved(Struct, frozen=True):
-    """An object's plain type, where its data is, and why it is not there when it is not."""
+    """An object's plain type, the location of its data, and why the data is missing if it is."""
 
     type: Type
     location: LocationDescription
@@ -59,7 +58,7 @@ class Resolved(Struct, frozen=True):
 
 
 def may_be_dynamic(type_: Type) -> bool:
-    """Whether a type is of a kind that a `Resolver` can be needed for."""
+    """Whether a type is of a kind that may need a `Resolver`."""
     return isinstance(type_.strip_typedefs(), ClassType | ArrayType)
 
 
@@ -130,16 +129,7 @@ class Resolver(Struct, frozen=True):
 
     def _string_length(self, die: Die, location: LocationDescription) -> int:
         """Characters of a string of variable length: what is at the place that DW_AT_string_length gives."""
-        value = die.attribute(At.STRING_LENGTH)
-        if isinstance(value, Exprloc | Loclist):
-            # DWARF 5 section 5.11; up to DWARF 4 DW_AT_byte_size was the length's size
-            size = die.number(At.STRING_LENGTH_BYTE_SIZE) or die.number(At.BYTE_SIZE) or die.unit.address_size
-            bits = die.number(At.STRING_LENGTH_BIT_SIZE) or 8 * size
-            if not 0 < bits <= 64:
-                raise DebuggerError(f"The length of the string type at {die.offset:#x} has {bits} bits.")
-            length: int | None = self._location(die, value, location).read(bits)
-        else:
-            length = self._number(die, At.STRING_LENGTH, location)
+        length = self._read(die, results.string_length(die, self.context, location))
         if length is None or not 0 <= length <= MAX_COUNT:
             raise DebuggerError(f"A string of {length} characters is not supported.")
         return length
@@ -182,7 +172,7 @@ class Resolver(Struct, frozen=True):
         if member.bit_offset is not None and member.bit_size is None and is_dynamic(member.type):
             start = location.offset_by(member.bit_offset)
             inner = self.resolve(member.type, start)
-            if inner.absence is not None or inner.location != start:  # what it describes is elsewhere
+            if inner.absence is not None or inner.location != start:  # the data that it describes is elsewhere
                 return _placed(member, self._value(inner))
             member = structs.replace(member, type=inner.type)
         return member
@@ -201,9 +191,9 @@ class Resolver(Struct, frozen=True):
         return base
 
     def _place(self, offset: int | None, location: LocationDescription) -> LocationDescription | None:
-        """Where a member or base class is whose entry is at ``offset``, which may be anywhere (A.5.7.3).
+        """The location of the member or base class whose entry is at ``offset``; it may be anywhere (A.5.7.3).
 
-        ``None``, and named, where that cannot be evaluated.
+        ``None``, with a report, if it cannot be evaluated.
         """
         program = self.context.program
         if offset is None:
@@ -229,40 +219,19 @@ class Resolver(Struct, frozen=True):
 
     # -- attributes
 
-    def _location(self, die: Die, value: Exprloc | Loclist, location: LocationDescription) -> LocationDescription:
-        context = self.context.for_unit(die.unit, location)
-        return dwarf.evaluate_location(property_expression(value, die.unit, is_location=True), context)
-
     def _number(
         self, die: Die, code: int, location: LocationDescription, initial: tuple[int, ...] = ()
     ) -> int | None:
         """An attribute that is a constant, an expression for the object at ``location``, or a variable."""
-        value = die.attribute(code)
-        if value is None:
-            return None
-        if isinstance(value, Constant):
-            return value.signed_value()
-        if isinstance(value, Reference):
-            return self._referenced(die, value)
-        if not isinstance(value, Exprloc | Loclist):
-            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is not a number.")
-        context = self.context.for_unit(die.unit, location)
-        what = property_expression(value, die.unit, is_location=False)
-        if isinstance(what, dwarf.LocationList):
-            bits = dwarf.evaluate_location(what, context).read(64)
-            return bits - (1 << 64) if bits >> 63 else bits
-        result = dwarf.evaluate(what, context, kind="value", initial=initial)
-        assert isinstance(result, dwarf.Value)
-        if not isinstance(result.value, int):
-            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is not an integer.")
-        wraps = result.type is None and result.value >> 63
-        return result.value - (1 << 64) if wraps else result.value
+        return self._read(die, results.property_value(die, code, self.context, location, initial))
 
-    def _referenced(self, die: Die, reference: Reference) -> int:
-        target = self.context.program.info.die(reference.offset)
-        if target.tag not in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.MEMBER):
-            raise DebuggerError(f"The bound at {die.offset:#x} refers to {reference.offset:#x}: not a variable.")
-        return self.read(Variable(target))
+    def _read(self, die: Die, found: int | Die | None) -> int | None:
+        """A number that an attribute gives, or that is in the variable to which it refers."""
+        if not isinstance(found, Die):
+            return found
+        if found.tag not in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.MEMBER):
+            raise DebuggerError(f"The bound at {die.offset:#x} refers to {found.offset:#x}: not a variable.")
+        return self.read(Variable(found))
 
 
 def _placed(member: Member, value: Value) -> PlacedMember:
@@ -285,10 +254,10 @@ def _distance(start: LocationDescription, end: LocationDescription) -> int | Non
     return distance if distance >= 0 else None
 
 
-# What an object of a polymorphic class really is, by its virtual table (Itanium C++ ABI, 2.5).
+# The dynamic type of an object of a polymorphic class, from its virtual table (Itanium C++ ABI, 2.5).
 TABLE = "vtable for "
 TO_TOP = -16
-"""Bytes from where an object points to in its table to the offset of the whole object."""
+"""Bytes from an object's pointer into its table to the offset-to-top entry."""
 
 
 def is_polymorphic(type_: Type, environment: Environment, depth: int = 100) -> bool:
@@ -302,7 +271,7 @@ def is_polymorphic(type_: Type, environment: Environment, depth: int = 100) -> b
 
 
 def whole_object(object_: Value, environment: Environment) -> Value | None:
-    """The object that this one is a part of, in its own type; ``None`` where no table tells."""
+    """The complete object of which this one is a part, with its own type; ``None`` if no table identifies it."""
     address = object_.address
     if address is None or not is_polymorphic(object_.type, environment):
         return None
@@ -329,7 +298,7 @@ def whole(value: Value, environment: Environment) -> Value | None:
 
 
 def whole_pointer(pointer: Value, environment: Environment) -> Value | None:
-    """A pointer or reference to what `whole_object` gives; ``None`` as there."""
+    """A pointer or reference to the result of `whole_object`; ``None`` likewise."""
     type_ = pointer.bare
     if not isinstance(type_, PointerType) or not isinstance(
         type_.target.strip_typedefs().strip_qualifiers(), ClassType

@@ -398,10 +398,11 @@ def member_location(
     if type_.use_location is None or type_.offset is None:
         return None
     entry = context.program.info.die(type_.offset)
-    return results.use_location(entry, context, number, _location(object_, context.for_unit(entry.unit)))
+    return results.use_location(entry, context, number, object_location(object_, context.for_unit(entry.unit)))
 
 
-def _location(object_: Value, context: FrameContext) -> LocationDescription:
+def object_location(object_: Value, context: FrameContext) -> LocationDescription:
+    """Where an object is, for an expression that has it on its initial stack. Raises `ExpressionError` if nowhere."""
     storage = object_.storage
     if isinstance(storage, LocationStorage):
         return storage.location.offset_by(8 * object_.offset)

@@ -1,4 +1,4 @@
-"""Which lanes are active at an instruction, for any wave that comes to it: `active_lanes` as an expression."""
+"""Which lanes are active at an instruction, for any wave that reaches it: `active_lanes` as an expression."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from rocdbg.debugger.frames.compiled_locations import compile_location
 from rocdbg.debugger.frames.compiled_places import InRegister, Pieces, Untranslatable, join
 from rocdbg.debugger.frames.entry_point_of_frame import entry_points_of
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.dwarf.info.attribute_expressions import as_written
-from rocdbg.dwarf.reader import results
+from rocdbg.dwarf.reader.prepared import active_lane_expression
 from rocdbg.sim.core.builder import I64, Op
 from rocdbg.sim.core.lane_expressions import Node, Scalar, apply, constant, exec_mask, unsigned
 
 
 def lanes_there(inferior: Inferior, thread: int) -> Node:
-    """The mask of active lanes (I64) where a wave stands. Raises `Untranslatable`."""
+    """The mask of active lanes (I64) at a wave's position. Raises `Untranslatable`."""
     wave = inferior.wave(thread)
     program = inferior.program_of(thread)
     context = inferior.chain(Focus(thread, 0)).get(0)
@@ -24,9 +23,9 @@ def lanes_there(inferior: Inferior, thread: int) -> Node:
         raise Untranslatable("a function that waves may have entered elsewhere")
     inlined = program.info.inline_frames_at(program.to_file(wave.pc)) if function is not None else ()
     for entry in (*inlined, *((function,) if function is not None else ())):
-        told = results.expression(entry.die, results.ACTIVE_LANE)
+        told = active_lane_expression(entry.die)
         if told is not None:
-            place = compile_location(as_written(told, entry.unit), context.context)
+            place = compile_location(told, context.context)
             if not isinstance(place, InRegister | Pieces):
                 raise Untranslatable("active lanes that are in no register")
             mask = place.read(0, wave.lane_count)

@@ -1,29 +1,33 @@
-"""What a call site says of the registers at the call: DW_TAG_call_site_parameter (DWARF 5, section 3.4.2).
+"""What a call site says about registers at the call: DW_TAG_call_site_parameter (DWARF 5, section 3.4.2).
 
-What a register held on entry is often lost by the time it is asked for (DW_OP_entry_value): where the caller's code
-gives the value, that goes before what can be unwound.
+A register's entry value is often lost by the time it is needed (DW_OP_entry_value): if the caller's call site gives the
+value, it takes precedence over unwinding.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 
 from rocdbg import dwarf
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.dwarf.context import Expression
-from rocdbg.dwarf.info import CallSite, CallSiteParameter, Die, Exprloc, Unit
-from rocdbg.dwarf.info.attribute_expressions import as_written
+from rocdbg.dwarf.errors import IllFormed
+from rocdbg.dwarf.info import CallSite, Die
 from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.reader import results
+from rocdbg.dwarf.reader.prepared import call_value_expression, register_passed
 
 _LANE_BITS = 32
 
 
 class DescribedCalls:
-    """What debug information says of calls: the `rocdbg.debugger.frames.frame_context.CallSites` of a frame."""
+    """What debug information says about calls: the `rocdbg.debugger.frames.frame_context.CallSites` of a frame."""
 
     def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
-        """A calling frame as its call site describes it; the frame itself where that says nothing."""
+        """A calling frame as its call site describes it; the frame itself if the call site says nothing."""
         site = _site(caller, return_address)
         if site is None or not site.parameters:
             return caller
@@ -35,12 +39,13 @@ class DescribedCalls:
         The call site may refer to the parameter's entry in the function's instance, or to the abstract one.
         """
         site = _site(caller, return_address)
-        if site is None or caller.unit is None:
+        if site is None:
             return None
         wanted = set(parameter.origins())
         for passed in site.parameters:
-            if passed.parameter in wanted and passed.value is not None:
-                return _expression(passed.value, caller.unit)
+            what = call_value_expression(passed.die) if passed.parameter in wanted else None
+            if isinstance(what, Expression):
+                return what
         return None
 
     def entry_called(self, caller: FrameContext, return_address: LoadedAddress) -> Die | None:
@@ -50,7 +55,7 @@ class DescribedCalls:
 
 
 def _site(caller: FrameContext, return_address: LoadedAddress) -> CallSite | None:
-    """What is said of the call that returns to an address as loaded."""
+    """The description of the call that returns to a loaded address."""
     function = caller.function
     if function is None:
         return None
@@ -58,14 +63,8 @@ def _site(caller: FrameContext, return_address: LoadedAddress) -> CallSite | Non
     return next((site for site in function.call_sites if site.return_pc == returns_to), None)
 
 
-def _expression(value: Exprloc, unit: Unit) -> Expression:
-    what = as_written(value, unit)
-    assert isinstance(what, Expression)
-    return what
-
-
 class CallSiteContext(FrameContext):
-    """A calling frame at its call: registers and data passed are as the call site's parameters say."""
+    """A calling frame at its call: the call site's parameters give registers and passed data."""
 
     def __init__(self, frame: FrameContext, site: CallSite) -> None:
         super().__init__(frame.physical, frame.lane, frame.iteration)
@@ -73,42 +72,39 @@ class CallSiteContext(FrameContext):
         self._site = site
 
     @cached_property
-    def _registers(self) -> dict[int, CallSiteParameter]:
-        found: dict[int, CallSiteParameter] = {}
+    def _registers(self) -> dict[int, Die]:
+        """The entries of parameters by the register that they are passed in."""
+        found: dict[int, Die] = {}
         for parameter in self._site.parameters:
-            number = self._register_of(parameter.location)
-            if number is not None and parameter.value is not None:
-                found[number] = parameter
+            with self._complaining():
+                number = register_passed(parameter.die)
+                if number is not None and call_value_expression(parameter.die) is not None:
+                    found[number] = parameter.die
         return found
 
-    def _register_of(self, location: object) -> int | None:
-        """The register that a location is all of, ``None`` for other locations."""
-        if not isinstance(location, Exprloc):
-            return None
-        operations = dwarf.decode(location.data, self.unit.dialect if self.unit is not None else "amd")
-        if len(operations) != 1:
-            return None
-        name, operands = operations[0].name, operations[0].operands
-        if name == "DW_OP_regx":
-            return operands[0] if isinstance(operands[0], int) else None
-        suffix = name.removeprefix("DW_OP_reg")
-        return int(suffix) if suffix.isdigit() else None
+    @contextmanager
+    def _complaining(self) -> Iterator[None]:
+        """What of a parameter's entry breaks a rule is named, and the entry not used."""
+        try:
+            yield
+        except IllFormed as error:
+            self.program.complaints.add(error, "it is not used")
 
     def register_location(self, number: int) -> LocationDescription:
-        """The value that was passed in a register, else where the frame has it."""
+        """The value that was passed in a register, otherwise its location in the frame."""
         parameter = self._registers.get(number)
-        if parameter is None or parameter.value is None:
+        value = None if parameter is None else _number(results.call_value(parameter, self._frame))
+        if value is None:
             return self._frame.register_location(number)
-        value = self._value(parameter.value)
         bits = 8 * (self.architecture.register_size(number) or 8)
         if self.architecture.register_elements(number) > 1:
-            # a value of this lane: each lane finds it in its part of the register
+            # a value of this lane: put it where each lane has its part of the register
             lane = value & (1 << _LANE_BITS) - 1
             value = sum(lane << at for at in range(0, bits, _LANE_BITS))
         return dwarf.implicit_location(value, bits)
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """Data passed by reference is what it was at the call where the call site says so."""
+        """Data passed by reference has its value at the call, if the call site gives it."""
         data = self._data.get((space, address))
         if data is not None and size <= 8:
             return (data & (1 << 8 * size) - 1).to_bytes(size, "little")
@@ -116,32 +112,29 @@ class CallSiteContext(FrameContext):
 
     @cached_property
     def _data(self) -> dict[tuple[int, int], int]:
-        """DW_AT_call_data_value by the place of the data: DW_AT_call_data_location, else what the pointer points to."""
+        """DW_AT_call_data_value by the place of the data: DW_AT_call_data_location, otherwise the pointer's target."""
         found: dict[tuple[int, int], int] = {}
         for parameter in self._site.parameters:
-            if parameter.data_value is None:
-                continue
-            if parameter.data_location is not None:
-                place = self._location(parameter.data_location).memory
-                if place is None or place.address is None or place.address_space is None:
-                    continue
-                where = place.address_space, place.address
-            elif parameter.value is not None:
-                where = self.architecture.default_address_space, self._value(parameter.value)
-            else:
-                continue
-            found[where] = self._value(parameter.data_value)
+            with self._complaining():
+                data = _number(results.call_data_value(parameter.die, self._frame))
+                where = None if data is None else self._place_of_data(parameter.die)
+                if data is not None and where is not None:
+                    found[where] = data
         return found
 
-    def _value(self, value: Exprloc) -> int:
-        assert self.unit is not None
-        result = dwarf.evaluate(_expression(value, self.unit), self._frame, kind="value")
-        assert isinstance(result, dwarf.Value)
-        number = result.value
-        if not isinstance(number, int):
-            raise dwarf.EvaluationError("the value of a call site's parameter is not an integer")
-        return number
+    def _place_of_data(self, parameter: Die) -> tuple[int, int] | None:
+        there = results.call_data_location(parameter, self._frame)
+        if there is not None:
+            place = there.memory
+            if place is None or place.address is None or place.address_space is None:
+                return None
+            return place.address_space, place.address
+        address = _number(results.call_value(parameter, self._frame))
+        return None if address is None else (self.architecture.default_address_space, address)
 
-    def _location(self, value: Exprloc) -> LocationDescription:
-        assert self.unit is not None
-        return dwarf.evaluate_location(_expression(value, self.unit), self._frame)
+
+def _number(value: dwarf.Value | None) -> int | None:
+    number = None if value is None else value.value
+    if number is not None and not isinstance(number, int):
+        raise dwarf.EvaluationError("the value of a call site's parameter is not an integer")
+    return number

@@ -1,9 +1,9 @@
-"""Machine code between two statements that is the compiler's own affair.
+"""Recognises the compiler's own bookkeeping code between two statements.
 
-Behind a call, AMD's compilers bring back what they had put away: scalar registers from lanes of a vector register,
-vector registers from accumulation registers or from the stack, EXEC. Where control flow meets they merge masks. All of
-that belongs to rows of the line table, yet none of it is anything that the source says; a compiler for a host has no
-such code there, so that a debugger of hosts never shows it.
+After a call, AMD's compilers restore what they had saved: scalar registers from lanes of a vector register, vector
+registers from accumulation registers or from the stack, and EXEC. Where control flow joins, they merge masks. All of
+this belongs to rows of the line table, but does not correspond to the source. Compilers for hosts have no such code
+there, so that host debuggers never show it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocdbg.errors import Error
 from rocdbg.isa.instruction import Flow, Instruction, OperandKind
 
 MAX_INSTRUCTIONS = 400
-"""How many are looked at behind a call: more are not bookkeeping."""
+"""How many instructions are examined after a call: a longer sequence is not bookkeeping."""
 _IDLE = frozenset(("s_nop", "s_waitcnt", "s_waitcnt_depctr", "s_delay_alu", "s_clause", "s_inst_prefetch",
                    "s_set_inst_prefetch_distance", "s_wait_loadcnt", "s_wait_storecnt", "s_wait_dscnt", "s_wait_kmcnt",
                    "s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt", "s_wait_alu", "s_wait_samplecnt", "s_wait_bvhcnt",
@@ -43,7 +43,7 @@ _COMMENT = re.compile(r"//.*|/\*.*?(\*/|$)")
 
 
 class Bookkeeping(Struct):
-    """Questions about the code of one program; answers live as long as it does.
+    """Queries about the code of one program; results are cached as long as it exists.
 
     ``source_line`` gives a line's text, ``None`` where there is none.
     """
@@ -55,27 +55,26 @@ class Bookkeeping(Struct):
     _passed: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def remains(self, address: FileAddress, wave_size: int) -> bool:
-        """Whether nothing else is to come, from an address in a statement, before the next one in the source begins.
+        """Whether only bookkeeping follows an address in a statement before the next statement of the source begins.
 
-        Not so where that is behind other statements, as at the end of a branch that has an "else", or of the same line,
-        as at the end of a loop: a host's compiler has a jump there.
+        False if that statement comes after others, as at the end of a branch that has an "else", or is on the same
+        line, as at the end of a loop: a host compiler has a jump there.
         """
         row = self.program.info.line_at(address)
         following = self.following(address, wave_size)
         if row is None or not following or any((one.line, one.file) == (row.line, row.file) for one in following):
             return False
         if not row.line:
-            return len(following) == 1  # behind all lines already
+            return len(following) == 1  # after all lines already
         ahead = [other.line for other in following if other.file == row.file and other.line > row.line]
         return not ahead or not self._has_code_between(address, row, max(ahead))
 
     def is_passed(self, row: LineRow, wave_size: int) -> bool:
-        """Whether a row is not a statement to a reader: control falls through a brace that closes a block, or into a
-        loop that begins with its body, at ``do``.
+        """Whether a row is not a statement for a reader: control falls through a brace that closes a block, or into a
+        ``do`` loop.
 
-        A host's compiler has no code there, unless nothing stands before the brace but another block's end: clang
-        writes a jump for it then. Without the source, a row that only jumps, over bookkeeping of its own, to where the
-        next row begins.
+        A host compiler has no code there, unless only another block's end precedes the brace: clang then writes a jump.
+        Without the source, it is a row that only jumps over its own bookkeeping to the start of the next row.
         """
         found = self._passed.get((row.address, wave_size))
         if found is None:
@@ -89,12 +88,12 @@ class Bookkeeping(Struct):
     # -- the source
 
     def _is_do(self, row: LineRow) -> bool:
-        """Whether a row is of the ``do`` of a loop."""
+        """Whether a row belongs to the ``do`` of a loop."""
         text = self.source_line(row.file, row.line) if row.column else None
         return text is not None and re.match(r"do\b", text[row.column - 1 :]) is not None
 
     def _closes_block(self, row: LineRow) -> bool:
-        """Whether a row is of a brace that closes a block other than one before an ``else``."""
+        """Whether a row belongs to a brace that closes a block, other than one before an ``else``."""
         if not row.column:
             return False
         text = self.source_line(row.file, row.line)
@@ -106,7 +105,7 @@ class Bookkeeping(Struct):
         return re.match(r"else\b", rest) is None
 
     def _has_code_between(self, address: FileAddress, row: LineRow, line: int) -> bool:
-        """Whether statements of the same function begin in lines behind a row's and before ``line``."""
+        """Whether statements of the same function begin in lines after a row's line and before ``line``."""
         function = self.program.info.function_at(address)
         if function is None:
             return True
@@ -118,7 +117,7 @@ class Bookkeeping(Struct):
     # -- reading code
 
     def following(self, address: FileAddress, wave_size: int) -> tuple[LineRow, ...]:
-        """The statements that ways from an address lead to; none where there is more than bookkeeping on one of them.
+        """The statements that paths from an address reach; None if one of the paths contains more than bookkeeping.
 
         A statement begins at a row of another line, or at one of the same line that is marked as such.
         """
@@ -165,7 +164,7 @@ class Bookkeeping(Struct):
         return True
 
     def _jumps_to_its_end(self, row: LineRow, wave_size: int) -> bool:
-        """Restores at most, then a branch to the end of the rows of this line, and of no line."""
+        """Whether there are at most restores, then a branch to the end of the rows of this line and of line 0."""
         end = row.end_address
         while (after := self.program.info.line_at(end)) is not None and after.end_address > end and (
             not after.line or (after.line, after.file) == (row.line, row.file)
@@ -184,13 +183,13 @@ class Bookkeeping(Struct):
         return False
 
     def _restores(self, one: Instruction, wave_size: int) -> bool:
-        """Whether an instruction brings a register back, or waits."""
+        """Whether an instruction restores a register, or waits."""
         if one.name in _IDLE or one.name in ("v_readlane_b32", "v_accvgpr_read_b32"):
             return True
         return self._in_window(one, wave_size) or (one.name.startswith(_RELOADS) and _is_in_frame(one))
 
     def _is_bookkeeping(self, one: Instruction, wave_size: int) -> bool:
-        """Whether an instruction moves what was put away, merges masks, waits, or branches upon them."""
+        """Whether an instruction moves saved registers, merges masks, waits, or branches on masks."""
         if one.flow is Flow.BRANCH or one.name in _CONDITIONS:
             return one.branch_target is not None
         if one.flow is not Flow.NEXT:
@@ -198,7 +197,7 @@ class Bookkeeping(Struct):
         return one.name in _MOVED or one.name in _MASKS or self._restores(one, wave_size)
 
     def _in_window(self, one: Instruction, wave_size: int) -> bool:
-        """Whether all lanes are on while an instruction is executed, which is how registers are put away."""
+        """Whether all lanes are active while an instruction executes, as they are while registers are saved."""
         if one.name in ("s_or_saveexec_b64", "s_or_saveexec_b32", "s_xor_saveexec_b64", "s_xor_saveexec_b32"):
             return self.exec_map.saved_mask(one.address + one.size, wave_size) is not None
         return self.exec_map.saved_mask(one.address, wave_size) is not None
@@ -219,7 +218,7 @@ class Bookkeeping(Struct):
 
 
 def _is_constant(one: Instruction, row: LineRow) -> bool:
-    """Whether an instruction gets a constant ready for the lines to come, or in code of no line a copy."""
+    """Whether an instruction prepares a constant for later lines, or, in code without a line, a copy."""
     if one.name not in _COPIES:
         return False
     sources = [operand for operand in one.operands if operand.name.startswith("src")]
@@ -227,6 +226,6 @@ def _is_constant(one: Instruction, row: LineRow) -> bool:
 
 
 def _is_in_frame(one: Instruction) -> bool:
-    """Whether an access is to a place in the frame itself: no address in a vector register."""
+    """Whether an access is to a place in the frame itself, without an address in a vector register."""
     address = one.operand("vaddr")
     return address is None or address.kind is OperandKind.OFF

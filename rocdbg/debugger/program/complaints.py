@@ -1,4 +1,4 @@
-"""What is wrong with a program's debug information, each thing named once: the session goes on without it."""
+"""Reports faults of a program's debug information, each once; the session continues without the faulty parts."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from rocdbg.dwarf.errors import DwarfError
 from rocdbg.errors import Error
 
 _MOST = 1000
-"""Things that are named: a hostile file has as many as it wants."""
+"""Limit on reports: a hostile file may have any number of faults."""
 
 
 class Complaints:
-    """Keeps what was named; ``warn`` shows it."""
+    """Remembers what was reported; ``warn`` shows a report."""
 
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
         self._named: set[tuple[str, str]] = set()
 
     def add(self, error: Error, instead: str) -> None:
-        """Name what is wrong, and what is used instead ("EXEC is used"), unless that was named before.
+        """Report what is wrong and what is used instead ("EXEC is used"), unless that was reported before.
 
-        An attribute is named once, whatever is wrong with it at other places of the code.
+        An attribute is reported once, whatever is wrong with it at other places of the code.
         """
         if isinstance(error, DwarfError) and error.attribute is not None:
             key = error.attribute, error.entry or ""

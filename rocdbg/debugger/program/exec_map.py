@@ -1,8 +1,8 @@
 """Where machine code changes EXEC, and where it does so only for its own housekeeping.
 
-Spill code turns all lanes on for a few instructions (``s_or_saveexec_b64 s[40:41], -1`` ...
-``s_mov_b64 exec, s[40:41]``). The lanes it wakes are not there in the sense of the source: in such a window the
-saved mask says who is.
+Spill code activates all lanes for a few instructions (``s_or_saveexec_b64 s[40:41], -1`` ... ``s_mov_b64 exec,
+s[40:41]``). The additional lanes are not active in the sense of the source: in such a window the saved mask gives the
+active lanes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class FunctionExec(Struct, frozen=True):
     ``events`` are ends of such instructions, ascending. ``windows`` maps the address of each instruction
     in a window to the first SGPR of the saved mask. ``settled`` are the ends of instructions that write EXEC, with
     whether they may turn on lanes that are not in the function (which takes a constant other than 0), ``joins`` the
-    addresses that are come to from elsewhere, both ascending.
+    addresses of branch targets, both ascending. ``leaves`` are the addresses of instructions after which control may be
+    outside the function.
     """
 
     low: int
@@ -34,9 +35,12 @@ class FunctionExec(Struct, frozen=True):
     windows: dict[int, int]
     settled: tuple[tuple[int, bool], ...] = ()
     joins: tuple[int, ...] = ()
+    leaves: frozenset[int] = frozenset()
 
     def wakes_lanes(self, address: int) -> bool:
-        """Whether other lanes than the active ones may be on: what leads to an address straight does not exclude it."""
+        """Whether EXEC may select other lanes than the active ones: the straight run up to an address does not exclude
+        it.
+        """
         if not any(wakes for _, wakes in self.settled):
             return False
         index = bisect_right(self.settled, (address, True))
@@ -51,7 +55,7 @@ class FunctionExec(Struct, frozen=True):
 
 
 class ExecMap(Struct):
-    """Maps per function, made when first asked for; they live as long as the program."""
+    """Maps per function, created on first use and kept as long as the program."""
 
     program: Program
     functions: dict[tuple[int, int], FunctionExec] = field(default_factory=dict)
@@ -70,7 +74,7 @@ class ExecMap(Struct):
         return found
 
     def wakes_lanes(self, address: int, wave_size: int) -> bool:
-        """Whether EXEC may have other lanes than the active ones at an address, by a quick look."""
+        """Whether EXEC may have other lanes than the active ones at an address, by a quick check."""
         function = self.function_at(address, wave_size)
         return function is None or function.wakes_lanes(address)
 
@@ -89,6 +93,7 @@ class ExecMap(Struct):
         saved: int | None = None
         settled: list[tuple[int, bool]] = []
         joins: set[int] = set()
+        leaving: set[int] = set()
         target = self.program.code_object.target.name
         for instruction in isa.disassemble(code, target, address=low, wave_size=wave_size):
             if saved is not None:
@@ -96,16 +101,21 @@ class ExecMap(Struct):
             leaves = instruction.flow is not isa.Flow.NEXT
             writes = _writes_exec(instruction)
             end = instruction.address + instruction.size
+            target_pc = instruction.branch_target
+            if instruction.flow in (isa.Flow.CALL, isa.Flow.INDIRECT) or (
+                target_pc is not None and not low <= target_pc < high
+            ):
+                leaving.add(instruction.address)
             if writes:
                 settled.append((end, any(operand.value for operand in instruction.operands)))
             if instruction.branch_target is not None:
                 joins.add(instruction.branch_target)
             if instruction.flow not in (isa.Flow.NEXT, isa.Flow.CALL, isa.Flow.COND_BRANCH, isa.Flow.TRAP):
-                joins.add(end)  # nothing leads there straight
+                joins.add(end)  # no straight run leads there
             if leaves or writes:
                 events.append(end)
                 saved = None if leaves else _all_lanes_on(instruction)
-        return FunctionExec(low, high, tuple(events), windows, tuple(settled), tuple(sorted(joins)))
+        return FunctionExec(low, high, tuple(events), windows, tuple(settled), tuple(sorted(joins)), frozenset(leaving))
 
 
 def _writes_exec(instruction: isa.Instruction) -> bool:
@@ -121,7 +131,8 @@ def _writes_exec(instruction: isa.Instruction) -> bool:
 
 
 def _all_lanes_on(instruction: isa.Instruction) -> int | None:
-    """The SGPR that a save of EXEC goes to which turns on lanes for housekeeping: OR or XOR with -1."""
+    """The destination SGPR of an instruction that saves EXEC and activates lanes for housekeeping: OR or XOR with -1.
+    """
     if instruction.name not in (
         "s_or_saveexec_b64", "s_or_saveexec_b32", "s_xor_saveexec_b64", "s_xor_saveexec_b32",
     ):

@@ -1,8 +1,8 @@
-"""Where functions begin and end in a code object's machine code, whatever its author wrote of them.
+"""Where functions begin and end in a code object's machine code, even if symbols do not say so.
 
-Compilers say it all: type and size of each symbol. Assembly often says neither; then a function reaches to the next
-one or to the end of its section. What is a function and what just a label in one, such symbols do not tell: functions
-are what kernel descriptors start, what calls lead to, and what other files may call (global symbols).
+Compilers write the type and size of each symbol. Assembly often has neither; a function then extends to the next one or
+to the end of its section. Such symbols do not distinguish functions from labels: functions are the entries of kernel
+descriptors, the targets of calls, and what other files may call (global symbols).
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from rocdbg.debugger.program.program import Program
     from rocdbg.isa import Instruction
 
-# What reads instructions is imported late: many sessions do not look at any.
+# The instruction reader is imported late: many sessions do not need it.
 
 _MOST_INSTRUCTIONS = 500_000
-"""Instructions that are looked at for calls: none of the assembly seen so far has a tenth of that."""
+"""How many instructions are searched for calls: no assembly seen so far has a tenth of that."""
 
 
 class FunctionExtents:
-    """The functions of a code object by file address, found when first asked for."""
+    """The functions of a code object by file address, found on first use."""
 
     def __init__(self, code_object: CodeObject) -> None:
         self._code_object = code_object
 
     def at(self, address: int) -> FunctionCode | None:
-        """The function whose code holds an address; of several the one that starts last."""
+        """The function whose code contains an address; if there are several, the one that starts last."""
         functions, reaches = self._functions
         position = bisect_right(functions, address, key=lambda each: each.start) - 1
         while position >= 0 and reaches[position] > address:
@@ -48,7 +48,7 @@ class FunctionExtents:
 
     @cached_property
     def _functions(self) -> tuple[list[FunctionCode], list[int]]:
-        """All functions by start, and how far the functions up to each reach."""
+        """All functions by start, and the furthest end of the functions up to each."""
         sized, starts = self._declared()
         links: dict[int, set[int]] = {}
         if starts or any(not symbol.size for symbol in self._code_symbols):
@@ -96,7 +96,9 @@ class FunctionExtents:
         ]
 
     def _declared(self) -> tuple[set[tuple[int, int]], set[int]]:
-        """Start and end of what has a size, and where what has none begins and is a function by type or binding."""
+        """Start and end of symbols with a size, and the starts of symbols without one that are functions by type or
+        binding.
+        """
         sized: dict[int, int] = {}
         starts = set()
         for symbol in self._code_symbols:
@@ -118,7 +120,7 @@ class FunctionExtents:
             try:
                 entry = kernel.entry_address
                 symbol = self._code_object.symbols.get(kernel.name)
-                # a kernel of version 2 has its descriptor in front of the code, and in its symbol
+                # a version 2 kernel has its descriptor before the code and inside its symbol
                 found.add(int(self._code_object.address_of(symbol)) if self._code_object.has_code_headers and symbol
                           else int(entry))
             except CodeObjectError:
@@ -132,7 +134,7 @@ class FunctionExtents:
                 yield section, int(address)
 
     def _section_end(self, address: int) -> int | None:
-        """The end of the section with an address; without sections that of the segment."""
+        """The end of the section that contains an address; without sections, that of the segment."""
         for section, start in self._sections():
             if start <= address < start + section.size:
                 return start + section.size
@@ -142,7 +144,7 @@ class FunctionExtents:
         return None
 
     def _calls(self) -> Iterator[tuple[int, int]]:
-        """Where calls lead to, as far as that can be seen next to them, and the register each returns through."""
+        """The targets of calls, if nearby code determines them, and the register through which each returns."""
         from rocdbg.analysis.control_flow import jump_targets
         from rocdbg.isa import Flow
 
@@ -167,12 +169,12 @@ class FunctionExtents:
                 if len(found) >= _MOST_INSTRUCTIONS:
                     break
         except Error:
-            pass  # cut off, or not in the file: as far as it goes
+            pass  # truncated, or not in the file: decode as far as possible
         return found
 
 
 def function_start(program: Program, address: LoadedAddress) -> FileAddress | None:
-    """Where the function or, without debug information, the symbol begins that an address is in."""
+    """Where the function (or, without debug information, the symbol) that contains an address begins."""
     function, symbol = program.function_at(address), program.symbol_at(address)
     if function is not None:
         return function.low_pc

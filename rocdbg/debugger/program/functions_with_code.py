@@ -1,4 +1,4 @@
-"""What has variables of its own: functions with code, and inlined calls in them."""
+"""Code with its own variables: functions, and inlined calls in them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class Routine(Struct, frozen=True):
 
     @property
     def scope(self) -> Scope:
-        """Where its variables are."""
+        """The scope of its variables."""
         return self.calls[-1] if self.calls else self.function
 
     @property
     def source(self) -> Function:
-        """The function as the source has it."""
+        """The function of the source."""
         return self.calls[-1].function if self.calls else self.function
 
 
-# Inlined calls by where their code is.
+# Inlined calls by the address of their code.
 
 
 def inlined_starting_at(program: Program, address: LoadedAddress) -> list[InlinedSubroutine]:

@@ -1,9 +1,9 @@
 """Labels: places in code that have a name and are not functions.
 
-Symbols of no type are labels, of the debug information of assembly its entries of labels. Assemblers forget the names
-that begin with ``.L`` and are numbers (``1:``); the source still has them. Where one is follows from the line table,
-if the very next statement in the source has a row there: a label in a branch of the source that was not assembled, in a
-macro or in front of another section is left out.
+Symbols without a type are labels, and so are label entries in the debug information of assembly. Assemblers drop names
+that begin with ``.L`` and numbers (``1:``); the source still has them. The line table gives the address of such a label
+if the next statement of the source has a row; a label in source that was not assembled, in a macro or before another
+section is left out.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _SILENT = re.compile(
     r"\s*(?:\.(?:set|equ|equiv|globl|global|hidden|protected|local|weak|type|size|loc|cfi_\w+|print|warning|ident)\b.*"
     r"|[A-Za-z_.$][\w.$]*\s*=[^=].*)?$"
 )
-"""A line without code that changes nothing of where the next one is."""
+"""A line without code that does not affect the address of the next one."""
 _BODY = re.compile(r"\s*\.(macro|rept|irpc?|altmacro|rep)\b")
 _END_BODY = re.compile(r"\s*\.(endm|endmacro|endr)\b")
 _COMMENT = re.compile(r"//.*|;.*|/\*.*?\*/|^\s*#.*")
 
 
 class NamedLabel(Struct, frozen=True):
-    """A label by name; ``file`` and ``line`` are of its own line, where that is known."""
+    """A label by name; ``file`` and ``line`` are those of the label itself, if known."""
 
     name: str
     address: FileAddress
@@ -48,7 +48,7 @@ class NamedLabel(Struct, frozen=True):
 
     @property
     def is_number(self) -> bool:
-        """Whether it is one of those that branches name ``1f`` and ``1b``."""
+        """Whether it is a numeric label, to which branches refer as ``1f`` and ``1b``."""
         return self.name.isdecimal()
 
 
@@ -59,27 +59,27 @@ class Labels:
         self._program = program
 
     def named(self, name: str) -> list[NamedLabel]:
-        """Those of a name, by address, that no symbol has."""
+        """The labels of a name that no symbol has, by address."""
         return self._by_name.get(name, [])
 
     def names(self) -> Iterator[str]:
-        """The names that can be asked for: no numbers."""
+        """The names that can be looked up: without numeric labels."""
         return (name for name in self._by_name if not name.isdecimal())
 
     def heads(self, address: LoadedAddress) -> list[str]:
-        """The labels at an address: not what functions are called."""
+        """The labels at an address, without function names."""
         place = self._program.to_file(address)
         symbols = [symbol.name for symbol in self._symbols(place) if symbol.type == SymbolType.NOTYPE]
         return [*symbols, *(label.name for label in self._by_address.get(place, ()) if label.name not in symbols)]
 
     def _symbols(self, place: FileAddress) -> list[Symbol]:
-        """Those of code that begins at an address; first the one that the address goes by."""
+        """The labels of code that begins at an address; first the one by which the address is shown."""
         code_object = self._program.code_object
         found = [symbol for symbol in code_object.symbols.starting_in(place, place + 1) if code_object.is_code(symbol)]
         return found[::-1]
 
     def target(self, address: LoadedAddress, branch: LoadedAddress) -> str | None:
-        """What the source of a branch calls the place it goes to; ``None`` where that has no name of its own."""
+        """The name that the source uses for a branch target; ``None`` if it has no name of its own."""
         place = self._program.to_file(address)
         for symbol in self._symbols(place):
             return symbol.name
@@ -87,7 +87,7 @@ class Labels:
             return label.name if not label.is_number else label.name + ("b" if address <= branch else "f")
         return None
 
-    # -- what there is
+    # -- collecting labels
 
     @cached_property
     def _by_name(self) -> dict[str, list[NamedLabel]]:
@@ -120,7 +120,7 @@ class Labels:
         return list(found.values())
 
     def _of_source(self, unit: Unit, declared: list[NamedLabel]) -> Iterator[NamedLabel]:
-        """The labels that just the source has, of a unit's files."""
+        """The labels of a unit's files that only the source has."""
         table = unit.line_table
         if table is None:
             return
@@ -146,7 +146,7 @@ class Labels:
             if text is None:
                 return
             if number in known and f"{known[number]}:" not in re.sub(r"\s+:", ":", text):
-                return  # another text than what was assembled
+                return  # not the text that was assembled
             rest = _COMMENT.sub("", text)
             if _END_BODY.match(rest):
                 depth = max(0, depth - 1)
@@ -171,5 +171,5 @@ class Labels:
 
 
 def unit_labels(unit: Unit) -> Iterator[Label]:
-    """The labels of a unit outside of its functions, as assemblers describe those of a whole file."""
+    """The labels of a unit outside its functions, where assemblers describe those of a whole file."""
     return Scope(unit.top).labels

@@ -1,8 +1,8 @@
-"""Where LDS variables are that carry no location: laid out again as the compiler's backend lays them out.
+"""Locates LDS variables without a location by repeating the layout of the compiler's backend.
 
 LLVM places the LDS variables of a kernel in one structure: sorted by alignment and size, largest first,
-then by symbol name, after raising the alignment of larger ones; gaps are filled with what fits without
-padding. The result is believed only when its size is what the kernel descriptor asks for.
+then by symbol name, after raising the alignment of larger ones; gaps are filled with variables that fit without
+padding. The result is trusted only if its size equals that in the kernel descriptor.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from rocdbg.dwarf.info import Exprloc, Function, Scope, Variable
 from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType
 
 _IN_SPACE = re.compile(rb"([\x30-\x4f])\x16\x18\Z", re.DOTALL)
-"""DW_OP_lit<N>, DW_OP_swap, DW_OP_xderef: what comes before is an address in a space, by its producer's number."""
+"""DW_OP_lit<N>, DW_OP_swap, DW_OP_xderef: the preceding value is an address in the space with the producer's number N.
+"""
 _MOST_SUBSETS = 10
-"""Variables that are tried in all combinations."""
+"""Limit on variables that are tried in all combinations."""
 _LIT0 = 0x30
 _LDS = 3
 
@@ -58,7 +59,7 @@ def _raised(size: int, alignment: int) -> int:
 def is_unplaced(variable: Variable) -> bool:
     """Whether a variable in LDS has no location of its own: none at all, or a symbol that is not defined.
 
-    Upstream clang names in the location a symbol that its backend then replaces; what is left is address 0.
+    In the location upstream clang names a symbol that its backend then replaces, so that address 0 remains.
     """
     location = variable.location
     if location is None:
@@ -87,7 +88,7 @@ def body_variables(program: Program, function: Function) -> list[Variable]:
 
 
 def _symbol_name(kernel: Function, variable: Variable) -> str:
-    """The name of an LDS variable in the compiler: a static local of C++, or ``kernel.variable``."""
+    """The compiler's internal name of an LDS variable: a static local of C++, or ``kernel.variable``."""
     if variable.linkage_name is not None:
         return variable.linkage_name
     name, function = variable.name or "", kernel.linkage_name or kernel.name or ""
@@ -98,9 +99,9 @@ def _symbol_name(kernel: Function, variable: Variable) -> str:
 
 
 def _lds_variables(function: Function) -> list[Variable]:
-    """The LDS variables of a function: what has no place, without locals that the optimiser has removed.
+    """The LDS variables of a function: those without a location, except locals that the optimiser has removed.
 
-    The compiler describes static variables of a function before its parameters, all others behind them.
+    The compiler describes static variables of a function before its parameters, all others after them.
     """
     parameters = [v.offset for v in function.variables if v.is_parameter and v.offset > function.offset]
     first = min(parameters, default=function.offset)
@@ -118,7 +119,7 @@ def _unplaced(scope: Scope) -> list[Variable]:
 def place_variables(program: Program, kernel: Function) -> dict[int, int]:
     """The LDS offset of each variable without location in a kernel, by its entry's offset.
 
-    Empty when the layout is not known: an object with other LDS variables than these.
+    Empty if the layout is not known because the object has other LDS variables too.
     """
     if kernel.offset not in program.lds_places:
         program.lds_places[kernel.offset] = _place(program, kernel)
@@ -142,8 +143,9 @@ def _place(program: Program, kernel: Function) -> dict[int, int]:
 def _place_some(program: Program, kernel: Function, total: int) -> dict[int, int]:
     """Where some of the program's variables are in a kernel that does not use all of them.
 
-    LLVM gives each kernel room for those that it uses. Which these are is believed where only one choice of them has
-    the kernel's size, and where no function but kernels can use LDS: what those use has the same place in all kernels.
+    LLVM allocates in each kernel only the variables that it uses. A choice of these is trusted if it is the only one
+    that has the kernel's size, and if only kernels can use LDS: variables that other functions use have the same place
+    in all kernels.
     """
     own = {variable.offset for variable in _unplaced(kernel)}
     others = {
@@ -170,7 +172,7 @@ def _place_some(program: Program, kernel: Function, total: int) -> dict[int, int
 
 
 def _functions_use_lds(program: Program) -> bool:
-    """Whether code of a function that is not a kernel may reach LDS, by LDS instructions or generic addresses."""
+    """Whether code of a function that is not a kernel may access LDS, by LDS instructions or generic addresses."""
     target = program.code_object.target.name
     for function in program.info.functions_matching(""):
         low, high = function.low_pc, function.high_pc
@@ -188,8 +190,8 @@ def _functions_use_lds(program: Program) -> bool:
 def place_shared(program: Program) -> dict[int, int]:
     """The LDS offset of each variable of called functions and namespaces, where it is the same in all kernels.
 
-    With several kernels that is believed if each of them has room for just all these variables: none is then
-    another kernel's only.
+    With several kernels the result is trusted if each of them has room for exactly all these variables: then none
+    belongs to a single kernel.
     """
     if None not in program.lds_places:
         program.lds_places[None] = _place_shared(program)
@@ -211,7 +213,9 @@ def _place_shared(program: Program) -> dict[int, int]:
 
 
 def sole_kernel(program: Program) -> Function | None:
-    """The kernel of a program that has just one: all LDS is that one's, also what other functions declare."""
+    """The kernel of a program with a single kernel: it owns all LDS variables, including those that other functions
+    declare.
+    """
     if len(program.code_object.kernels) != 1:
         return None
     name = next(iter(program.code_object.kernels))
@@ -234,7 +238,7 @@ def _program_variables(program: Program) -> list[tuple[str, Variable]]:
 
 
 def _lay_out(program: Program, variables: list[tuple[str, Variable]], total: int) -> dict[int, int]:
-    """The offsets of variables if these are what makes up the kernel's LDS, else nothing."""
+    """The offsets of variables if exactly these make up the kernel's LDS, otherwise nothing."""
     items: list[_Item] = []
     dynamic: list[Variable] = []
     for name, variable in variables:
@@ -252,7 +256,7 @@ def _lay_out(program: Program, variables: list[tuple[str, Variable]], total: int
     place = 0
     remaining = items
     while remaining:
-        # what needs no padding here, the widest alignment first; else the least padding
+        # prefer variables without padding here, widest alignment first; otherwise the least padding
         item = next((i for i in remaining if place % i.alignment == 0), None)
         if item is None:
             least = min(i.alignment for i in remaining)

@@ -1,14 +1,14 @@
-"""The code objects that are debugged, and which of them is where."""
+"""The code objects being debugged, and where each is loaded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from mmap import mmap
 from pathlib import Path
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.codeobject.code_object_uri import FileUri
 from rocdbg.codeobject.demangle import demangle
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.debugger.base.errors import NoProgramError
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import LoadedCodeObject
@@ -19,7 +19,7 @@ from rocdbg.sim.device.dispatch import Dispatch
 class Programs:
     """Each translation unit of a file has a code object of its own; a target may load more.
 
-    ``first`` is the one whose names are meant first (of a launch, the one with the kernel), ``None`` before ``file``.
+    ``first`` is the one whose names take precedence (for a launch, the one with the kernel), ``None`` before ``file``.
     """
 
     def __init__(self) -> None:
@@ -29,14 +29,14 @@ class Programs:
         self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
         """Gives the text of a line of source, ``None`` where it is not found."""
         self._targets: set[Program] = set()
-        """Those that no file of the user's has, but a target."""
+        """Programs that come from a target and not from the user's file."""
 
     def __iter__(self) -> Iterator[Program]:
-        """All, in order of the file and of loading."""
+        """All programs, in order of the file and of loading."""
         return iter(self._all)
 
     def use(self, first: Program | None, all_: Sequence[Program]) -> None:
-        """Debug these from now on, ``first`` among them."""
+        """Debug these programs from now on, including ``first``."""
         self.first, self._all, self._loaded = first, all_, None
         for program in all_:
             program.source_line = self.source_line
@@ -49,7 +49,7 @@ class Programs:
         return self.first
 
     def at(self, address: LoadedAddress) -> Program:
-        """The one that is loaded at an address, else ``first``. Raises `NoProgramError`."""
+        """The program loaded at an address, otherwise ``first``. Raises `NoProgramError`."""
         if len(self._all) > 1:
             for program in self._all:
                 if program.is_loaded_at(address):
@@ -57,9 +57,9 @@ class Programs:
         return self.need()
 
     def update(self, loaded: Sequence[LoadedCodeObject]) -> bool:
-        """Take over what a target has loaded and where; whether there are ones not seen before, or some are gone.
+        """Take over a target's loaded code objects; returns whether there are new ones, or some have gone.
 
-        What is no longer loaded is forgotten, unless it is of the user's file.
+        Programs that are no longer loaded are dropped, unless they come from the user's file.
         """
         if loaded is self._loaded:
             return False
@@ -89,7 +89,7 @@ class Programs:
         return news
 
     def _of(self, loaded: LoadedCodeObject, taken: Mapping[Program, int]) -> Program | None:
-        """The known program that a loaded code object is: that very object, else one of the same bytes."""
+        """The known program of a loaded code object: the same object, otherwise one with the same bytes."""
         free = [known for known in self._all if known not in taken]
         for known in free:
             if known.code_object is loaded.code_object:
@@ -98,11 +98,11 @@ class Programs:
         return next((known for known in free if _same(known.code_object.source.data, data)), None)
 
     def follow(self, address: LoadedAddress) -> None:
-        """Mean the names of what is loaded at an address first."""
+        """Give precedence to the names of the program loaded at an address."""
         self.first = self.at(address)
 
     def title(self, dispatch: Dispatch) -> str:
-        """What the kernel of a dispatch is called."""
+        """The name of a dispatch's kernel."""
         address, name = LoadedAddress(dispatch.plan.descriptor_address), dispatch.kernel.name
         for program in self._all:
             if program.is_loaded_at(address):
@@ -111,7 +111,7 @@ class Programs:
         return demangle(name)
 
     def symbolize(self, address: int, data: bool = True, limit: int = 0, mangled: bool = False) -> str | None:
-        """``fn+12`` for an address in any of them; ``None`` when nothing is there, or beyond an offset of ``limit``."""
+        """``fn+12`` for an address in any of them; ``None`` if nothing is there, or if the offset exceeds ``limit``."""
         if self.first is None:
             return None
         return self.at(LoadedAddress(address)).symbolize(address, data, mangled, limit)
@@ -125,5 +125,5 @@ class Programs:
         return f"{row.file.name}:{row.line}" if row is not None and row.file is not None else None
 
 
-def _same(one: bytes | bytearray | mmap, other: bytes | bytearray | mmap) -> bool:
+def _same(one: bytes | bytearray | FileBytes, other: bytes | bytearray | FileBytes) -> bool:
     return len(one) == len(other) and one[:] == other[:]

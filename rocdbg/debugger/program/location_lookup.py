@@ -1,6 +1,6 @@
-"""Where locations are: what the specs of `linespec` stand for in a code object.
+"""Resolves location specifications (`linespec`) in a code object.
 
-A `Location` keeps the file's address, so it stays right when the program is loaded elsewhere.
+A `Location` holds the file's address, so it remains valid when the program is loaded elsewhere.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from rocdbg.dwarf.info.types import ClassType, Type
 from rocdbg.dwarf.info.whereabouts import whose
 
 MOST_BASES = 32
-"""Generations of classes that a method is looked for in."""
+"""How many generations of base classes are searched for a method."""
 MOST_KNOWN = 1 << 14
-"""Places that a program keeps."""
+"""How many locations a program caches."""
 _CODE_SYMBOLS = (0, 2, 10)  # STT_NOTYPE (labels), STT_FUNC and STT_AMDGPU_HSA_KERNEL
 
 _EXECUTABLE = 4
@@ -44,7 +44,7 @@ class Location(Struct, frozen=True):
     function: str | None = None
     code: Function | None = None
     label: str = ""
-    """``FUNCTION:LABEL`` where it was found so."""
+    """``FUNCTION:LABEL`` if it was found by a label."""
 
     @property
     def address(self) -> LoadedAddress:
@@ -53,14 +53,14 @@ class Location(Struct, frozen=True):
 
 
 class Defaults(Struct, frozen=True):
-    """Where locations without a file are: the selected frame's place, or what was listed last."""
+    """The default file and line of locations: those of the selected frame, or of the last listing."""
 
     file: SourceFile | None
     line: int | None
 
 
 class LocationResolver:
-    """Finds the places that names and lines stand for in one code object."""
+    """Finds the places of names and lines in one code object."""
 
     def __init__(self, program: Program, defaults: Callable[[], Defaults]) -> None:
         self._program = program
@@ -71,13 +71,13 @@ class LocationResolver:
         return self._make_defaults()
 
     def resolve(self, spec: LineSpec | FunctionSpec) -> list[Location]:
-        """Where breakpoints go, ordered by address. Raises `LocationSpecError` worded as GDB's."""
+        """Where breakpoints are placed, ordered by address. Raises `LocationSpecError` with GDB's wording."""
         if isinstance(spec, LineSpec) and (spec.relative or spec.file is None):
-            return self._resolve(spec)  # it depends on where the program stands
+            return self._resolve(spec)  # it depends on where the program is stopped
         return list(self._known(spec, lambda: self._resolve(spec)))
 
     def _known(self, what: object, find: Callable[[], Sequence[Location]]) -> Sequence[Location]:
-        """What was found before, or is found now."""
+        """The cached locations, or newly found ones."""
         known = self._program.known_places
         found = known.get(what)
         if found is None:
@@ -101,7 +101,7 @@ class LocationResolver:
         return FunctionSpec(spec.file or "", label=spec.name) if self._is_function(spec.file) else spec
 
     def _is_function(self, file: str | None) -> bool:
-        """Whether what looks like a file is a function: ``f:12``, which GDB takes for the function itself."""
+        """Whether an apparent file is a function: GDB interprets ``f:12`` as the function itself."""
         if file is None or not self._program.has_debug_info:
             return False
         info = self._program.info
@@ -156,7 +156,10 @@ class LocationResolver:
         file = self._files(spec.file)[0]
         line = self.line_of(spec)
         name = spec.file or like_named(self._program, file)
-        found = self._program.info.addresses_of(name, line)  # the first line with code in any such file
+        info = self._program.info
+        instead = self._program.expansions.lines_of(file, line)
+        found = sorted((each for where in instead for each in info.addresses_of(*where)), key=lambda each: each.address)
+        found = found or info.addresses_of(name, line)  # the first line with code in any such file
         if not found:
             where = f'file "{spec.file}"' if spec.file is not None else "the current file"
             raise LocationSpecError(f"No line {line} in {where}.")
@@ -167,12 +170,12 @@ class LocationResolver:
     # -- functions
 
     def functions(self, spec: FunctionSpec) -> list[Function]:
-        """The functions a name stands for."""
+        """The functions that a name matches."""
         program = self._program
         if not program.has_debug_info:
             return []
         found = program.info.functions_named(spec.name) or self._inherited(spec.name)
-        if "(" in spec.name:  # names with parameters are those of C++
+        if "(" in spec.name:  # only C++ names have parameters
             found = [f for f in found if f.unit.is_cxx]
         bodies = [f for f in found if not is_kernel_wrapper(program, f)]
         found = bodies or found
@@ -184,7 +187,7 @@ class LocationResolver:
         return found
 
     def _inherited(self, name: str) -> list[Function]:
-        """The methods of the nearest bases that ``Derived::method`` stands for where the class itself has none."""
+        """The methods of the nearest base classes to which ``Derived::method`` refers if the class itself has none."""
         info = self._program.info
         scope, _, method = name.rpartition("::")
         classes: list[Type] = list(info.types_named(scope)) if scope and "(" not in name else []
@@ -216,9 +219,9 @@ class LocationResolver:
         return found
 
     def _begin_of(self, label: Label) -> FileAddress:
-        """The address of a label: where the row of the statement behind it begins.
+        """The address of a label: where the row of the statement after it begins.
 
-        What a compiler puts in front of a block's code, to have the lanes meet there, is of that row.
+        That row includes the code that a compiler puts before a block so that lanes reconverge there.
         """
         row = self._program.info.line_at(label.address)
         return row.address if row is not None and row.is_stmt and row.line > (label.line or 0) else label.address
@@ -264,7 +267,7 @@ class LocationResolver:
             for symbol in _plain_functions(program, spec.name, spec.qualified):
                 address = program.code_object.address_of(symbol)
                 described = program.info.function_at(address) if program.has_debug_info else None
-                if described is not None and described.low_pc == address:  # by a name that only the linker knows
+                if described is not None and described.low_pc == address:  # by its mangled name
                     for place in program.info.breakpoint_locations(described):
                         found.setdefault(place.address, self._in_function(described, place))
                 else:
@@ -280,7 +283,9 @@ class LocationResolver:
         return [found[address] for address in sorted(found)]
 
     def _is_elsewhere(self, function: Function) -> bool:
-        """Whether debug information has a function where the file has no code: its symbol tells then; named."""
+        """Whether debug information places a function where the file has no code: its symbol is then used; this is
+        reported.
+        """
         code, low = self._program.code_object, function.low_pc
         if low is None or code.is_relocatable or any(
             section.flags & _EXECUTABLE and section.address <= low < section.address + section.size
@@ -297,7 +302,7 @@ class LocationResolver:
         return Location(self._program, place.address, place.file, place.line or None, name, place.function)
 
     def _in_function(self, function: Function, place: CodeLocation) -> Location:
-        """A place in a function, seen from it: where other functions are inlined, their call's line."""
+        """A place in a function, from that function's view: for inlined functions, the line of their call."""
         file, line = place.file, place.line or None
         inner = None
         for instance in self._program.info.inline_frames_at(place.address):
@@ -310,7 +315,7 @@ class LocationResolver:
 
 
 def of_best_line(found: Sequence[Location], spec: LineSpec) -> Sequence[Location]:
-    """Where one program has code of the very line, the next line with code of another is not meant."""
+    """If one program has code for exactly this line, drop the next lines with code of other programs."""
     files = [spec.file or place.file for place in found]
     exact = [
         place for place, file in zip(found, files, strict=True)
@@ -324,13 +329,15 @@ def _has_code(program: Program, file: str | SourceFile, line: int) -> bool:
 
 
 def like_named(program: Program, file: SourceFile) -> str | SourceFile:
-    """What the current file is looked up by: its name, as GDB does, which another file's can end with."""
+    """The key for the current file: its name, as in GDB, although another file's name can end with it."""
     known = program.has_debug_info and file in program.info.files_named(file.name)
     return file.name if known else file
 
 
 def _is_whole_name(name: str, function: Function) -> bool:
-    """Whether a name as typed is all of a function's, its scopes too; parameters and template arguments need not be."""
+    """Whether a name as typed is a function's complete name with its scopes; parameters and template arguments are
+    optional.
+    """
     typed = name.strip().removeprefix("::")
     whole = function.qualified_name or ""
     return typed.count("::") >= len(function.scope_names) and (
@@ -339,7 +346,7 @@ def _is_whole_name(name: str, function: Function) -> bool:
 
 
 def _plain_functions(program: Program, name: str, qualified: bool) -> list[Symbol]:
-    """The symbols of functions that ``name`` stands for: a symbol itself, or the C++ names it is mangled from.
+    """The symbols of functions that ``name`` matches: as a symbol, or as the C++ name from which it is mangled.
 
     ``qualified``: only those whose scopes ``name`` has, too.
     """

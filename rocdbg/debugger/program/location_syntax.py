@@ -1,7 +1,7 @@
 """Location strings: ``function``, ``file:line``, ``line``, ``+3``, ``*address``, ``-function F -label L``; parsed.
 
-GDB's errors about their form are kept apart (`LocationSyntaxError`) from those about places that do not exist: these
-may come to exist, so that a breakpoint can wait for them.
+GDB's errors about their form (`LocationSyntaxError`) are separate from those about places that do not exist: such
+places may exist later, so that a breakpoint can wait for them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rocdbg.debugger.base.errors import LocationSpecError
 
 
 class LocationSyntaxError(LocationSpecError):
-    """A location that cannot be read, whatever the program has."""
+    """A location with invalid syntax, independent of the program."""
 
 
 class LineSpec(Struct, frozen=True):
@@ -27,7 +27,7 @@ class LineSpec(Struct, frozen=True):
 
 
 class FunctionSpec(Struct, frozen=True):
-    """A function, maybe of a file, maybe with a label in it. ``qualified``: the name is whole."""
+    """A function, optionally of a file, optionally with a label in it. ``qualified``: the name is complete."""
 
     name: str
     file: str | None = None
@@ -78,7 +78,7 @@ def _linespec(text: str, qualified: bool) -> Spec:
         raise LocationSyntaxError(f"{_MALFORMED} colon")
     file, rest = split_file(text)
     if file is None:
-        file, rest = split_file(_unquote(text))  # 'file.c:12': the quotes may be around it all
+        file, rest = split_file(_unquote(text))  # 'file.c:12': the quotes may enclose everything
     if file is None:
         if not text:
             raise LocationSyntaxError("Empty line specification.")
@@ -115,7 +115,7 @@ def _need_end(rest: str) -> None:
 
 
 def split_file(text: str) -> tuple[str | None, str]:
-    """The file before a single colon that is not part of ``::``, brackets or quotes."""
+    """The file before a single colon outside ``::``, brackets and quotes."""
     if text[:1] in ('"', "'"):
         end = text.find(text[0], 1)
         if end > 0 and text[end + 1 :].lstrip()[:1] == ":" and text[end + 1 :].lstrip()[:2] != "::":
@@ -143,7 +143,7 @@ def _unquote(text: str) -> str:
 
 
 def whole_words(text: str) -> str:
-    """An explicit location with its options spelled out, in GDB's order; any other as it is."""
+    """An explicit location with its options spelled out, in GDB's order; any other unchanged."""
     if not re.match(r"-[A-Za-z]", text.strip()):
         return text
     given, qualified, rest = _options(text.strip())
@@ -155,13 +155,15 @@ def whole_words(text: str) -> str:
 
 
 def _explicit(text: str) -> Spec:
-    """``-function F -label L`` and its like; ``-qualified`` may also stand before a location of another kind."""
+    """``-function F -label L`` and similar; ``-qualified`` may also precede another kind of location."""
     given, qualified, rest = _options(text)
     return _linespec(rest, qualified=True) if rest else _spec_of(given, qualified)
 
 
 def _options(text: str) -> tuple[dict[str, str], bool, str]:
-    """The options of an explicit location, whether one is ``-qualified``, and a location that follows that alone."""
+    """The options of an explicit location, whether one is ``-qualified``, and the location that follows a lone
+    ``-qualified``.
+    """
     given: dict[str, str] = {}
     qualified = False
     rest = text

@@ -1,4 +1,4 @@
-"""What clang makes of an OpenCL kernel: a wrapper by its name, and a function of its own with its body."""
+"""How clang compiles an OpenCL kernel: a wrapper with its name, and a separate function with its body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_kernel_body(function: Function) -> bool:
 
 
 def is_kernel_wrapper(program: Program, function: Function) -> bool:
-    """Whether a function is an OpenCL kernel whose body is a function of its own."""
+    """Whether a function is an OpenCL kernel whose body is a separate function."""
     if function.unit.language_name != "opencl" or is_kernel_body(function):
         return False
     name = function.linkage_name or function.name or ""
@@ -25,7 +25,7 @@ def is_kernel_wrapper(program: Program, function: Function) -> bool:
 
 
 def is_library_function(name: str) -> bool:
-    """Whether a name is that of a function of OpenCL C's library."""
+    """Whether a name is that of a library function of OpenCL C."""
     return name in _FUNCTIONS or name.startswith(_PREFIXES)
 
 

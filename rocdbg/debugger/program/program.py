@@ -1,7 +1,7 @@
-"""The program that is debugged: a code object, its debug information, and where it is loaded.
+"""The program being debugged: a code object, its debug information, and where it is loaded.
 
-Debug information and symbols speak of file addresses; everything the user sees is an address as
-loaded. `Program.base` is the difference (0 until the code object is loaded).
+Debug information and symbols use file addresses; everything that the user sees is a loaded address. `Program.base` is
+the difference (0 until the code object is loaded).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.debugger.base.errors import MemoryAccessError
 from rocdbg.debugger.program.complaints import Complaints
+from rocdbg.debugger.program.expansions import Expansions
 from rocdbg.debugger.program.extents import FunctionExtents
 from rocdbg.debugger.program.labels import Labels
 from rocdbg.debugger.program.source_files import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, SourceFile, Type
 from rocdbg.dwarf.info.all_names import DeclaredName, NameKind
-from rocdbg.dwarf.info.attribute_expressions import ExpressionReader
 from rocdbg.launch.debug_files import DebugContents, DebugFiles
 from rocdbg.launch.debug_sections import has_debug_info
 
@@ -59,7 +59,7 @@ class Program:
     """A code object with its debug information.
 
     ``path`` is the file the user named, ``built`` when it was written (nanoseconds; None if there is no such file);
-    ``base`` what is added to file addresses; ``debug_files`` finds debug information that is in other files.
+    ``base`` is added to file addresses; ``debug_files`` finds debug information in other files.
     """
 
     def __init__(self, code_object: CodeObject, path: Path, debug_files: DebugFiles | None = None) -> None:
@@ -72,21 +72,22 @@ class Program:
         self.built = modified(path)
         self.names: NameList = NameList(self._names)
         self.lds_places: dict[int | None, dict[int, int]] = {}
-        """What `lds` has found, by the kernel's entry; of variables that are not a kernel's own under None."""
+        """Cache of `lds`, by the kernel's entry; None for variables that do not belong to a kernel."""
         self.functions: FunctionExtents = FunctionExtents(code_object)
         self.labels: Labels = Labels(self)
+        self.expansions: Expansions = Expansions(self)
         self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
         """Gives the text of a line of source, ``None`` where it is not found."""
         self.passed_arguments: dict[tuple[int, int], KernelArg | None] = {}
-        """What `kernel_arguments` has found, by the entries of routine and parameter: asked for each lane."""
+        """Cache of `kernel_arguments`, by the entries of routine and parameter: it is called for each lane."""
         self.known_places: dict[object, tuple[Location, ...]] = {}
-        """What `LocationResolver` has found, by specification or file address: scripts set many breakpoints."""
+        """Cache of `LocationResolver`, by specification or file address: scripts set many breakpoints."""
 
     @classmethod
     def open_all(
         cls, name: Path | str, target_id: str | None = None, debug_files: DebugFiles | None = None
     ) -> list[Program]:
-        """Open a code object, bundle or fat binary, or what a URI names: one program per translation unit.
+        """Open a code object, bundle or fat binary, by path or URI: one program per translation unit.
 
         Raises `rocdbg.Error`.
         """
@@ -101,12 +102,12 @@ class Program:
         )
 
     def _names(self) -> Iterator[DeclaredName | None]:
-        """What completion offers of it, one by one."""
+        """Yields the names that completion offers."""
         yield from self.info.declared_names()
         shown = (SymbolType.NOTYPE, SymbolType.OBJECT, SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
         for symbol in self.code_object.symbols:
             if symbol.is_absolute and "." in symbol.name:
-                continue  # LLVM's count of what a function uses: `saxpy.num_vgpr`
+                continue  # LLVM's counts of the registers of a function: `saxpy.num_vgpr`
             if symbol.type in shown and symbol.is_defined and symbol.name and not symbol.name.startswith(".L"):
                 data = symbol.type == SymbolType.OBJECT or symbol.is_absolute or not self.code_object.is_code(symbol)
                 yield DeclaredName(symbol.name, NameKind.DATA_SYMBOL if data else NameKind.SYMBOL, 0)
@@ -116,17 +117,12 @@ class Program:
 
     @cached_property
     def debug(self) -> DebugContents:
-        """The file with the debug information, the code object itself or the separate one of a stripped one."""
+        """The file with the debug information: the code object itself, or the separate debug file of a stripped one."""
         return self.debug_files.contents(self.code_object)
 
     @property
-    def expressions(self) -> ExpressionReader:
-        """Reads the expressions of its debug information."""
-        return self.info.entries.expressions
-
-    @property
     def has_debug_info(self) -> bool:
-        """Whether there is any."""
+        """Whether there is debug information."""
         return has_debug_info(self.debug.file)
 
     @property
@@ -140,11 +136,11 @@ class Program:
         return self.loaded and 0 <= address - self.base < self.code_object.memory_size
 
     def to_file(self, address: LoadedAddress) -> FileAddress:
-        """The file's address for an address as loaded."""
+        """The file address for a loaded address."""
         return FileAddress(address - self.base)
 
     def to_loaded(self, address: FileAddress) -> LoadedAddress:
-        """The address as loaded for a file's address."""
+        """The loaded address for a file address."""
         return LoadedAddress(address + self.base)
 
     # -- symbols
@@ -155,14 +151,14 @@ class Program:
         return symbol if symbol is not None and symbol.is_defined and not symbol.is_lds else None
 
     def symbol_address(self, name: str) -> LoadedAddress | None:
-        """The loaded address of a symbol, ``None`` when there is none, and of symbols of LDS and absolute ones."""
+        """The loaded address of a symbol; ``None`` if there is none, and for LDS and absolute symbols."""
         symbol = self.code_object.symbols.get(name)
         if symbol is None or not symbol.is_defined or symbol.is_lds or symbol.is_absolute:
             return None
         return self.to_loaded(self.code_object.address_of(symbol))
 
     def code_start(self, address: FileAddress) -> FileAddress:
-        """Where the code of what begins at this address begins: behind the descriptor in code objects of version 2."""
+        """The start of the code of the symbol at this address: after the descriptor in code objects of version 2."""
         symbol = self.code_object.symbols.at(address) if self.code_object.has_code_headers else None
         if symbol is None or self.code_object.address_of(symbol) != address:
             return address
@@ -176,7 +172,7 @@ class Program:
         return self.code_object.address_of(symbol)
 
     def symbolize(self, address: int, data: bool = True, mangled: bool = False, limit: int = 0) -> str | None:
-        """``fn+12``, ``fn+0`` as ``fn``; ``None`` where no symbol is, or beyond the offset ``limit``."""
+        """``fn+12``, ``fn+0`` as ``fn``; ``None`` if there is no symbol, or if the offset exceeds ``limit``."""
         found = code_name(self, address, mangled, data)
         if found is None or (limit and found[1] > limit):
             return None
@@ -186,7 +182,7 @@ class Program:
     def symbol_and_offset(
         self, address: int, data: bool = True, mangled: bool = False
     ) -> tuple[str, int] | None:
-        """The name of what is at a loaded address, and the offset into it; any number may be asked for."""
+        """The name of the symbol at a loaded address, and the offset into it; any number is accepted."""
         address = LoadedAddress(address)
         symbol = self.symbol_at(address)
         if symbol is not None:
@@ -200,7 +196,7 @@ class Program:
         return self._unnamed_kernel(self.to_file(address))
 
     def _unnamed_kernel(self, address: FileAddress) -> tuple[str, int] | None:
-        """The kernel whose code is at a file address if just its descriptor has a symbol."""
+        """The kernel whose code is at a file address if only its descriptor has a symbol."""
         if not any(low <= address < high for low, high in self._code_ranges):
             return None
         function = self.functions.at(address)
@@ -229,7 +225,7 @@ class Program:
             text = demangle(function.linkage_name)
             start = 0 if "thunk" in text else text.find(function_name(function.linkage_name))
             if text != function.linkage_name and start >= 0:
-                return text[start:]  # without the return type that names of templates carry
+                return text[start:]  # without the return type in names of templates
         if not function.unit.is_cxx:
             return function.display_name
         text = function.display_name.replace("(void)", "()")
@@ -237,9 +233,9 @@ class Program:
         return re.sub(r" ([*&]+)(?=[,)])", r"\1", text)
 
     def _name(self, name: str, place: FileAddress, mangled: bool) -> str:
-        """What a symbol at a file address goes by: its source name if the debug information knows that.
+        """The displayed name of a symbol at a file address: its source name if debug information has it.
 
-        A function described without DW_AT_linkage_name has just the name it is described by.
+        A function described without DW_AT_linkage_name only has its described name.
         """
         function = self.info.function_at(place) if self.has_debug_info else None
         if not name.startswith("_Z"):
@@ -297,9 +293,9 @@ class Program:
         return symbol is not None and self.code_object.kernels.find(symbol.name) is not None
 
     def read(self, address: int, size: int) -> bytes:
-        """Bytes of the file at a loaded address; zeros of what begins as such. Raises `MemoryAccessError`.
+        """Bytes of the file at a loaded address; zeros for zero-initialised data. Raises `MemoryAccessError`.
 
-        Pointers in data lead to where they will once the program is loaded here.
+        Pointers in data are relocated as if the program were loaded here.
         """
         place = self.to_file(LoadedAddress(address))
         try:
@@ -310,7 +306,7 @@ class Program:
             raise MemoryAccessError("global", address, size, str(error)) from None
 
     def _linked(self, address: int, data: bytearray) -> bytes:
-        """Bytes of the file with the program's own addresses in its data, which are zeros there until it is loaded."""
+        """Bytes of the file, with relocations applied to its data, which contains zeros until it is loaded."""
         size = len(data)
         first = bisect_left(self._pointers, (address - self.base - _POINTER + 1, 0))
         for index in range(first, len(self._pointers)):
@@ -325,7 +321,7 @@ class Program:
 
     @cached_property
     def _pointers(self) -> list[tuple[int, int]]:
-        """Where a loader writes addresses of the program itself, and which, by place; file addresses."""
+        """The relocations of the program's own addresses, by place; file addresses."""
         if self.code_object.is_relocatable:
             return []
         found = {}
@@ -338,12 +334,12 @@ class Program:
                     if symbol.is_defined:
                         found[record.address] = self.code_object.address_of(symbol) + record.addend
         except CodeObjectError:
-            return []  # a damaged table says so when the program is loaded
+            return []  # a damaged table is reported when the program is loaded
         return sorted(found.items())
 
     @cached_property
     def _zeros(self) -> list[tuple[int, int]]:
-        """The file addresses of sections that the file has no bytes of (``.bss``)."""
+        """The file addresses of sections without bytes in the file (``.bss``)."""
         sections = self.code_object.sections.values()
         return [(s.address, s.address + s.size) for s in sections if s.flags & SHF_ALLOC and not s.has_bytes]
 
@@ -359,11 +355,11 @@ class Program:
 def code_name(
     program: Program, address: int, mangled: bool = False, data: bool = False
 ) -> tuple[str, int] | None:
-    """As `Program.symbol_and_offset`; in C++ a function without a linkage name goes by its parameters, too."""
+    """As `Program.symbol_and_offset`; in C++ the name of a function without a linkage name includes its parameters."""
     found = program.symbol_and_offset(address, data, mangled)
     symbol = program.symbol_at(LoadedAddress(address)) if found is not None and data else None
     if symbol is not None and not symbol.size and not program.code_object.is_code(symbol):
-        return None  # as in GDB, which does not say how far it is from data of no size
+        return None  # as in GDB, which omits the offset from data without a size
     if found is None or not program.has_debug_info or "(" in found[0] or found[0].startswith("_Z"):
         return found
     function = program.function_at(LoadedAddress(address - found[1]))
@@ -380,18 +376,18 @@ CHUNK = 4096
 
 
 class NameList:
-    """The names that ``source`` gives, with ``None`` now and then, after so much work as may be done between two looks
-    at the clock.
+    """The names that ``source`` yields, with ``None`` now and then: as much work as may be done between two looks at
+    the clock.
 
-    `advance` gathers for a while, `finish` all of them; until then `starting` knows those that were gathered.
+    `advance` gathers names for a while, `finish` gathers all; until then `starting` only knows those gathered so far.
     """
 
     def __init__(self, source: Callable[[], Iterator[DeclaredName | None]]) -> None:
         self._source: Iterator[DeclaredName | None] | None = _started(source)
         self._sorted: dict[NameKind, list[list[str]]] = {kind: [] for kind in NameKind}
-        """Names in chunks, each of which is sorted: no key waits until all of them are."""
+        """Names in chunks, each of which is sorted: a key press need not wait until all are."""
         self._latest: dict[NameKind, list[str]] = {kind: [] for kind in NameKind}
-        """Those that are in no chunk yet."""
+        """Names that are not in a chunk yet."""
         self._offsets: dict[str, int] = {}
 
     @property
@@ -400,7 +396,7 @@ class NameList:
         return self._source is None
 
     def advance(self, seconds: float) -> bool:
-        """Gather for about that long; whether all names are known."""
+        """Gather for about that long; returns whether all names are known."""
         end = time.monotonic() + seconds
         while self._source is not None and time.monotonic() < end:
             self._gather()
@@ -412,7 +408,7 @@ class NameList:
             self._gather()
 
     def _gather(self) -> None:
-        """What the source gives up to its next pause."""
+        """The names up to the source's next pause."""
         source = self._source
         assert source is not None
         for item in source:
@@ -435,7 +431,7 @@ class NameList:
             self._latest[kind] = []
 
     def starting(self, prefix: str, kinds: Iterable[NameKind]) -> list[str]:
-        """The first names of some kinds that start so, at most `MOST` of each kind, sorted; of those gathered."""
+        """The first gathered names of some kinds with this prefix, at most `MOST` of each kind, sorted."""
         found: list[str] = []
         for kind in kinds:
             fit = {name for name in self._latest[kind] if name.startswith(prefix)}
@@ -446,10 +442,10 @@ class NameList:
         return found
 
     def function_at(self, name: str) -> int | None:
-        """The offset of the entry of a function, by its qualified name."""
+        """The offset of a function's entry, by its qualified name."""
         return self._offsets.get(name)
 
 
 def _started(source: Callable[[], Iterator[DeclaredName | None]]) -> Iterator[DeclaredName | None]:
-    """What a source gives, which is asked when the first name is wanted."""
+    """The names of a source, which is first called when a name is needed."""
     yield from source()

@@ -1,1 +1,1 @@
-"""What runs the code: the capabilities a target may have, and the targets."""
+"""Targets, which run the code, and the capabilities that they may have."""

@@ -1,4 +1,4 @@
-"""Waves, registers and memory of simulated devices as a `Target` shows them, whatever has started them."""
+"""Waves, registers and memory of simulated devices as a `Target` shows them, however they were started."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rocdbg.debugger.target.runnable import Resume, TargetStop, WatchedMemory
 from rocdbg.debugger.target.simulated_calls import Caller, CallStacks
 from rocdbg.debugger.target.simulated_stops import on_host, run_options, target_stop
 from rocdbg.debugger.target.state import Target, WaveInfo
-from rocdbg.isa.operands import SPECIAL_CODES, special_code
+from rocdbg.isa.operands import SPECIAL_CODES, scalar_registers, special_code
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.memory import Allocation, AllocationError, AllocationKind, GlobalMemory
 from rocdbg.sim.core.memory import MemoryAccessError as SimMemoryAccessError
@@ -32,17 +32,19 @@ from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 
 _APERTURE_MASK = ~0xFFFF_FFFF
-_APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE}
+_APERTURES: dict[int, int] = {
+    AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE,
+}
 # Registers without a DWARF number, by name: operand code, or a field of the wave.
 _FIELDS = {"scc": "scc", "mode": "mode", "status": "status", "trapsts": "trapsts"}
 _GFX12_FIELDS = {name: name for name in ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")}
 _READ_ONLY = frozenset(("state_priv", "excp_flag_priv"))
 _HIGH_HALVES = {name: SPECIAL_CODES[name] for name in ("vcc_hi", "exec_hi")}
-"""What no mask of 32 bits has, and instructions of wave32 code read and write all the same."""
+"""The upper half, which does not exist in 32-bit masks but which wave32 code can still read and write."""
 
 
 class DeviceState(ABC):
-    """What both launches and processes show of their waves: registers, memory, where watched bytes are.
+    """State of waves that launches and processes share: registers, memory, places of watched bytes.
 
     ``memory`` is global memory, ``caller`` runs functions that the debugger calls.
     """
@@ -50,13 +52,13 @@ class DeviceState(ABC):
     def __init__(self, memory: GlobalMemory, caller: Caller) -> None:
         self.memory = memory
         self._waves: dict[int, Wave] = {}
-        """The resident waves that were asked for since it ran: to find one takes a walk over those before it."""
+        """The resident waves requested since it last ran: finding one requires a walk over those before it."""
         self._scratch: dict[int, tuple[int, int]] = {}
-        """Of these, where their scratch begins, and bytes of each lane's."""
+        """For each of these, where its scratch begins, and the bytes per lane."""
         self._own_memory = OwnMemory(memory)
         self._calls = CallStacks.of(self, caller, DeviceState._wave, DeviceState._view)
 
-    # -- of which dispatch
+    # -- dispatches
 
     @abstractmethod
     def _find_wave(self, thread: int) -> Wave:
@@ -71,7 +73,7 @@ class DeviceState(ABC):
 
     @abstractmethod
     def _title(self, dispatch: Dispatch) -> str:
-        """What threads of a dispatch are labelled with."""
+        """The label of a dispatch's threads."""
 
     # -- waves
 
@@ -99,7 +101,7 @@ class DeviceState(ABC):
             self._wave_id(wave),
             wave.workgroup, wave.index, wave.wave_size, wave.used_lanes, LoadedAddress(wave.pc),
             wave.exec & all_lanes(wave.wave_size), wave.workgroup_size, self._title(dispatch),
-            wave.sgpr_count, wave.vgpr_count, wave.agpr_count, dispatch.plan.grid,
+            min(wave.sgpr_count, scalar_registers(wave.target)), wave.vgpr_count, wave.agpr_count, dispatch.plan.grid,
             dispatch.plan.workgroup, wave.instructions, self._waves_of(dispatch),
         )
 
@@ -108,7 +110,7 @@ class DeviceState(ABC):
         return None
 
     def pass_over(self, thread: int) -> None:
-        """Let a wave not stop where it is: what would stop it there is known."""
+        """Let a wave not stop where it is: the reason for a stop there has already been reported."""
         if self._calls.wave(thread) is None:  # in a called function only its own stops report breakpoints
             self._dispatch_of(thread).pass_over(thread)
 
@@ -117,7 +119,7 @@ class DeviceState(ABC):
         return self._calls.wave(thread) is None and self._dispatch_of(thread).stop_again(thread)
 
     def forget(self) -> None:
-        """Drop what is known of the waves: they are about to change."""
+        """Discard cached state of the waves: they are about to change."""
         self._waves.clear()
         self._scratch.clear()
 
@@ -127,7 +129,7 @@ class DeviceState(ABC):
         return self._calls
 
     def _view(self, calls: CallStacks) -> Target:
-        """The same target, but for the calls under way."""
+        """The same target, but with other calls in progress."""
         return cast("Target", self._seen_with(calls))
 
     def _seen_with(self, calls: CallStacks) -> Self:
@@ -259,7 +261,7 @@ class DeviceState(ABC):
             return address
         if address == null_address(space):
             return 0
-        aperture = _APERTURES.get(AddressSpace(space))
+        aperture = _APERTURES.get(space)
         return None if aperture is None else aperture | address & ~_APERTURE_MASK
 
     def is_generic(self, address: int) -> bool:
@@ -267,8 +269,11 @@ class DeviceState(ABC):
 
     @staticmethod
     def _route(space: int, address: int, lane: int | None) -> tuple[int, int, int | None]:
-        """A generic address as the space, address and lane it stands for."""
-        address &= (1 << 8 * address_space(space).address_size) - 1
+        """The space, address and lane to which a generic address, or one of a lane's own space, refers."""
+        info = address_space(space)
+        address &= info.address_mask
+        if info.lane is not None:
+            return info.space, address, info.lane
         if space != AddressSpace.GENERIC:
             return space, address, lane
         if layout.is_scratch_address(address):
@@ -329,12 +334,12 @@ class DeviceState(ABC):
     # -- running
 
     def _run(self, request: Resume, run: Callable[[RunOptions], Stop]) -> TargetStop:
-        """What comes of a request when ``run`` does it: with what is watched as the host has it, and back."""
+        """The result of ``run`` for a request: translates watched ranges to host memory, and the stop back."""
         rows, watched = on_host(request.watches, self._host_bytes)
         return target_stop(run(replace(run_options(request), watches=rows)), watched)
 
     def _host_bytes(self, watched: WatchedMemory) -> list[WatchedBytes]:
-        """Where watched memory is on the host; nothing where it is none, or its wave is gone."""
+        """Where watched memory is on the host; nothing if it is not memory or its wave has ended."""
         plain = AddressSpace.GENERIC if self.is_generic(watched.address) and not watched.space else watched.space
         space, local, lane = self._route(plain, watched.address, watched.lane)
         memory = self.memory
@@ -371,15 +376,15 @@ def _fields(wave: Wave) -> dict[str, str]:
     return _FIELDS if wave.target.generation < Generation.GFX12 else {**_FIELDS, **_GFX12_FIELDS}
 
 
-# Memory of a device that is the debugger's own: for strings that expressions have put there.
+# The debugger's own memory on a device: for strings that expressions store there.
 BLOCK = 1 << 16
-"""Bytes that are taken at once, at least."""
+"""Minimum number of bytes allocated at once."""
 ALIGN = 16
-"""Of what is kept, as that of a `malloc`."""
+"""Alignment of stored bytes, as of `malloc`."""
 
 
 class OwnMemory:
-    """What the debugger keeps in global memory: blocks that are filled one after the other, and never freed."""
+    """The debugger's data in global memory: blocks that are filled one after the other and never freed."""
 
     def __init__(self, memory: GlobalMemory) -> None:
         self._memory = memory
@@ -387,7 +392,7 @@ class OwnMemory:
         self._used = 0
 
     def keep(self, data: bytes) -> int:
-        """Put bytes there; their address. Raises `DebuggerError` where the device has no room for them."""
+        """Store bytes there; returns their address. Raises `DebuggerError` if the device has no room for them."""
         if self._block is None or self._used + len(data) > self._block.size:
             size = max(BLOCK, len(data))
             try:

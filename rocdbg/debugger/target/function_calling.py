@@ -1,4 +1,4 @@
-"""The capability to call functions: they run on a wave beside what it does, which then is as if nothing had been."""
+"""The capability to call functions: they run on a wave, whose own state is restored afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocdbg.debugger.target.state import Target
 
 
 class CallPlace(Struct, frozen=True):
-    """Where a function called on a wave finds room.
+    """Stack space for a function called on a wave.
 
     ``stack`` is the offset in each lane's private memory from which on ``room`` bytes are free.
     """
@@ -22,31 +22,31 @@ class CallPlace(Struct, frozen=True):
 class Calls(Protocol):
     """Calls on waves, which nest.
 
-    From `begin` to `end` the wave's registers are those of the called function, and going on runs nothing but it. What
-    it stores into memory stays.
+    From `begin` to `end` the wave's registers are those of the called function, and resuming runs only that function.
+    Its stores to memory remain.
     """
 
     @property
     def return_address(self) -> int:
-        """Where called functions return to: an address at which there is nothing."""
+        """The return address of called functions: an address without code."""
 
     def begin(self, thread: int, room: int) -> CallPlace:
         """Give a wave the registers that functions expect, with ``room`` bytes of private memory in each lane.
 
-        PC, EXEC and arguments are the caller's to write. Raises a `rocdbg.Error` where there is no memory for it.
+        The caller writes PC, EXEC and arguments. Raises a `rocdbg.Error` if there is no memory for it.
         """
 
     def place_stack(self, thread: int, offset: int) -> None:
-        """Have the called function's stack begin at an offset of each lane's private memory."""
+        """Make the called function's stack begin at an offset of each lane's private memory."""
 
     def end(self, thread: int) -> None:
-        """Give the wave back what it had before the innermost call."""
+        """Restore the wave's state from before the innermost call."""
 
     def depth(self, thread: int) -> int:
-        """How many calls are under way on a wave."""
+        """How many calls are in progress on a wave."""
 
     def before(self, thread: int) -> Target:
-        """The target as it was before the wave's innermost call: its registers, to be read and written.
+        """The target as it was before the wave's innermost call: its registers can be read and written.
 
         Memory is as it is now.
         """
@@ -54,5 +54,6 @@ class Calls(Protocol):
 
 def calls_of(target: object) -> Calls | None:
     """The capability of a target to call functions: its ``calls``; most kinds of targets have none."""
-    found: Calls | None = getattr(target, "calls", None)  # asked for every chain of frames: isinstance takes 70 us
+    # called for every chain of frames: isinstance would take 70 us
+    found: Calls | None = getattr(target, "calls", None)
     return found

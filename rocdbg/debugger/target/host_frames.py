@@ -1,12 +1,11 @@
 """Frames of a host's program by their addresses: which file, function and line.
 
-What the program has mapped where is read from /proc; the files' own symbols and debug information say the rest. All of
-it is the program's, and taken as far as it makes sense.
+The program's mappings are read from /proc; the rest comes from the files' symbols and debug information. The program
+controls all of it, so it is used only as far as it is consistent.
 """
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.codeobject.elf import Elf
 from rocdbg.codeobject.elf_symbols import SymbolTable
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.errors import Error
 from rocdbg.launch.debug_sections import DebugSections
@@ -34,7 +34,7 @@ class HostFrame(Struct, frozen=True):
 
     address: int | None
     function: str | None
-    """As the file's debug information names it, with ``parameters``, else as its symbols do."""
+    """Its name in the file's debug information, with ``parameters``, otherwise the symbol's name."""
     parameters: bool
     file: str | None
     line: int | None
@@ -50,7 +50,7 @@ class _Mapped(Struct, frozen=True):
 
 
 class HostModules:
-    """The files that a process has code of. What is read of a file is kept as long as this lives."""
+    """The files from which a process has mapped code. Data read from a file is cached for the life of this object."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -85,15 +85,15 @@ class HostModules:
 
 
 def _open(path: str) -> _Module | None:
-    with suppress(Error, OSError, ValueError), open_regular(path, _LARGEST) as file:
-        return _Module(path, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    with suppress(Error):
+        return _Module(path, FileBytes(path, open_regular(path, _LARGEST)))
     return None
 
 
 class _Module:
     """One file."""
 
-    def __init__(self, path: str, data: mmap.mmap) -> None:
+    def __init__(self, path: str, data: FileBytes) -> None:
         source = Source(path, data)
         self.path, self._elf = path, Elf(source)
         self._info = DebugInfo(DebugSections(self._elf))
@@ -108,10 +108,10 @@ class _Module:
         ]
 
     def frames(self, address: int, offset: int) -> list[HostFrame]:
-        """Those of a return address, which is at an offset in the file."""
+        """The frames of a return address, given as an offset in the file."""
         for segment in self._elf.segments:
             if segment.type == _LOADED and segment.offset < offset <= segment.offset + segment.file_size:
-                # The call is before the address that it returns to, which may be another function's already.
+                # The call precedes its return address, which may already belong to another function.
                 place = offset - segment.offset + segment.address - 1
                 return self._by_debug_info(address, FileAddress(place)) or self._by_symbols(address, place)
         return []

@@ -1,6 +1,6 @@
 """A process that launches kernels on simulated devices, as a `Target`: agents, queues, dispatches and code objects.
 
-Waves are numbered in order of the dispatches' beginnings, and so are dispatches. Kernels that runtimes launch for
+Waves and dispatches are numbered in the order in which dispatches begin. Kernels that runtimes launch for
 themselves (copies, fills, constructors) run unseen unless the user wants them.
 """
 
@@ -43,11 +43,11 @@ RUNTIME_KERNELS: Final = re.compile(r"__amd_rocclr_|_init_array$|_fini_array$|am
 
 
 class ProcessQueue(PacketQueue, Protocol):
-    """What is to be known of a queue. ``size`` counts packets, ``address`` is its structure's."""
+    """Facts about a queue. ``size`` counts packets, ``address`` is that of its structure."""
 
     @property
     def machine(self) -> Machine:
-        """The device whose queue it is."""
+        """The device to which it belongs."""
 
     @property
     def kind(self) -> int:
@@ -79,7 +79,7 @@ class HostOrigin(Struct, frozen=True):
 
 
 class GpuProcess(Protocol):
-    """A process as the server of its requests shows it.
+    """A process, seen through the server of its requests.
 
     ``runner`` has its queues, ``memory`` is the one memory of its devices.
     """
@@ -98,30 +98,31 @@ class GpuProcess(Protocol):
 
     @property
     def gone(self) -> bool:
-        """Whether it uses no GPU any more: what is in its queues is void."""
+        """Whether it no longer uses a GPU: the contents of its queues are then void."""
 
     def wait(self) -> bool:
-        """Wait until there may be something to do, a moment at most; False: the process has gone."""
+        """Wait briefly until there may be something to do; False: the process has ended."""
 
     def describe(self, queue: PacketQueue) -> ProcessQueue:
-        """What is to be known of one of the runner's queues."""
+        """Facts about one of the runner's queues."""
 
     def failed(self, stop: QueueStop) -> None:
-        """The user has seen why a dispatch cannot go on: the process gets the error that it would get of hardware."""
+        """The user has seen why a dispatch cannot continue: give the process the error that hardware would give."""
 
     def hold(self, held: bool) -> None:
-        """Stop the process itself, or let it go on."""
+        """Stop the process itself, or let it continue."""
 
     def origin(self, queue: PacketQueue, packet: int) -> HostOrigin | None:
-        """Where in the process the packet of a queue with this index comes from, as far as is known."""
+        """Where in the process the queue's packet with this index was submitted, if known."""
 
     def end(self) -> ProcessEnd:
         """How it ended, or its id while it runs."""
 
 
 class ProcessTarget(DeviceState):
-    """A `Target` and `Runnable` over a process. ``titles`` gives what kernels are called, ``skips`` whether kernels of
-    runtimes run unseen, ``holds`` whether the process stops when its GPUs do."""
+    """A `Target` and `Runnable` over a process. ``titles`` gives the names of kernels, ``skips`` whether kernels of
+    runtimes run unseen, ``holds`` whether the process stops when its GPUs do.
+    """
 
     def __init__(
         self, process: GpuProcess, titles: Callable[[Dispatch], str] | None = None,
@@ -138,7 +139,7 @@ class ProcessTarget(DeviceState):
         self._known: Sequence[LoadedCodeObject] = process.code_objects()
         self._begins = False
         self._asked = False
-        """Whether the user has interrupted it; others may, to be listened to."""
+        """Whether the user has interrupted it; other code may interrupt it too, to get its attention."""
         self._over = False
         self._failed: QueueStop | None = None
         self._architecture: Architecture | None = None
@@ -156,14 +157,14 @@ class ProcessTarget(DeviceState):
 
     @property
     def architecture(self) -> Architecture:
-        """That of the wave that stopped last."""
+        """The dispatch of the wave that stopped last."""
         return self._architecture or self.process.machines[0].target
 
     @property
     def finished(self) -> bool:
         return self._over
 
-    # -- what there is
+    # -- contents
 
     def agents(self) -> Sequence[AgentInfo]:
         return [
@@ -229,7 +230,7 @@ class ProcessTarget(DeviceState):
         return sorted(rows, key=lambda row: row.number)
 
     def origin(self, number: int) -> HostOrigin | None:
-        """Where in the process the dispatch with this number was launched, as far as is known."""
+        """Where in the process the dispatch with this number was launched, if known."""
         for _, queue, dispatch in self._shown():
             if self._number(dispatch) == number:
                 return self.process.origin(queue, dispatch.plan.state.dispatch_id)
@@ -263,7 +264,7 @@ class ProcessTarget(DeviceState):
     # -- running
 
     def _begun(self, queue: PacketQueue, dispatch: Dispatch) -> bool:
-        """A dispatch is about to run; whether the debugger has to know first."""
+        """Called when a dispatch is about to run; returns whether the debugger must be notified first."""
         if self._skips() and RUNTIME_KERNELS.match(dispatch.kernel.name):
             self._runner.quiet.add(dispatch)
             return False
@@ -282,7 +283,7 @@ class ProcessTarget(DeviceState):
         return replace(stop, kind=TargetStopKind.CHANGED) if changed else stop
 
     def hold(self) -> None:
-        """The GPUs stand still: so does the process, if it is to."""
+        """The GPUs have stopped: stop the process too, if that is set."""
         self.process.hold(self._holds() and not self._over)
 
     def _news(self) -> bool:
@@ -321,7 +322,7 @@ class ProcessTarget(DeviceState):
         return stop
 
     def deliver(self) -> None:
-        """The dispatch that stopped last cannot go on: the process gets its error."""
+        """The dispatch that stopped last cannot continue: give the process its error."""
         if self._failed is not None:
             self.process.hold(False)
             self.process.failed(self._failed)

@@ -22,6 +22,7 @@ from rocdbg.launch.binding import BoundLaunch
 from rocdbg.sim.core.checks import Check
 from rocdbg.sim.core.memory import AllocationKind
 from rocdbg.sim.core.run_options import Followed, RunOptions, Stops
+from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Stop, StopKind
 from rocdbg.sim.core.watches import Access, WatchedBytes
 from rocdbg.sim.device.journal import Journal
@@ -102,7 +103,7 @@ class SimRecording:
 
     def _find(self, ranges: NDArray[np.uint64], group: int | None, present: int, first: bool) -> Write | None:
         search = self.recorder.first_store if first else self.recorder.last_store
-        # Memory of waves and groups served others before them: those do not count.
+        # Memory of waves and groups belonged to others before them: those writes do not count.
         begin = None if group is None else self.recorder.first_of_group(group, present)
         with self._target.repeating():
             store = search(ranges, present, begin)
@@ -144,8 +145,9 @@ class SimRecording:
 
 
 class RecordedTarget(SimTarget):
-    """A simulated device that can be recorded. ``ask``: whether a new future may begin, when something is written in
-    the past."""
+    """A simulated device that can be recorded. ``ask``: asks whether a new future may begin when something is written
+    in the past.
+    """
 
     def __init__(
         self, bound: BoundLaunch, kernel_title: str, loaded: Sequence[LoadedCodeObject], ask: Ask
@@ -180,20 +182,20 @@ class RecordedTarget(SimTarget):
         return np.stack([starts, starts + np.array([view.size for view in views], np.uint64)], axis=1)
 
     def on_host(self, watches: Sequence[WatchedMemory]) -> tuple[list[WatchedBytes], list[WatchedMemory]]:
-        """Where watched memory is on the host, and for each piece of it, what it is of."""
+        """Where watched memory is on the host, and the owner of each piece."""
         return on_host(watches, self._host_bytes)
 
     def group_of(self, space: int, thread: int | None) -> int | None:
-        """The first wave of the workgroup whose memory an address space is; None if it is the device's."""
+        """The first wave of the workgroup that owns an address space; None if the device owns it."""
         if space == AddressSpace.GLOBAL or thread is None:
             return None
         wave = self._wave(thread)
         return wave.number - wave.index
 
     def record(self, journal: Journal | None = None) -> None:
-        """Record from now on; with a ``journal``, that is what is going to happen."""
+        """Record from now on; a ``journal`` contains the events to come."""
         originals = {}
-        if not self.dispatch.instructions:  # nothing has run: buffers hold what they were filled with
+        if not self.dispatch.instructions:  # nothing has run: buffers have their initial contents
             originals = {b.allocation.address: b.buffer.storage for b in self.bound.buffers if b.layout is None}
         self._recording = SimRecording(self, Recorder(self.machine, self.dispatch, originals, journal))
         self.machine.memory.before_write = self._before_write
@@ -206,7 +208,7 @@ class RecordedTarget(SimTarget):
 
     @contextmanager
     def repeating(self) -> Iterator[None]:
-        """What is written while this is open was written before. Raises `DebuggerError` while called functions run."""
+        """Writes inside this context repeat earlier ones. Raises `DebuggerError` while called functions run."""
         if self._calls.under_way:
             raise DebuggerError("Functions called from the debugger have to return before the program can go back.")
         self.forget()
@@ -216,7 +218,7 @@ class RecordedTarget(SimTarget):
         finally:
             self._repeating = False
 
-    # -- going on
+    # -- resuming
 
     def resume(self, request: Resume) -> TargetStop:
         if self._recording is None:
@@ -234,7 +236,7 @@ class RecordedTarget(SimTarget):
             return self._repeat(recorder, request)
 
     def _leave(self) -> None:
-        """What changes memory at the end is part of the history, and is there already where that is repeated."""
+        """Changes to memory at the end are part of the history, and already recorded where it is repeated."""
         recording = self._recording
         if recording is None or self.at_exit is None:
             super()._leave()
@@ -250,7 +252,7 @@ class RecordedTarget(SimTarget):
         return stop
 
     def _repeat(self, recorder: Recorder, request: Resume) -> TargetStop:
-        """Go on in the past. The order of waves is what it was, whatever the request says of others."""
+        """Continue in the past. Waves execute in their original order, whatever the request says about other waves."""
         until = recorder.end
         if request.budget is not None:
             until = min(until, recorder.position + request.budget)
@@ -259,10 +261,10 @@ class RecordedTarget(SimTarget):
         if request.mode is ResumeMode.STEP:
             stop = self._step(recorder, request, stops, until)
         elif request.mode is ResumeMode.RANGE:
-            wave = self._wave(request.thread)
-            if not request.low <= wave.pc < request.high:
-                return target_stop(Stop(StopKind.RANGE, wave, wave.pc))
-            stop = recorder.repeat(until, stops, Followed(wave.number, range=(request.low, request.high)))
+            wave, plan = self._wave(request.thread), request.plan
+            if plan is None:
+                plan = StopPlan.of_range(request.low, request.high)
+            stop = recorder.repeat(until, stops, Followed(wave.number, plan=plan))
         else:
             stop = recorder.repeat(until, stops)
         if self.dispatch.finished:
@@ -272,7 +274,7 @@ class RecordedTarget(SimTarget):
         return TargetStop(TargetStopKind.HISTORY if recorder.live else TargetStopKind.BUDGET)
 
     def _step(self, recorder: Recorder, request: Resume, stops: Stops, until: int) -> Stop | None:
-        """One instruction of a wave, the next time that it has its turn."""
+        """One instruction of a wave, when it is next scheduled."""
         wave = self._wave(request.thread)
         count = wave.instructions
         stop = recorder.repeat(until, stops, Followed(wave.number, count))
@@ -287,8 +289,9 @@ class RecordedTarget(SimTarget):
         return Stop(StopKind.STEP, wave, wave.pc)
 
     def _note_calls(self) -> None:
-        """Functions called from the debugger have returned: what they have stored is part of the run. Raises
-        `DebuggerError` where that was in the past and shall not be."""
+        """Functions called from the debugger have returned: their stores become part of the run. Raises `DebuggerError`
+        if that was in the past and the user declines.
+        """
         before, recording = self._before_calls, self._recording
         if before is None or recording is None or self._calls.under_way:
             return
@@ -322,7 +325,7 @@ class RecordedTarget(SimTarget):
 
     @contextmanager
     def _writing(self, thread: int | None, what: str) -> Iterator[None]:
-        """While this is open, what is written to a wave and its LDS is noted."""
+        """Inside this context, writes to a wave and its LDS are recorded."""
         if self._recording is None or self._repeating or self._calls.under_way:
             yield
             return
@@ -334,7 +337,7 @@ class RecordedTarget(SimTarget):
             yield
 
     def _before_write(self, address: int, data: bytes) -> None:
-        """Global memory is written."""
+        """Record a write to global memory."""
         if self._recording is not None and not self._repeating and not self._calls.under_way:
             self._may_write(f"memory at address {address:#x}")
             self._recording.recorder.wrote(address, data)
@@ -354,18 +357,18 @@ class RecordedTarget(SimTarget):
         recorder.branch()
 
 
-# What bytes of the host stand for: a buffer, the arguments, private memory, a workgroup's LDS.
+# What bytes of the host represent: a buffer, the arguments, private memory, a workgroup's LDS.
 
 
 class Home(Struct, frozen=True):
-    """What bytes are of; ``own``: of one wave or workgroup, others had them before."""
+    """The owner of bytes; ``own``: one wave or workgroup, which may have reused them from others."""
 
     text: str
     own: bool
 
 
 def host_home(target: SimTarget, spans: Spans, thread: int | None) -> Home:
-    """What bytes are of, in a few words. Raises `DebuggerError` for none that are known."""
+    """A short description of what bytes belong to. Raises `DebuggerError` if that is not known."""
     begin, end = spans[0][0], spans[0][1]
     for wave in target.dispatch.waves:
         low = wave.lds.ctypes.data
@@ -401,7 +404,7 @@ def _argument(target: SimTarget, offset: int) -> str:
 
 
 def host_contents(target: SimTarget, spans: Spans) -> bytes:
-    """The bytes, which have to be memory of the device."""
+    """The bytes, which must be memory of the device."""
     for begin, end in spans:
         host_home(target, [(begin, end)], None)
     return b"".join(ctypes.string_at(begin, end - begin) for begin, end in spans)

@@ -1,4 +1,4 @@
-"""The capability to go on: resuming, interrupting, how far it is, and why it came back."""
+"""The capability to run: resuming, interrupting, progress, and the reasons for returning."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from rocdbg.sim.core.checks import Check
+from rocdbg.sim.core.stop_plan import StopPlan
 
 
 class Progress(Struct, frozen=True):
-    """How far a program is: wave-instructions executed, workgroups that have ended, workgroups in all."""
+    """Progress of a program: wave-instructions executed, workgroups that have ended, workgroups in all."""
 
     instructions: int
     groups_ended: int
@@ -20,7 +21,7 @@ class Progress(Struct, frozen=True):
 
 
 class TargetStopKind(Enum):
-    """Why the target came back."""
+    """Why the target returned."""
 
     BREAKPOINT = "breakpoint"
     STEP = "step"
@@ -39,7 +40,7 @@ class TargetStopKind(Enum):
     WAVE_DONE = "wave done"
     HISTORY = "end of history"
     CHANGED = "changed"
-    """Code objects or dispatches have come or gone: who wants to stop somewhere may want to stop elsewhere now."""
+    """Code objects or dispatches have come or gone: stop addresses may have to be computed again."""
     DONE = "done"
 
 
@@ -47,11 +48,11 @@ EXCEPTIONS = (
     "memory-violation", "aperture-violation", "illegal-instruction", "unsupported-instruction", "internal-error",
     "abort", "invalid", "denormal", "divide-by-zero", "overflow", "underflow", "inexact", "integer-divide-by-zero",
 )
-"""The kinds of exceptions. What follows "abort" are those of arithmetic."""
+"""The kinds of exceptions. Those after "abort" are arithmetic."""
 
 
 class WatchedMemory(Struct, frozen=True):
-    """Bytes of a DWARF address space, of a wave and lane where the space has them."""
+    """Bytes of a DWARF address space, with wave and lane if the space needs them."""
 
     space: int
     address: int
@@ -63,15 +64,15 @@ class WatchedMemory(Struct, frozen=True):
 
 
 class TargetStop(Struct, frozen=True):
-    """One return of the target: which wave (``None`` when all are done), where, and what about it.
+    """One return of the target: which wave (``None`` when all are done), where, and why.
 
     ``lanes`` is the mask of lanes concerned (faults), ``detail`` a sentence about the exception,
-    ``trap_id`` the number of an ``s_trap``, ``trap_pc`` where it is if ``pc`` is behind it (a debug trap),
-    ``report`` what developers of the target want to know of its internal errors, ``touched`` the watched memory that an
-    instruction has reached, ``reads`` whether it did more than store there, ``exceptions`` the words of `EXCEPTIONS`
-    for what the device raises, ``violation`` "permission" or "misaligned" where such is why memory or an aperture was
-    violated. ``addresses`` are lanes that faulted (``None`` for an access by no lane) with what they reached for in the
-    DWARF address space ``space``.
+    ``trap_id`` the number of an ``s_trap``, ``trap_pc`` its address if ``pc`` is after it (a debug trap), ``report``
+    diagnostics of internal errors for developers of the target, ``touched`` the watched memory that an instruction
+    accessed, ``reads`` whether it did more than store there, ``exceptions`` the words of `EXCEPTIONS` that the device
+    raises, ``violation`` "permission" or "misaligned" if that is the reason for a memory or aperture violation.
+    ``addresses`` holds the lanes that faulted (``None`` for an access not by a lane) with the address that each
+    accessed in the DWARF address space ``space``.
     """
 
     kind: TargetStopKind
@@ -93,7 +94,7 @@ class TargetStop(Struct, frozen=True):
 
 
 class ResumeMode(Enum):
-    """How the stepped wave goes on; all other waves run freely beside it."""
+    """How the stepped wave continues; all other waves run freely."""
 
     RUN = "run"
     STEP = "step"
@@ -101,14 +102,13 @@ class ResumeMode(Enum):
 
 
 class Resume(Struct, frozen=True):
-    """A request to go on.
+    """A request to resume.
 
     ``RUN`` runs all waves to the next stop address. ``STEP`` runs one instruction of ``thread``,
-    ``RANGE`` runs it until its PC leaves [``low``, ``high``). ``stop_addresses`` stop any wave that
-    reaches one, except the wave that stands on one when it goes on. ``only`` keeps the other waves
-    still where that is possible (a wave waiting at a barrier needs the others). At those of ``checks`` the
-    target may find out by itself whether a wave stops, which is never among ``always``. An
-    instruction that changes ``watches`` stops its wave.
+    ``RANGE`` runs it until its PC leaves [``low``, ``high``). ``stop_addresses`` stop any wave that reaches one, except
+    a wave that is already at one when it resumes. ``only`` keeps the other waves stopped where possible (a wave waiting
+    at a barrier needs the others). At addresses in ``checks``, which are never in ``always``, the target may decide by
+    itself whether a wave stops. An instruction that changes ``watches`` stops its wave.
     """
 
     mode: ResumeMode = ResumeMode.RUN
@@ -122,9 +122,13 @@ class Resume(Struct, frozen=True):
     checks: Mapping[int, Check] = field(default_factory=dict)
     watches: tuple[WatchedMemory, ...] = ()
     alone: bool = False
-    """Whether with ``only`` other dispatches stand still, too."""
+    """Whether ``only`` also keeps other dispatches stopped."""
+    steps: int = 1
+    """Instructions of a ``STEP``; a target may execute fewer, and does if the wave reaches a stop address."""
+    plan: StopPlan | None = None
+    """With a range: where to go on instead of returning when the wave leaves it. A target may ignore it."""
     begins: bool = False
-    """Whether to come back (CHANGED) when a dispatch begins, before its first instruction."""
+    """Whether to return (CHANGED) when a dispatch begins, before its first instruction."""
 
 
 class ExpectResult(Struct, frozen=True):
@@ -151,30 +155,31 @@ class ExitInfo(Struct, frozen=True):
     instructions: int
     expectations: tuple[ExpectResult, ...] = ()
     process: ProcessEnd | None = None
-    """Of a whole program, whose end this is."""
+    """For a whole program: how it ended."""
 
 
 class Runnable(Protocol):
-    """A target that can go on."""
+    """A target that can run."""
 
     def resume(self, request: Resume) -> TargetStop:
-        """Go on until something happens."""
+        """Resume until something happens."""
 
     def pass_over(self, thread: int) -> None:
-        """Let a wave not stop where it is: what would stop it there is known."""
+        """Let a wave not stop where it is: the reason for a stop there has already been reported."""
 
     def stop_again(self, thread: int) -> bool:
-        """Undo `pass_over`, and that a wave does not stop where its stop was reported; returns whether it would have
-        passed."""
+        """Undo `pass_over`, and make a wave stop again where its stop was reported; returns whether it would have
+        passed.
+        """
 
     def exit_info(self) -> ExitInfo:
-        """What came out, once it is finished."""
+        """The outcome, once it is finished."""
 
     def progress(self) -> Progress:
-        """How far the program is; callable from another thread while `resume` runs, and then a little behind."""
+        """The progress of the program; callable from another thread while `resume` runs, then slightly out of date."""
 
     def interrupt(self) -> None:
-        """Ask a running `resume` to come back soon; callable from a signal handler."""
+        """Ask a running `resume` to return soon; callable from a signal handler."""
 
     def forget_interrupt(self) -> None:
-        """Take an `interrupt` back that no run has answered."""
+        """Withdraw an `interrupt` to which no run has responded."""

@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from rocdbg.debugger.target.host_frames import HostModules
 
 _LOOK = 0.05
-"""Seconds between two looks whether the program has ended."""
+"""Seconds between two checks whether the program has ended."""
 _PATIENCE = 0.1
-"""Seconds for a program to note where it has launched what runs already."""
+"""Seconds for a program to report where it launched a dispatch that is already running."""
 _POLL = 0.01
-"""Seconds: while packets wait for signals, which a program can change without telling anybody."""
+"""Seconds between checks while packets wait for signals, which a program can change without notice."""
 
 
 class HostedProcess:
-    """A program and its GPUs. ``command`` is what a shell executes, ``report`` gets sentences about kernels that fail.
+    """A program and its GPUs. ``command`` is what a shell executes, ``report`` receives messages about failing kernels.
 
-    The debugger's Ctrl-C is not the program's: it begins with SIGINT ignored. Raises `LaunchError` and the errors of
-    the runtime library.
+    Ctrl-C is for the debugger, not for the program, which starts with SIGINT ignored. Raises `LaunchError` and the
+    errors of the runtime library.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class HostedProcess:
         self._modules: HostModules | None = None
         self._held = False
         self._gpu: list[threading.Thread] = []
-        """Runs the GPUs of a program that was let go."""
+        """Runs the GPUs of a program after the debugger detached."""
         self._server = Server(agents, library, report, self._processor)
         self._report, self._shown = report, False
         self.runner = self._host.runner
@@ -78,7 +78,7 @@ class HostedProcess:
             if main:
                 signal.signal(signal.SIGINT, before)
 
-    # -- what the target asks
+    # -- requests of the target
 
     @property
     def memory(self) -> GlobalMemory:
@@ -132,20 +132,20 @@ class HostedProcess:
             time.sleep(_POLL)  # the GPU may have been faster than the thread that has just launched something
         if found is None:
             return None
-        from rocdbg.debugger.target.host_frames import HostModules  # late: it is seldom asked for
+        from rocdbg.debugger.target.host_frames import HostModules  # imported late: it is rarely needed
 
         self._modules = self._modules or HostModules(self._host.pid)
         return HostOrigin(found.thread, self._modules.frames(found.frames))
 
     def _say(self, text: str) -> None:
-        if not self._shown:  # else the user has seen it
+        if not self._shown:  # otherwise the user has seen it
             self._report(text)
 
     def end(self) -> ProcessEnd:
         status = self._child.poll() or 0
         return ProcessEnd(self._child.pid, max(status, 0), max(-status, 0))
 
-    # -- its life
+    # -- life cycle
 
     @property
     def pid(self) -> int:
@@ -153,7 +153,7 @@ class HostedProcess:
         return self._child.pid
 
     def let_go(self) -> None:
-        """The program goes on without anybody stopping it."""
+        """Let the program continue without ever being stopped."""
         self.hold(False)
         self.runner.begun = lambda queue, dispatch: False
         self.runner.forget_interrupt()
@@ -176,7 +176,7 @@ class HostedProcess:
             thread.join(work.PATIENCE)
 
     def kill(self) -> None:
-        """End it at once, and all that serves it."""
+        """Kill it at once, and everything that serves it."""
         with suppress(OSError):
             self._child.kill()
         self._child.wait()

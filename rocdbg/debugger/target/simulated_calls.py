@@ -17,11 +17,11 @@ from rocdbg.sim.device.excursion import RETURN_ADDRESS, Excursion
 T = TypeVar("T")
 
 MOST_CALLS = 64
-"""Calls under way at once on all waves: each has registers and private memory of its own."""
+"""Limit on concurrent calls on all waves: each has its own registers and private memory."""
 
 
 class Caller(Protocol):
-    """What functions run on: a dispatch, or several."""
+    """What runs called functions: a dispatch, or several."""
 
     def excursion(self, wave: Wave, room: int) -> Excursion:
         """See `Dispatch.excursion`."""
@@ -37,8 +37,8 @@ class Caller(Protocol):
 class CallStacks:
     """The calls under way on waves, outermost first (`rocdbg.debugger.target.function_calling.Calls`).
 
-    ``dispatch`` runs them, ``current`` gives a wave as it is now by number, ``seen_with`` the target as it is with
-    other calls under way.
+    ``dispatch`` runs them, ``current`` gives the current state of a wave by number, ``seen_with`` a view of the target
+    with other calls in progress.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class CallStacks:
         self._current = current
         self._seen_with = seen_with
         self._calls: dict[int, list[Excursion]] = {}
-        self._hidden: dict[int, int] = {}  # by wave: how many of its innermost calls a view leaves out
+        self._hidden: dict[int, int] = {}  # by wave: how many of its innermost calls a view omits
 
     @classmethod
     def of(
         cls, target: T, dispatch: Caller, current: Callable[[T, int], Wave],
         seen_with: Callable[[T, CallStacks], Target],
     ) -> CallStacks:
-        """Those of a target; it is not held, so that what it holds is free as soon as it is unused."""
+        """The calls of a target, held by a weak reference so that its resources are freed as soon as it is unused."""
         this = ref(target)
 
         def alive() -> T:
@@ -67,11 +67,11 @@ class CallStacks:
 
     @property
     def return_address(self) -> int:
-        """Where functions return to."""
+        """The return address of called functions."""
         return RETURN_ADDRESS
 
     def wave(self, thread: int | None) -> Wave | None:
-        """The copy of a wave that the innermost call shown here runs on; ``None`` without any."""
+        """The copy of a wave on which the innermost call in this view runs; ``None`` without one."""
         calls = self._calls.get(thread or 0)
         if not calls:
             return None
@@ -79,12 +79,12 @@ class CallStacks:
         return calls[shown - 1].wave if shown > 0 else None
 
     def innermost(self, thread: int | None) -> Wave | None:
-        """The copy with the private memory that is in use."""
+        """The copy whose private memory is in use."""
         calls = self._calls.get(thread or 0)
         return calls[-1].wave if calls else None
 
     def before(self, thread: int) -> Target:
-        """The target without the innermost call on a wave that is shown here."""
+        """The target without the innermost call on a wave in this view."""
         other = CallStacks(self._dispatch, self._current, self._seen_with)
         other._calls = self._calls
         other._hidden = {**self._hidden, thread: self._hidden.get(thread, 0) + 1}
@@ -92,21 +92,21 @@ class CallStacks:
 
     @property
     def under_way(self) -> bool:
-        """Whether there are any."""
+        """Whether there are any calls."""
         return bool(self._calls)
 
     def depth(self, thread: int) -> int:
-        """How many calls of a wave are shown here."""
+        """How many calls on a wave this view includes."""
         return max(0, len(self._calls.get(thread, ())) - self._hidden.get(thread, 0))
 
     def begin(self, thread: int, room: int) -> CallPlace:
-        """A new innermost call on a wave. Raises `DebuggerError` when there are too many."""
+        """Begin a new innermost call on a wave. Raises `DebuggerError` when there are too many."""
         wave = self._current(thread)
         if sum(map(len, self._calls.values())) >= MOST_CALLS:
             raise DebuggerError(f"{MOST_CALLS} functions called from the debugger have not returned: no more can be.")
         excursion = self._dispatch.excursion(wave, room)
         calls = self._calls.pop(wave.number, [])
-        self._calls[wave.number] = [*calls, excursion]  # last: the call that was begun last goes on first
+        self._calls[wave.number] = [*calls, excursion]  # last: the call that began last resumes first
         return CallPlace(excursion.stack, room)
 
     def place_stack(self, thread: int, offset: int) -> None:
@@ -114,7 +114,7 @@ class CallStacks:
         self._calls[thread][-1].set_stack(offset)
 
     def end(self, thread: int) -> None:
-        """The innermost call is over."""
+        """End the innermost call."""
         calls = self._calls.get(thread)
         if not calls:
             return
@@ -123,7 +123,7 @@ class CallStacks:
             del self._calls[thread]
 
     def run(self, options: RunOptions) -> Stop | None:
-        """Go on with the call that is concerned, if any: of the wave, else the one begun last.
+        """Resume the call concerned, if any: that of the wave, otherwise the one that began last.
 
         Raises `DebuggerError` for a step of another wave: its group may need the one that is in a call.
         """

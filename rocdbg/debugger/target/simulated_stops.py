@@ -1,5 +1,4 @@
-"""What is asked of the simulator in its words, and its stops as a target's, with the signals that GDB would have
-for them."""
+"""Translates requests into the simulator's terms, and its stops into those of a target, with GDB's signals for them."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ _S_TRAP_SIZE = 4
 
 
 def run_options(request: Resume) -> RunOptions:
-    """A request in the simulator's words."""
+    """A request in the simulator's terms."""
     return RunOptions(
         stop_pcs=request.stop_addresses.difference(request.checks),
         wave=request.thread,
@@ -54,20 +53,22 @@ def run_options(request: Resume) -> RunOptions:
         alone=request.alone,
         budget=request.budget,
         checks=request.checks,
+        plan=request.plan,
+        steps=request.steps,
     )
 
 
 def on_host(
     watches: Iterable[WatchedMemory], host_bytes: Callable[[WatchedMemory], list[WatchedBytes]]
 ) -> tuple[list[WatchedBytes], list[WatchedMemory]]:
-    """Where watched memory is on the host, and for each piece of it, what it is of."""
+    """Where watched memory is on the host, and the owner of each piece."""
     watched = [(row, one) for one in watches for row in host_bytes(one)]
     return [row for row, _ in watched], [one for _, one in watched]
 
 
 def target_stop(stop: Stop, watched: Sequence[WatchedMemory] = ()) -> TargetStop:
-    """The stop for the engine, with the signal that GDB would have for it, and what it has touched of ``watched`` (that
-    of `on_host`)."""
+    """The stop for the engine, with GDB's signal for it, and the part of ``watched`` (from `on_host`) that it accessed.
+    """
     trap_pc: int | None = None
     if stop.kind is StopKind.EXCEPTION:
         trap_pc = stop.instruction_pc

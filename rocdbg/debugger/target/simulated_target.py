@@ -34,7 +34,7 @@ class SimTarget(DeviceState):
         self.kernel_title = kernel_title
         self._loaded = tuple(loaded)
         self.at_exit: Callable[[], None] | None = None
-        """Runs what is to be run before the code objects are unloaded; taken when the program is over."""
+        """Runs destructors before the code objects are unloaded; cleared when the program ends."""
 
     @property
     def runnable(self) -> SimTarget:
@@ -55,7 +55,7 @@ class SimTarget(DeviceState):
     def finished(self) -> bool:
         return self.dispatch.finished
 
-    # -- what there is
+    # -- contents
 
     def agents(self) -> Sequence[AgentInfo]:
         target = self.machine.target
@@ -98,7 +98,7 @@ class SimTarget(DeviceState):
 
     def waves(self) -> Sequence[WaveInfo]:
         waves = self.dispatch.waves
-        self._waves.update((wave.number, wave) for wave in waves)  # mostly they are asked for one by one now
+        self._waves.update((wave.number, wave) for wave in waves)  # mostly they are requested one by one
         return [self._info(self._calls.wave(wave.number) or wave) for wave in waves]
 
     def _find_wave(self, thread: int) -> Wave:
@@ -127,7 +127,7 @@ class SimTarget(DeviceState):
         return ExitInfo(self.dispatch.number, self.kernel_title, self.dispatch.instructions, expectations)
 
     def _leave(self) -> None:
-        """Run what is to be run at the end, once."""
+        """Run the destructors, once."""
         at_exit, self.at_exit = self.at_exit, None
         if at_exit is not None:
             at_exit()

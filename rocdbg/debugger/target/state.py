@@ -1,7 +1,8 @@
-"""What every target can tell: agents, queues, dispatches, waves, registers by DWARF number, memory by address space.
+"""State that every target provides: agents, queues, dispatches, waves, registers by DWARF number, memory by address
+space.
 
-A target knows no symbols, breakpoints' conditions or lines. What it can do beyond that it has as a capability:
-`Target.runnable` goes on, `Target.recording` goes back in time. One without shows a state that stays as it is.
+A target knows nothing about symbols, breakpoint conditions or lines. Anything else it can do is a capability:
+`Target.runnable` resumes, `Target.recording` goes back in time. A target without capabilities shows a fixed state.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Triple = tuple[int, int, int]
 
 
 class LoadedCodeObject(Struct, frozen=True):
-    """A code object and what was added to its file's addresses when it was loaded."""
+    """A code object and its load bias: what was added to its file's addresses when it was loaded."""
 
     code_object: CodeObject
     base: int
@@ -41,8 +42,9 @@ class AgentInfo(Struct, frozen=True):
 
 
 class QueueInfo(Struct, frozen=True):
-    """A queue of an agent: ``read`` and ``write`` are packet counts, ``size`` bytes at ``address``. ``error`` is the
-    word of `rocdbg.debugger.target.runnable.EXCEPTIONS`, or another, for what has put it into the error state."""
+    """A queue of an agent: ``read`` and ``write`` are packet counts, ``size`` bytes at ``address``. ``error`` names
+    what put it into the error state: a word of `rocdbg.debugger.target.runnable.EXCEPTIONS`, or another.
+    """
 
     agent: int
     number: int
@@ -56,7 +58,7 @@ class QueueInfo(Struct, frozen=True):
 
 
 class DispatchInfo(Struct, frozen=True):
-    """A kernel under way. Sizes are in work-items and bytes, addresses in the global space."""
+    """A kernel in progress. Sizes are in work-items and bytes, addresses in the global space."""
 
     agent: int
     queue: int
@@ -73,17 +75,16 @@ class DispatchInfo(Struct, frozen=True):
     completion_signal: int
     instructions: int
     entry: LoadedAddress = NOWHERE
-    """Where its waves begin."""
+    """The entry address of its waves."""
     groups_left: int = 0
-    """Workgroups that have not ended, those to come too."""
+    """Workgroups that have not ended, including those that have not begun."""
 
 
 class WaveInfo(Struct, frozen=True):
-    """A resident wave as it stands.
+    """The state of a resident wave.
 
-    ``used_lanes`` and ``exec_mask`` have one bit per lane; ``sgprs``, ``vgprs`` and ``agprs`` are how
-    many registers it has. ``workgroup_size`` is its own group's, smaller than ``full_workgroup`` at the
-    edge of the grid.
+    ``used_lanes`` and ``exec_mask`` have one bit per lane; ``sgprs``, ``vgprs`` and ``agprs`` count its registers.
+    ``workgroup_size`` is that of its own group, smaller than ``full_workgroup`` at the edge of the grid.
     """
 
     id: WaveId
@@ -101,7 +102,7 @@ class WaveInfo(Struct, frozen=True):
     grid: Triple = (0, 0, 0)
     full_workgroup: Triple = (0, 0, 0)
     instructions: int = 0
-    """How many it has executed."""
+    """How many instructions it has executed."""
     dispatch_waves: tuple[int, int] | None = None
     """The first thread number of its dispatch and how many waves that has; ``None`` where there is one dispatch."""
 
@@ -127,7 +128,7 @@ class WaveInfo(Struct, frozen=True):
 
 
 class Target(Protocol):
-    """Whatever runs the code, or holds what it left; addresses of code are global addresses as loaded."""
+    """Runs the code, or holds its final state; addresses of code are global addresses as loaded."""
 
     @property
     def architecture(self) -> Architecture:
@@ -135,18 +136,18 @@ class Target(Protocol):
 
     @property
     def runnable(self) -> Runnable | None:
-        """The capability to go on; ``None``: the state stays as it is."""
+        """The capability to run; ``None``: the state is fixed."""
 
     @property
     def recording(self) -> Recording | None:
-        """The capability to go to other positions in time; ``None``: there is only now."""
+        """The capability to go to other positions in time; ``None`` without it."""
 
     @property
     def finished(self) -> bool:
-        """Whether no waves are there any more and none will come."""
+        """Whether there are no more waves and none will come."""
 
     def code_objects(self) -> Sequence[LoadedCodeObject]:
-        """The code objects that are loaded now, in order of loading."""
+        """The currently loaded code objects, in order of loading."""
 
     def agents(self) -> Sequence[AgentInfo]:
         """The devices."""
@@ -155,7 +156,7 @@ class Target(Protocol):
         """The queues, in order of creation."""
 
     def dispatches(self) -> Sequence[DispatchInfo]:
-        """The dispatches under way."""
+        """The dispatches in progress."""
 
     def waves(self) -> Sequence[WaveInfo]:
         """The resident waves, in order of creation."""
@@ -164,7 +165,7 @@ class Target(Protocol):
         """The resident wave with this number. Raises `FocusError` when there is none."""
 
     def kernarg_address(self, thread: int) -> int:
-        """Where the arguments of a wave's dispatch are; 0: not known. Raises as `wave`."""
+        """The address of the arguments of a wave's dispatch; 0: not known. Raises as `wave`."""
 
     def read_register(self, thread: int, number: int) -> bytes:
         """The whole register with this DWARF number, little-endian; a VGPR has one dword per lane."""
@@ -189,16 +190,16 @@ class Target(Protocol):
     def write_memory(
         self, space: int, address: int, data: bytes, thread: int | None = None, lane: int | None = None
     ) -> None:
-        """As `read_memory`, the other way."""
+        """Write bytes; as `read_memory`."""
 
     def keep(self, data: bytes) -> int:
-        """Put bytes of the debugger's own into global memory, where functions find them until the program ends.
+        """Store the debugger's own bytes in global memory, where functions can access them until the program ends.
 
-        Gives the address. Raises `DebuggerError` where there is no room.
+        Returns the address. Raises `DebuggerError` if there is no room.
         """
 
     def generic_address(self, space: int, address: int) -> int | None:
-        """A place's address in the generic space; ``None`` for spaces that have no part of it."""
+        """A place's address in the generic space; ``None`` for spaces that are not part of it."""
 
     def is_generic(self, address: int) -> bool:
-        """Whether a plain number lies in an aperture: an address of the generic space that is none of the global."""
+        """Whether a plain number lies in an aperture: it is then a generic address, but not a global one."""

@@ -10,11 +10,11 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence, AbsentError, Address, Memory, MemoryStorage
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context
-from rocdbg.dwarf.encoding import assemble
-from rocdbg.dwarf.errors import EvaluationError, UndefinedValue
+from rocdbg.dwarf.errors import UndefinedValue
 from rocdbg.dwarf.info import Exprloc, Variable
 from rocdbg.dwarf.info.types import ArrayType, ClassType, Type
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
+from rocdbg.dwarf.reader import results
 from rocdbg.dwarf.storage import MemoryStorage as MemoryPlace
 from rocdbg.dwarf.storage import StorageKind
 
@@ -34,15 +34,7 @@ class LocationStorage(Struct, frozen=True):
         """
         if self.context is None or not self._holds_implicit_pointer(offset, size):
             return None
-        there = self.location.offset_by(8 * offset)
-        pointer = dwarf.evaluate(assemble(("deref_size", size)), self.context, "value", initial=(there,))
-        assert isinstance(pointer, dwarf.Value)
-        own = pointer.address_space if isinstance(pointer, dwarf.ImplicitPointerValue) else 0
-        if own and own != space:  # without DW_OP_LLVM_aspace_implicit_pointer none is named
-            raise EvaluationError(
-                f"an implicit pointer into address space {own:#x} cannot be dereferenced in address space {space:#x}"
-            )
-        return dwarf.dereference(pointer, self.context)
+        return results.pointed_to(self.context, self.location.offset_by(8 * offset), space, size, strict=False)
 
     def _holds_implicit_pointer(self, offset: int, size: int) -> bool:
         if not self.location.has_implicit_pointer:

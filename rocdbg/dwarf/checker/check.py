@@ -2,40 +2,61 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
+from rocdbg import work
 from rocdbg.dwarf.architecture import UNSPECIFIED, Architecture, architecture_by_name
 from rocdbg.dwarf.attribute_names import ATTRIBUTES, attribute_name
 from rocdbg.dwarf.cfi import FrameTable, parse_frames
+from rocdbg.dwarf.checker.operands import operand_problems
 from rocdbg.dwarf.checker.probe import Probe
 from rocdbg.dwarf.checker.rules import RULES, Finding
+from rocdbg.dwarf.checker.tables import (
+    augmentation_problem,
+    frame_problems,
+    index_problems,
+    is_indexed_by_the_extensions,
+)
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.decoding import decode
 from rocdbg.dwarf.errors import DwarfError, EvaluationError, IllFormed
-from rocdbg.dwarf.info.attribute_expressions import as_written
-from rocdbg.dwarf.info.attribute_values import Address, AttributeValue, Constant, Exprloc, Loclist
+from rocdbg.dwarf.info.attribute_expressions import as_written, written_list
+from rocdbg.dwarf.info.attribute_values import Address, AttributeValue, Constant, Exprloc, Loclist, Reference, Rnglist
+from rocdbg.dwarf.info.code_ranges import raw_ranges
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.errors import DebugInfoError
-from rocdbg.dwarf.info.name_index import read_name_indexes
+from rocdbg.dwarf.info.name_index import NameIndex, read_name_indexes
 from rocdbg.dwarf.info.scopes import Entity
 from rocdbg.dwarf.info.whereabouts import function_around
 from rocdbg.dwarf.reader import results
 from rocdbg.dwarf.reader.entry import Entry
 from rocdbg.dwarf.reader.file import DebugFile, DebugUnit
 from rocdbg.dwarf.reader.numbers import tag_name
+from rocdbg.dwarf.reader.prepared import first_expression
 from rocdbg.errors import Error
 
 __all__ = ["check"]
 
 _OBJECTS = (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.COMMON_BLOCK)
 _FUNCTIONS = (Tag.SUBPROGRAM, Tag.INLINED_SUBROUTINE, Tag.ENTRY_POINT)
-_AUGMENTATION = re.compile(r"(\[[^:\[\]]+:v\d+\.\d+(:[^\]]*)?\])*")
 _VENDOR_CODES = {row.code for row in ATTRIBUTES}
 _LAST_MEMORY_SPACE, _VENDOR_MEMORY_SPACES = 4, range(0x8000, 0x10000)
 _FILLS = (0x00, 0x11)
 _MOST_PLACES = 64
 """Entries of one list that are evaluated."""
+
+_OF_FUNCTIONS = {
+    At.RETURN_ADDR: _FUNCTIONS, At.FRAME_BASE: (Tag.SUBPROGRAM, Tag.ENTRY_POINT),
+    At.STATIC_LINK: (Tag.SUBPROGRAM, Tag.ENTRY_POINT),
+}
+"""Attributes that only functions have (A.3.3.5)."""
+_ADDRESS_ENCODING = 0x01
+"""DW_ATE_address."""
+
+_TYPES = ("typedef", "template_alias", "subrange", "generic_subrange")
+"""Tags of types whose names do not say so."""
+_FIRST_OF_VENDORS = 0x4080
 
 _Ask = Callable[[Entry, Probe], object]
 
@@ -52,6 +73,9 @@ class _Checker:
         self.file = file
         self.findings: list[Finding] = []
         self._known: set[tuple[str, str, int]] = set()
+        self._tags: dict[int, int] = {}
+        """Of all entries by their offsets."""
+        self._units: tuple[DebugUnit, ...] = ()
         self.architecture: Architecture = (
             architecture_by_name(file.architecture) if file.architecture is not None else UNSPECIFIED
         )
@@ -93,6 +117,8 @@ class _Checker:
     def damage(self, error: Error, entry: Entry | None = None, rule: str = "readable") -> None:
         """A finding about what cannot be read."""
         if isinstance(error, DebugInfoError):
+            if error.section == ".debug_info":
+                rule = "readable"
             self.add(rule, error.reason, error.section, error.offset or 0, entry)
         elif entry is not None:
             self.at_entry(rule, str(error), entry)
@@ -107,7 +133,12 @@ class _Checker:
         except Error as error:
             self.damage(error)
             units = ()
+        self._units = units
         for unit in units:
+            with suppress(Error):  # which is found where the unit is checked
+                self._tags |= {entry.offset: entry.die.tag for entry in unit.entries}
+        for unit in units:
+            work.unit()
             self._unit(unit)
         self._lines(units)
         self._names()
@@ -120,9 +151,13 @@ class _Checker:
         except Error as error:
             self.damage(error)
             return
-        if not _AUGMENTATION.fullmatch(augmentation):
-            self.at_entry("augmentation-format", f"'{augmentation}' has another form", unit.top)
+        words = augmentation_problem(augmentation) if augmentation.startswith("[") or not augmentation else (
+            f"'{augmentation}' has another form"
+        )
+        if words is not None:
+            self.at_entry("augmentation-format", words, unit.top)
         for entry in entries:
+            work.unit()
             try:
                 self._entry(entry)
             except Error as error:
@@ -130,17 +165,19 @@ class _Checker:
 
     def _entry(self, entry: Entry) -> None:
         die = entry.die
+        self._ranges(entry)
         for code in die.attributes:
             for value in die.attribute_values(code):
                 self._attribute(entry, code, value)
         if die.tag in _FUNCTIONS:
             self._static("lanes", entry, lambda: results.lanes(die))
             if results.has_iterations(die):
-                told = results.expression(die, (At.LLVM_LANES,))
+                told = first_expression(die, (At.LLVM_LANES,))
                 self._probe("iterations", entry, told, lambda entry, context: results.iterations(entry.die, context))
 
     def _attribute(self, entry: Entry, code: int, value: AttributeValue) -> None:
         self._vendor(entry, code, value)
+        self._standard(entry, code, value)
         if isinstance(value, Exprloc | Loclist) and not self._decodes(entry, code, value):
             return
         self._by_code(entry, code, value)
@@ -157,12 +194,57 @@ class _Checker:
                 entry,
             )
 
+    def _standard(self, entry: Entry, code: int, value: AttributeValue) -> None:
+        """What holds of an attribute wherever it is: its tag, what it refers to, files that it names."""
+        tag = entry.die.tag
+        if code in _OF_FUNCTIONS and tag not in _OF_FUNCTIONS[code]:
+            self.at_entry("attribute-tag", f"attribute {code:#x} is on {entry.tag}", entry)
+        elif isinstance(value, Reference) and code != At.SIBLING:
+            if value.offset not in self._tags:
+                self.at_entry("reference", f"attribute {code:#x} leads to {value.offset:#x}, where no entry is", entry)
+            elif code == At.TYPE and not _is_type(self._tags[value.offset]):
+                words = f"DW_AT_type leads to {tag_name(self._tags[value.offset])} at {value.offset:#x}"
+                self.at_entry("reference", words, entry)
+        elif code in (At.DECL_FILE, At.CALL_FILE) and isinstance(value, Constant):
+            self._source_file(entry, value.value)
+        elif code in (At.CALL_VALUE, At.CALL_DATA_VALUE, At.CALL_DATA_LOCATION, At.DATA_LOCATION) and isinstance(
+            value, Loclist
+        ):
+            rule = "data-location" if code == At.DATA_LOCATION else "call-site"
+            self.at_entry(rule, "it is a location list, not an operation expression", entry)
+
+    def _source_file(self, entry: Entry, number: int) -> None:
+        unit = entry.die.unit
+        try:
+            table = unit.line_table
+            header = table.header if table is not None else None
+        except Error:
+            return  # that is another finding
+        if header is None or (number == 0 and header.version < 5):
+            return
+        if not header.first_file <= number < header.first_file + len(header.files):
+            self.at_entry("source-file", f"file {number} is none of the {len(header.files)} of the line table", entry)
+
+    def _ranges(self, entry: Entry) -> None:
+        """Addresses of code: of a list, or from the first one to the last."""
+        die = entry.die
+        low, high, ranges = die.attribute(At.LOW_PC), die.attribute(At.HIGH_PC), die.attribute(At.RANGES)
+        try:
+            if isinstance(ranges, Rnglist):
+                for part in raw_ranges(die.unit, ranges.offset):
+                    if part[1] < part[0]:
+                        self.at_entry("range-list", f"a range ends at {part[1]:#x} and begins at {part[0]:#x}", entry)
+        except Error as error:
+            self.damage(error, entry, "range-list")
+        if isinstance(low, Address) and isinstance(high, Address) and high.value < low.value:
+            self.at_entry("range-list", f"its code ends at {high.value:#x} and begins at {low.value:#x}", entry)
+
     def _decodes(self, entry: Entry, code: int, value: Exprloc | Loclist) -> bool:
         """Whether an expression or all of a list are sequences of operations."""
         unit = entry.die.unit
         name = attribute_name(code, entry.tag, None, unit.dialect) or f"attribute {code:#x}"
         try:
-            what = as_written(value, unit)
+            what = written_list(value, unit) if isinstance(value, Loclist) else as_written(value, unit)
         except DwarfError as error:
             offset = value.offset if isinstance(value, Loclist) else 0
             section = value.section_name if isinstance(value, Loclist) else ".debug_info"
@@ -178,9 +260,14 @@ class _Checker:
                 )
             try:
                 decode(data, unit.dialect, address_size=unit.address_size, offset_size=unit.offset_size)
+                for words in operand_problems(data, unit, self._tags):
+                    good = False
+                    self.at_entry("operand", f"{name}: {words}", entry)
             except IllFormed as error:
                 good = False
                 self.at_entry("expression", f"{name}: {error.detail}", entry)
+            except Error as error:
+                self.damage(error, entry)
         return good
 
     def _by_code(self, entry: Entry, code: int, value: AttributeValue) -> None:
@@ -189,6 +276,8 @@ class _Checker:
         match code:
             case At.LOCATION if die.tag in _OBJECTS:
                 self._probe("location", entry, there, lambda entry, context: results.location(entry.die, context))
+            case At.RETURN_ADDR | At.FRAME_BASE | At.STATIC_LINK if die.tag not in _OF_FUNCTIONS[code]:
+                pass  # which is another finding
             case At.RETURN_ADDR:
                 self._probe("return-addr", entry, there, lambda entry, context: results.return_addr(entry.die, context))
             case At.FRAME_BASE:
@@ -204,6 +293,8 @@ class _Checker:
             case At.LLVM22_MEMORY_SPACE if isinstance(value, Constant):
                 if value.value > _LAST_MEMORY_SPACE and value.value not in _VENDOR_MEMORY_SPACES:
                     self.at_entry("memory-space", f"there is no memory space {value.value:#x}", entry)
+            case At.LLVM22_ADDRESS_SPACE if die.tag == Tag.BASE_TYPE and die.number(At.ENCODING) != _ADDRESS_ENCODING:
+                self.at_entry("address-space", "a base type that is no address has an address space", entry)
             case At.LLVM22_ADDRESS_SPACE if isinstance(value, Constant) and self.architecture is not UNSPECIFIED:
                 if self.architecture.address_space(value.value, die.unit.dialect) is None:
                     self.at_entry(
@@ -234,12 +325,16 @@ class _Checker:
 
     def _probe(self, rule: str, entry: Entry, value: Exprloc | Loclist | None, ask: _Ask) -> None:
         """Evaluate where the attribute says something; ill-formed is what is so with any contents of the program."""
+        if ("reference", *entry.die.unit.entries.where(entry.offset)) in self._known:
+            return  # what it is of cannot be known
         for pc in self._places(entry, value):
             broken: set[str] = set()
             for fill in _FILLS:
                 try:
                     ask(entry, Probe(self.architecture, pc, fill, 64))
                 except IllFormed as error:
+                    if error.attribute == "DW_AT_LLVM_lanes" and rule != "lanes":
+                        break  # which is found there
                     if _is_of_gcc(error, entry):
                         break
                     broken.add(error.detail)
@@ -268,18 +363,34 @@ class _Checker:
 
     def _lines(self, units: tuple[DebugUnit, ...]) -> None:
         for unit in units:
+            work.unit()
             try:
                 table = unit.raw.line_table
                 if table is not None:
-                    _ = table.header, table.sequences
+                    _ = table.sequences
+                    for words in table.header.problems:
+                        self.add("line-content", words, ".debug_line", table.offset, unit.top)
             except Error as error:
                 self.damage(error, None, "line-table")
 
     def _names(self) -> None:
         try:
-            read_name_indexes(self.file.info.entries.sections)
+            for index in read_name_indexes(self.file.info.entries.sections):
+                for words in index_problems(index, self._tags) if self._tags else ():
+                    self.add("name-index", words, ".debug_names", index.offset)
+                self._indexed(index)
         except Error as error:
             self.damage(error, None, "name-index")
+
+    def _indexed(self, index: NameIndex) -> None:
+        """Variables that the extensions want in a name index of their units (A.6.1.1.1)."""
+        known = {entry.die_offset for _, entry in index.items()}
+        for unit in self._units:
+            if unit.offset not in index.compile_units or unit.dialect == "llvm22":
+                continue
+            for entry in unit.entries:
+                if entry.offset not in known and is_indexed_by_the_extensions(entry.die):
+                    self.at_entry("name-index-variable", f"the name index lacks '{entry.name}'", entry)
 
     def _frames(self) -> None:
         sections: list[tuple[str, bytes, bool, int]] = []
@@ -290,6 +401,10 @@ class _Checker:
             sections.append((".eh_frame", self.file.eh_frame[0], True, self.file.eh_frame[1]))
         for name, content, is_eh, address in sections:
             self._frame_section(name, content, is_eh, address)
+            if not is_eh:
+                size = next((unit.address_size for unit in self._units), 8)
+                for offset, rule, words in frame_problems(content, size):
+                    self.add(rule, words, name, offset)
 
     def _frame_section(self, name: str, content: bytes, is_eh: bool, address: int) -> None:
         faults: list[DwarfError] = []
@@ -303,6 +418,7 @@ class _Checker:
             return tables[dialect]
 
         for fde in table_of("amd").fdes:
+            work.unit()
             scopes = self._scopes(fde.start)
             dialect = scopes[-1].die.unit.dialect if scopes else "amd"
             self._frame(table_of(dialect), fde.offset, fde.start, fde.end, name)
@@ -319,6 +435,7 @@ class _Checker:
         pc, looked = start, 0
         try:
             while pc < end and looked < _MOST_PLACES:
+                work.unit()
                 row = table.row(pc)
                 if row is None:
                     return
@@ -341,6 +458,12 @@ def _is_of_gcc(error: IllFormed, entry: Entry) -> bool:
     """Whether it is about types of operands in an expression of GCC's, which for AMD's GPUs mixes typed and generic
     values of 32 bits and means what their bits give."""
     return "type" in error.reason and entry.die.unit.producer.startswith("GNU ")
+
+
+def _is_type(tag: int) -> bool:
+    """Whether an entry of a tag can be a type; vendors' may."""
+    name = tag_name(tag)
+    return tag >= _FIRST_OF_VENDORS or name.endswith("_type") or name.removeprefix("DW_TAG_") in _TYPES
 
 
 def _member(entry: Entry, context: Probe) -> object:

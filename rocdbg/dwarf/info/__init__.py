@@ -1,6 +1,6 @@
 """Debug information of a code object: units, functions, scopes, variables, types, lines, names.
 
-``DebugInfo(sections)`` is the way in. Everything is read lazily, so that opening costs nothing and a
+``DebugInfo(sections)`` is the entry point. Everything is read lazily, so that opening costs nothing and a
 question about one function reads little more than that function. Addresses are link-time addresses of the
 code object.
 
@@ -11,7 +11,7 @@ code object.
         for variable in scope.variables:
             variable.name, str(variable.type), variable.location
 
-Expressions are handed out as bytes (``Exprloc``); ``rocdbg.dwarf`` evaluates them, in ``unit.dialect``.
+Expressions are returned as bytes (``Exprloc``); ``rocdbg.dwarf`` evaluates them, in ``unit.dialect``.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.info.errors import DebugInfoError, reraise
 from rocdbg.dwarf.info.forms import (
     FORMS,
@@ -30,7 +31,7 @@ class AttributeSpec(Struct, frozen=True):
 
 
 class Abbreviation(Struct, frozen=True):
-    """Shape of an entry: its tag, whether children follow, its attributes, and how to skip over those."""
+    """Shape of an entry: its tag, whether children follow, its attributes, and how to skip over its attributes."""
 
     tag: int
     has_children: bool
@@ -44,8 +45,8 @@ def read_abbreviations(
 ) -> dict[int, Abbreviation]:
     """The table at ``offset`` of ``.debug_abbrev``, by code, for units of the given parameters.
 
-    A truncated table, an unknown form or a code defined twice is a DebugInfoError, which is raised; where
-    ``pass_over`` does not do so, the table ends there.
+    A truncated table, an unknown form or a code defined twice raises a DebugInfoError; if ``pass_over`` suppresses it,
+    the table ends there.
     """
     table: dict[int, Abbreviation] = {}
     try:
@@ -63,6 +64,7 @@ def _read(
     pos = offset
     try:
         while True:
+            work.unit()
             start = pos
             code, pos = uleb(section, pos)
             if code == 0:

@@ -1,7 +1,7 @@
 """Every name that a program declares outside of functions, found piece by piece: for completion.
 
-The other indexes answer what a name stands for and read much of an entry; this one reads names alone, and can be left
-and gone on with, so that a prompt never waits for a big program.
+The other indexes find what a name refers to and read much of an entry; this one reads only names, and can be
+interrupted and resumed, so that a prompt never waits for a big program.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
@@ -21,7 +22,9 @@ from rocdbg.errors import Error
 
 
 class NameKind(Enum):
-    """What a name is of; of types the keyword before it. Symbols are those of the object file: of code, of data."""
+    """The kind of entity that has the name; for types, the keyword before it. The object file's symbols are of code or
+    of data.
+    """
 
     FUNCTION = "function"
     VARIABLE = "variable"
@@ -40,7 +43,7 @@ KINDS = {
     Tag.ENUMERATION_TYPE: NameKind.ENUM,
 }
 PAUSE = 16
-"""Entries between two pauses."""
+"""How many entries are read between two pauses."""
 WANTED = frozenset({Tag.SUBPROGRAM, Tag.VARIABLE, Tag.CONSTANT, *NAMED_TYPE_TAGS})
 
 
@@ -53,7 +56,7 @@ class DeclaredName(Struct, frozen=True):
 
 
 def all_names(entries: Entries) -> Iterator[DeclaredName | None]:
-    """The names, in order of the entries; ``None`` after some work. What is damaged is passed over."""
+    """Yields the names, in order of the entries, and ``None`` now and then as a pause. Damaged entries are skipped."""
     for unit in entries.units:
         try:
             for _ in unit.index.reading():
@@ -62,6 +65,7 @@ def all_names(entries: Entries) -> Iterator[DeclaredName | None]:
         except Error:
             continue
         for count, (offset, tag) in enumerate(zip(records.offsets, records.tags, strict=True)):
+            work.unit()
             if tag in WANTED:
                 try:
                     yield from _names_of(unit, offset, tag)
@@ -89,7 +93,7 @@ def _names_of(unit: Unit, offset: int, tag: int) -> Iterator[DeclaredName]:
         name = unit.entries.qualified((*around, die.name))
         kind = KINDS.get(tag, NameKind.TYPE)
         yield DeclaredName(name, kind, offset)
-        if unit.is_cxx and kind is not NameKind.TYPE:  # there a tag is a type's name
+        if unit.is_cxx and kind is not NameKind.TYPE:  # in C++ a tag is a type's name
             yield DeclaredName(name, NameKind.TYPE, offset)
     if tag == Tag.ENUMERATION_TYPE:
         scope = (*around, die.name) if unit.is_cxx and die.flag(At.ENUM_CLASS) and die.name is not None else around

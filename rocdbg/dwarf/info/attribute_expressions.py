@@ -23,11 +23,12 @@ _Clean = Callable[[bytes, str, int], bytes]
 
 
 class ExpressionReader:
-    """Reads the expressions of code for one processor ("gfx90a") in the form of the text, whatever their producer's.
+    """Reads expressions of code for one processor ("gfx90a") and returns them in the form of the text, whatever the
+    producer's form.
 
-    Addresses, also the ranges of location lists, are the file's: who evaluates adds the load bias
-    (`rocdbg.dwarf.context.Loaded`). What was read is kept. Raises `DwarfError` for lists that are damaged, and
-    for expressions that are where their producer's conventions ask for a closer look.
+    Addresses, including the ranges of location lists, are the file's: the evaluator adds the load bias
+    (`rocdbg.dwarf.context.Loaded`). Results are cached. Raises `DwarfError` for damaged lists, and for damaged
+    expressions if their producer's conventions require decoding them.
     """
 
     def __init__(self, target: str) -> None:
@@ -38,7 +39,7 @@ class ExpressionReader:
     def location(
         self, value: Exprloc | Loclist, unit: Unit, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> AnyExpression:
-        """Where an object of `size` bytes (None: not known) is, in waves of a size; `aggregate`: of a class, union or
+        """Where an object of `size` bytes (None: not known) is, for a wave size; `aggregate`: of a class, union or
         array type."""
         key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size, size, aggregate
         known = self._locations.get(key)
@@ -50,7 +51,7 @@ class ExpressionReader:
         )
 
     def frame_base(self, value: Exprloc | Loclist, unit: Unit, wave_size: int) -> AnyExpression:
-        """A function's DW_AT_frame_base, in waves of a size."""
+        """A function's DW_AT_frame_base, for a wave size."""
         key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size, None, False
         known = self._frame_bases.get(key)
         return self._read(self._frame_bases, key, value, unit.conventions.frame_base) if known is None else known
@@ -68,25 +69,36 @@ class ExpressionReader:
 
 
 def member_expression(value: Exprloc | Loclist, unit: Unit) -> AnyExpression:
-    """What leads from an object's location, on the initial stack, to a member or base class."""
+    """The expression that turns an object's location, on the initial stack, into that of a member or base class."""
     return _read(value, unit, unit.conventions.dialect, unit.conventions.member)
 
 
 def property_expression(value: Exprloc | Loclist, unit: Unit, *, is_location: bool) -> AnyExpression:
-    """What an attribute says of an object that DW_OP_push_object_address gives: a location, or else a number."""
+    """An attribute's expression about the object that DW_OP_push_object_address gives; its result is a location, or
+    else a number.
+    """
     conventions = unit.conventions
     return _read(value, unit, conventions.dialect, lambda data: conventions.property(data, is_location))
 
 
 def as_written(value: Exprloc | Loclist, unit: Unit) -> AnyExpression:
-    """An expression in the unit's own dialect: one that is not a location, or is to be shown."""
+    """An expression in the unit's own dialect, for one that is not a location or is only displayed."""
     return _read(value, unit, unit.dialect, lambda data: data)
 
 
 def _read(value: Exprloc | Loclist, unit: Unit, dialect: str, clean: Callable[[bytes], bytes]) -> AnyExpression:
     if isinstance(value, Exprloc):
         return Expression(clean(value.data), dialect)
-    entries = parse_location_list(
+    return LocationList([(low, high, clean(data)) for low, high, data in _entries(value, unit)], dialect)
+
+
+def written_list(value: Loclist, unit: Unit) -> LocationList:
+    """A location list with all its entries, those too that are empty or end before they begin."""
+    return LocationList(_entries(value, unit, keep_empty=True), unit.dialect)
+
+
+def _entries(value: Loclist, unit: Unit, keep_empty: bool = False) -> LocationList:
+    return parse_location_list(
         value.section,
         value.offset,
         version=unit.version,
@@ -94,5 +106,5 @@ def _read(value: Exprloc | Loclist, unit: Unit, dialect: str, clean: Callable[[b
         base_address=unit.base_address,
         debug_addr=unit.debug_addr,
         is_split=unit.is_split,
+        keep_empty=keep_empty,
     )
-    return LocationList([(low, high, clean(data)) for low, high, data in entries], dialect)

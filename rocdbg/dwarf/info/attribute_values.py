@@ -1,7 +1,7 @@
 """Attribute values of debugging information entries, tagged by their class.
 
-One small frozen record per class of DWARF 5 section 7.5.5. The forms are gone by then: an index
-into ``.debug_addr`` or ``.debug_str_offsets`` is already the address or the string.
+One small frozen record per class of DWARF 5 section 7.5.5. Forms are already resolved: an index into ``.debug_addr`` or
+``.debug_str_offsets`` is already the address or the string.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
 _WIDEST = 1024
-"""Bytes beyond which no size is one of a number."""
+"""The largest size of a number, in bytes."""
 
 
 class Address(Struct, frozen=True):
@@ -27,8 +27,8 @@ class Address(Struct, frozen=True):
 class Constant(Struct, frozen=True):
     """A constant. ``size`` is the form's size in bytes, None for LEB128 and implicit constants.
 
-    The fixed-size data forms carry no sign: ``value`` is unsigned then; ``signed_value(size)`` reads the
-    same bits as a signed number.
+    The fixed-size data forms have no sign, so ``value`` is then unsigned; ``signed_value(size)`` reads the same bits as
+    a signed number.
     """
 
     value: int
@@ -45,7 +45,7 @@ class Constant(Struct, frozen=True):
 
 
 class Block(Struct, frozen=True):
-    """A block of bytes that is not an expression (a constant value in memory order, for one)."""
+    """A block of bytes that is not an expression (for example a constant value in memory order)."""
 
     data: bytes
 
@@ -57,7 +57,7 @@ class Exprloc(Struct, frozen=True):
 
 
 class String(Struct, frozen=True):
-    """A string, decoded as UTF-8 (bytes that are none survive as surrogate escapes)."""
+    """A string, decoded as UTF-8 (invalid bytes are kept as surrogate escapes)."""
 
     value: str
 
@@ -81,7 +81,7 @@ class TypeSignature(Struct, frozen=True):
 
 
 class SupplementaryReference(Struct, frozen=True):
-    """A reference into a supplementary object file that is not there."""
+    """A reference into a supplementary object file that is missing."""
 
     offset: int
 
@@ -120,4 +120,4 @@ AttributeValue: TypeAlias = (
 """The value of an attribute."""
 
 Location: TypeAlias = Exprloc | Loclist | Constant | Block | String | Address
-"""What says where or what a variable is: an expression, a list of them, or a constant value."""
+"""The attribute that gives a variable's location or value: an expression, a location list, or a constant value."""

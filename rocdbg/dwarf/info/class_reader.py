@@ -20,7 +20,7 @@ _PLUS_UCONST = 0x23
 
 
 def read_class_body(types: TypeReader, die: Die) -> ClassBody:
-    """What is between the braces of the class at ``die``, in source order."""
+    """The contents of the class body at ``die``, in source order."""
     default = Access.PRIVATE if die.tag == Tag.CLASS_TYPE else Access.PUBLIC
     members: list[Member] = []
     bases: list[BaseClass] = []

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 
 def after_prologue(rows: list[LineRow], entry: FileAddress, start: FileAddress) -> FileAddress:
-    """Address behind the prologue of a function with these rows that is entered at ``entry`` and begun at ``start``.
+    """Address after the prologue of a function with these rows that is entered at ``entry`` and whose execution begins
+    at ``start``.
 
-    Where the compiler marked the end of the prologue, that is it. Else it is the address of the second
-    line: the first row after the entry's that has a line (GDB's rule, which works since compilers write
-    one row for the opening and one for the first statement). With one line only there is no telling, and
-    it is the start. Where the prologue ends before the start there is none.
+    If the compiler marked the end of the prologue, that is the address. Otherwise it is the address of the second line:
+    the first row after the entry's that has a line (GDB's rule, which works because compilers write one row for the
+    opening brace and one for the first statement). If there is only one line, it is the start. If the prologue would
+    end before the start, there is none.
     """
     marked = [row.address for row in rows if row.prologue_end and row.address >= entry]
     if marked:
@@ -30,7 +31,7 @@ def after_prologue(rows: list[LineRow], entry: FileAddress, start: FileAddress) 
 
 
 def function_locations(info: DebugInfo, function: Function) -> list[CodeLocation]:
-    """Behind the prologue of the function's own code, and the entry of each inlined instance."""
+    """The address after the prologue of the function's own code, and the entry of each inlined instance."""
     found = []
     address = info.breakpoint_address(function)
     if address is not None:
@@ -61,13 +62,13 @@ def line_locations(info: DebugInfo, files: set[SourceFile], line: int) -> list[C
 
 
 def _code_of(info: DebugInfo, address: FileAddress) -> Scope | None:
-    """The function or inlined instance whose own code is at an address: one location goes to each."""
+    """The function or inlined instance whose own code is at an address: each gets one location."""
     scopes = info.scopes_at(address)
     return next((scope for scope in scopes if isinstance(scope, Function | InlinedSubroutine)), None)
 
 
 def _is_skipped(info: DebugInfo, scope: Scope | None, address: FileAddress) -> bool:
-    """Whether code is in front of where its function begins."""
+    """Whether code precedes the start of its function."""
     if not isinstance(scope, Function) or scope.entry_pc is None:
         return False
     return scope.entry_pc <= address < info.starts(scope.entry_pc)

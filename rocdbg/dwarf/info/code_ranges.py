@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from rocdbg import work
 from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.attribute_values import Address, Constant, Rnglist
 from rocdbg.dwarf.info.constants import At
@@ -35,7 +36,7 @@ class Entry:
 def ranges_of(die: Die) -> tuple[AddressRange, ...]:
     """The code of an entry, in the order given; empty when it has none, or when the linker dropped it.
 
-    Raises DebugInfoError for a damaged range list, unless damage is passed over: what comes before it is given then.
+    Raises DebugInfoError for a damaged range list, unless damage is passed over: then returns the ranges before it.
     """
     value = die.attribute(At.RANGES)
     if isinstance(value, Rnglist):
@@ -64,9 +65,14 @@ def _is_tombstone(address: int, unit: Unit) -> bool:
     return address >= (1 << (8 * unit.address_size)) - 2 or not unit.entries.is_live(address)
 
 
+def raw_ranges(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
+    """The ranges of the list at ``offset`` as they are written, those that are empty or end before they begin too."""
+    return _read_rnglist(unit, offset) if unit.version >= 5 else _read_ranges(unit, offset)
+
+
 def read_ranges(unit: Unit, offset: int) -> Iterator[AddressRange]:
     """The non-empty ranges of the list at ``offset`` of the unit's range section."""
-    raw = _read_rnglist(unit, offset) if unit.version >= 5 else _read_ranges(unit, offset)
+    raw = raw_ranges(unit, offset)
     limit = 1 << (8 * unit.address_size)
     for low, high in raw:
         if limit > high > low and not _is_tombstone(low, unit):
@@ -79,6 +85,7 @@ def _read_ranges(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
     base = unit.base_address
     select_base = (1 << (8 * size)) - 1
     for pos in range(offset, offset + 2 * size * _MOST_RANGES, 2 * size):
+        work.unit()
         low = sections.number(".debug_ranges", pos, size)
         high = sections.number(".debug_ranges", pos + size, size)
         if low == 0 and high == 0:
@@ -110,6 +117,7 @@ def _read_rnglist(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
 
     try:
         for _ in range(_MOST_RANGES):
+            work.unit()
             kind = data[pos]
             pos += 1
             match kind:

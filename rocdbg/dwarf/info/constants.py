@@ -1,6 +1,6 @@
 """The numbers of DWARF that this package acts on (DWARF 5 section 7, and vendor codes).
 
-Only codes with a meaning here are listed; other attributes are served by number. Names and meanings of the
+Only codes that the package interprets are listed; other attributes can be read by number. Names and meanings of the
 heterogeneous vendor attributes per dialect live in the attribute table of ``rocdbg.dwarf``.
 """
 
@@ -168,7 +168,7 @@ class At:
     LLVM_LANE_PC: Final = 0x3E0B
     LLVM_VECTOR_SIZE: Final = 0x3E0C
     AMD_MEMORY_SPACE: Final = 0x3E0D
-    """Of AMD's compilers up to those made of LLVM 21."""
+    """Used by AMD's compilers based on LLVM up to 21."""
     LLVM22_MEMORY_SPACE: Final = 0x3E0F
     LLVM22_ADDRESS_SPACE: Final = 0x3E10
     LLVM22_LANES: Final = 0x3E11

@@ -30,29 +30,28 @@ class DebugInfo:
     """Debug information of one code object, read lazily.
 
     ``sections`` maps section names (``".debug_info"``) to their bytes, relocated and uncompressed; missing
-    sections are empty. Opening reads nothing; the first question about a name or an address makes a quick
-    pass over the entries of the units it concerns. Addresses are those of the file: subtract the load bias
-    first.
+    sections are empty. Opening reads nothing; the first question about a name or an address makes a quick pass over the
+    entries of the units concerned. Addresses are those of the file: subtract the load bias first.
 
     ``address_sizes`` gives the size in bytes of pointers into DWARF address spaces where it differs from the
     unit's address size, since compilers do not write it down; by default it is taken from ``architecture``, a
     name in the registry of ``rocdbg.dwarf.architecture`` (unknown ones have no other sizes). ``code`` lists the
     address ranges of the object's code; with it, what the linker dropped (left at address 0) is recognised.
-    ``split_files`` finds the objects and packages that skeleton units stand for (DWARF 5 section 7.3.2),
+    ``split_files`` finds the objects and packages to which skeleton units refer (DWARF 5 section 7.3.2),
     ``supplement`` gives the sections of the supplementary file (section 7.3.6).
 
-    All methods raise ``DebugInfoError`` for debug information that is damaged where they have to read it. With
-    ``report`` that is given what is damaged instead, and the rest is used: an attribute that cannot be read counts as
-    absent, a list or table ends where the damage begins.
+    All methods raise ``DebugInfoError`` if the debug information that they have to read is damaged. With ``report``,
+    damage is reported to it instead and the rest is used: an attribute that cannot be read counts as absent, and a list
+    or table ends where the damage begins.
 
     Names are matched as in GDB. A name may be plain (``add``), partly or wholly qualified (``S<float,
     3>::get``, ``ns::add``; ``::add`` only at global scope), a linkage name, and may leave out template
     arguments (``kern`` finds ``kern<2>`` and ``kern<3>``) or give parameter types (``add(int, int)``).
     White space does not matter.
 
-    ``starts`` gives where execution begins of a function that is entered at an address, if what comes first is for
-    other machines: breakpoints go behind it. ``target`` names the processor of the code ("gfx90a"), which says what
-    producers mean by some of their expressions.
+    ``starts`` gives the address where a function entered at an address begins execution, if the code before it is for
+    other machines: breakpoints are placed after it. ``target`` names the processor of the code ("gfx90a"), which
+    determines what producers mean by some of their expressions.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class DebugInfo:
         self.starts = starts
         self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
         self._scopes_at: dict[FileAddress, tuple[Scope, ...]] = {}
-        """What was asked for last: lanes stand at few places, and functions may have thousands of blocks."""
+        """The latest results: lanes are at few addresses, and functions may have thousands of blocks."""
 
     # Units and entries
 
@@ -91,7 +90,7 @@ class DebugInfo:
 
     @property
     def entries(self) -> Entries:
-        """The entries behind it, for those who write them again."""
+        """The underlying entries, for code that rewrites them."""
         return self._entries
 
     def die(self, offset: int) -> Die:
@@ -101,12 +100,11 @@ class DebugInfo:
     # Functions
 
     def functions_named(self, name: str) -> list[Function]:
-        """All functions ``name`` stands for, those that were only inlined included; empty when there are
-        none."""
+        """All functions that ``name`` matches, including those that were only inlined; empty when there are none."""
         return self._functions.named(name)
 
     def functions_matching(self, pattern: str | re.Pattern[str] = "") -> list[Function]:
-        """Functions whose ``qualified_name`` the regular expression is found in, sorted by it."""
+        """Functions whose ``qualified_name`` contains a match of the regular expression, sorted by that name."""
         return self._functions.matching(pattern)
 
     def function_at(self, pc: FileAddress) -> Function | None:
@@ -134,7 +132,7 @@ class DebugInfo:
     def inline_frames_at(self, pc: FileAddress) -> tuple[InlinedSubroutine, ...]:
         """The inlined calls around ``pc``, innermost first.
 
-        The innermost virtual frame is at ``line_at(pc)``; the frame that element k was called from is at its
+        The innermost virtual frame is at ``line_at(pc)``; the frame that called element k is at its
         ``call_file``:``call_line``.
         """
         return tuple(scope for scope in self.scopes_at(pc) if isinstance(scope, InlinedSubroutine))
@@ -146,7 +144,7 @@ class DebugInfo:
         return self._variables.named(name)
 
     def global_variables_matching(self, pattern: str | re.Pattern[str] = "") -> list[Variable]:
-        """Global variables whose qualified name the regular expression is found in, sorted by it."""
+        """Global variables whose qualified name contains a match of the regular expression, sorted by that name."""
         return self._variables.matching(pattern)
 
     # Types
@@ -160,8 +158,9 @@ class DebugInfo:
         return self._types.named(name)
 
     def types_matching(self, pattern: str | re.Pattern[str] = "", by_unit: bool = False) -> list[Type]:
-        """Named types whose qualified name the regular expression is found in, sorted by it; each once, or once
-        for each unit."""
+        """Named types whose qualified name contains a match of the regular expression, sorted by that name; each once,
+        or once for each unit.
+        """
         return self._types.matching(pattern, by_unit)
 
     def is_of_unit(self, type: Type, unit: Unit) -> bool:
@@ -171,7 +170,7 @@ class DebugInfo:
     def declared_at(self, type: Type) -> tuple[SourceFile | None, int | None, bool]:
         """The file and line of a named type's declaration, and whether its unit is C++.
 
-        A type without one, as those of the language are, is of its unit's primary file.
+        A type without a declaration, such as a built-in type of the language, belongs to its unit's primary file.
         """
         if type.offset is None:
             return None, None, False
@@ -189,7 +188,7 @@ class DebugInfo:
         return self._types.definition(type)
 
     def declared_names(self) -> Iterator[DeclaredName | None]:
-        """The names of all functions, variables, types and enumerators, one by one; ``None`` after each entry."""
+        """Yields the names of all functions, variables, types and enumerators, and ``None`` after each entry."""
         return all_names(self._entries)
 
     # Lines
@@ -212,7 +211,7 @@ class DebugInfo:
         return sorted(files.values(), key=lambda file: (file.path, file.name))
 
     def files_named(self, name: str) -> list[SourceFile]:
-        """The files ``name`` stands for (see ``SourceFile.matches``)."""
+        """The files that ``name`` matches (see ``SourceFile.matches``)."""
         last = PurePosixPath(name).name
         found = {*self._files_by_word.get(last, ()), *self._files_by_word.get(name, ())}
         files = self.source_files
@@ -220,7 +219,7 @@ class DebugInfo:
 
     @remembered
     def _files_by_word(self) -> dict[str, list[int]]:
-        """Which of the source files have a path that ends so, or are called so."""
+        """The source files whose path ends with the name, or whose name it is."""
         found: dict[str, list[int]] = {}
         for index, file in enumerate(self.source_files):
             for word in {file.basename, file.name}:
@@ -271,7 +270,8 @@ class DebugInfo:
     # Breakpoints
 
     def addresses_of(self, file: str | SourceFile, line: int) -> list[CodeLocation]:
-        """Where GDB puts the breakpoints for ``file:line``, by address; empty when no code is there or below.
+        """Where GDB puts the breakpoints for ``file:line``, by address; empty when neither this line nor a later one
+        has code.
 
         Statement starts of that line, else of the next line of the file that has any
         (``CodeLocation.line`` tells which). One location per function or inlined instance, its lowest

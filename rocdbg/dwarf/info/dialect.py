@@ -20,11 +20,11 @@ _LOCATION_FORMS = (0x17, 0x18, 0x22)
 def unit_dialect(unit: Unit) -> str:
     """``"llvm22"`` without an augmentation string; else ``"amd"`` or ``"proposal2020"``.
 
-    Both of the latter announce themselves as ``[amdgpu:v0.0]``, AMD's compilers also as ``[llvm:v0.0]``. The
-    proposal of 2020 has operations of one byte (0xe1 to 0xec) where later text has a prefix, so the unit's
-    expressions tell: the first one that can be decoded in only one of the two decides, and without any it is
-    ``"amd"``. A unit that has the proposal's lane attributes but forgets to announce itself is looked at in
-    the same way.
+    Units of both latter dialects have the augmentation ``[amdgpu:v0.0]``, those of AMD's compilers also
+    ``[llvm:v0.0]``. The 2020 proposal has one-byte operations (0xe1 to 0xec) where the later text has a prefix, so the
+    unit's expressions distinguish them: the first one that can be decoded in only one of the two dialects decides;
+    without any the dialect is ``"amd"``. A unit that has the proposal's lane attributes but no augmentation is examined
+    in the same way.
     """
     announced = any(vendor in unit.augmentation for vendor in ("[amd", "[llvm:"))
     if not announced and not _has_lane_attributes(unit):

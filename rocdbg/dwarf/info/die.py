@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rocdbg import work
 from rocdbg.dwarf.info.abbrev import Abbreviation
 from rocdbg.dwarf.info.attribute_values import (
     AttributeValue,
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 
 _NOTHING = Abbreviation(0, False, (), ())
 _LONGEST_CHAIN = 16
-"""Steps of specification and abstract origin; real ones have at most three."""
+"""Limit on steps through specifications and abstract origins; real entries need at most three."""
 
 
 class Die:
     """An entry: tag, attributes, children.
 
-    ``offset`` is its position in ``.debug_info``, ``tag`` a DW_TAG_* number (``constants.Tag``). Entries
-    are equal when they are the same entry of the same object.
+    ``offset`` is its position in ``.debug_info``, ``tag`` a DW_TAG_* number (``constants.Tag``). Entries compare equal
+    if they are the same entry of the same object.
     """
 
     def __init__(self, unit: Unit, offset: int) -> None:
@@ -53,7 +54,9 @@ class Die:
 
     @cached_property
     def _start(self) -> tuple[Abbreviation, int]:
-        """Abbreviation, position of the first attribute; of damage that is passed over an entry without anything."""
+        """Abbreviation and position of the first attribute; for a damaged entry that is passed over, those of an empty
+        one.
+        """
         try:
             return self._read_start()
         except DebugInfoError as error:
@@ -84,7 +87,8 @@ class Die:
 
     @cached_property
     def _parsed(self) -> tuple[dict[int, tuple[int, Raw]], int]:
-        """Form and raw value by attribute, and the position behind the attributes."""
+        """Form and raw value by attribute, and the position after the attributes."""
+        work.unit()
         abbreviation, pos = self._start
         unit = self.unit
         data = unit.entries.data
@@ -113,7 +117,7 @@ class Die:
         return values, pos
 
     def raw_attribute(self, code: int) -> Raw | None:
-        """The value of an attribute before its form is resolved (an index stays one); None when absent."""
+        """The value of an attribute before its form is resolved (an index remains an index); None when absent."""
         entry = self._parsed[0].get(code)
         return None if entry is None else entry[1]
 
@@ -135,14 +139,14 @@ class Die:
             return None
 
     def attribute_values(self, code: int) -> list[AttributeValue]:
-        """All values under that code, in order: the extensions have two attributes with one (A.7.5.4)."""
+        """All values under that code, in order: the extensions have two attributes with the same code (A.7.5.4)."""
         first = self.attribute(code)
         more = [self._converted(code, form, raw) for at, form, raw in self._repeated if at == code]
         return [value for value in (first, *more) if value is not None]
 
     @property
     def attributes(self) -> dict[int, AttributeValue]:
-        """All attributes by code; of a code that is there more than once, the first."""
+        """All attributes by code; if a code occurs more than once, its first attribute."""
         found = ((code, self._converted(code, form, raw)) for code, (form, raw) in self._parsed[0].items())
         return {code: value for code, value in found if value is not None}
 
@@ -186,7 +190,7 @@ class Die:
         return entries.die(value.offset)
 
     def origins(self) -> Iterator[Die]:
-        """This entry, then those its specification and abstract origin lead to.
+        """This entry, then those to which its specification and abstract origin lead.
 
         Raises DebugInfoError for a chain that does not end.
         """
@@ -231,7 +235,7 @@ class Die:
 
     @property
     def is_readable(self) -> bool:
-        """Whether the entry and all below it can be read; damage is passed over, if that is what is done with it."""
+        """Whether the entry and all below it can be read; damage that is not passed over is raised."""
         try:
             return self.end > self.offset
         except DebugInfoError as error:
@@ -240,7 +244,7 @@ class Die:
 
     @cached_property
     def end(self) -> int:
-        """Position behind the entry and everything below it."""
+        """Position after the entry and everything below it."""
         values, pos = self._parsed
         if not self.has_children:
             return pos

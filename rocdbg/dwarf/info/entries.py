@@ -25,19 +25,18 @@ from rocdbg.dwarf.info.whereabouts import whose
 from rocdbg.errors import Error, remembered
 
 _LONGEST_NAMES = 256 << 20
-"""Characters of all qualified names that are made of one object's entries."""
+"""Limit on the characters of all qualified names built for one object's entries."""
 
 
 class Entries:
     """Units and their entries.
 
-    ``data`` is ``.debug_info`` with ``.debug_types`` behind it, and the same of split objects and of the
-    supplementary file, so that one offset names any entry; ``where`` tells which section an offset is in.
-    ``address_sizes`` gives the pointer size of DWARF
-    address spaces whose pointers are not as wide as the unit's addresses; ``code``, if given, is where
-    code can be: what is elsewhere was dropped by the linker.
-    ``target`` is the processor that its expressions are for. With ``report`` damage is given to it and passed over;
-    otherwise it is raised.
+    ``data`` is ``.debug_info`` followed by ``.debug_types``, then the same sections of split objects and of the
+    supplementary file, so that one offset identifies any entry; ``where`` gives the section of an offset.
+    ``address_sizes`` gives the pointer size of DWARF address spaces whose pointers are not as wide as the unit's
+    addresses; ``code``, if given, is where code can be: the linker dropped anything elsewhere. ``target`` is the
+    processor that its expressions are for. With ``report``, damage is reported to it and passed over; otherwise it is
+    raised.
     """
 
     def __init__(
@@ -54,7 +53,7 @@ class Entries:
         self._abbreviations: dict[tuple[Sections, int, int, int, int], dict[int, Abbreviation]] = {}
         self._line_tables: dict[tuple[Sections, int], LineTable] = {}
         self.scope_names: dict[int, tuple[str, ...]] = {}
-        """By entry: the names of the namespaces and classes around what is in it."""
+        """By entry: the names of the namespaces and classes that enclose its children."""
         self._qualified_size = 0
         self._report = report
         self._is_naming = False
@@ -65,7 +64,7 @@ class Entries:
         return self._report is not None
 
     def pass_over(self, error: DebugInfoError, die: Die | None = None, code: int | None = None) -> None:
-        """Report what is damaged, and the attribute of an entry that it makes unusable; raise it if nobody listens."""
+        """Report damage, and the attribute of an entry that it makes unusable; raises it if there is no ``report``."""
         if self._report is None:
             raise error
         if die is None or code is None:
@@ -82,7 +81,7 @@ class Entries:
             self._report(fault)
 
     def qualified(self, names: tuple[str, ...]) -> str:
-        """Names as one, ``ns::S::f``. All together are bounded: each may have a long one in it."""
+        """The names joined into one: ``ns::S::f``. Their total length is bounded, as each may contain a long name."""
         text = "::".join(names)
         self._qualified_size += len(text)
         if self._qualified_size > _LONGEST_NAMES:
@@ -111,7 +110,7 @@ class Entries:
 
     @remembered
     def listed_names(self) -> dict[int, list[str]]:
-        """The names of entries by offset, as far as an index of the compiler's tells them (``.debug_names``)."""
+        """The names of entries by offset, as far as the compiler's index gives them (``.debug_names``)."""
         try:
             return names_of_entries(self.sections, {unit.offset for unit in self.units})
         except DebugInfoError as error:
@@ -142,7 +141,7 @@ class Entries:
         return UnitParts(self, self._split_files)
 
     def alone(self, sections: Sections) -> Entries:
-        """The entries of some sections without those of any other object."""
+        """The entries of the given sections, without those of any other object."""
         return Entries(sections, self._given_sizes, self._architecture, self.code, target=self.target)
 
     def where(self, offset: int) -> tuple[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg import work
 from rocdbg.dwarf.info.forms import INDIRECT as INDIRECT_FORM
 from rocdbg.dwarf.info.forms import (
     SKIP_BLOCK,
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
 _LARGE = 512
-"""Bytes of a list of children from which on its end is remembered: lists may be in each other."""
+"""The end of a list of children at least this many bytes long is cached, because lists may be nested."""
+_SLICE = 1 << 14
+"""Bytes between two checks for a request to stop."""
 
 
 def skip_attributes(unit: Unit, pos: int, steps: tuple[int, ...]) -> int:
-    """Position behind attributes whose compiled skip program is ``steps``. Raises IndexError at the data's
+    """Position after attributes whose compiled skip program is ``steps``. Raises IndexError at the data's
     end."""
     data = unit.entries.data
     other = False
@@ -53,9 +56,9 @@ def skip_attributes(unit: Unit, pos: int, steps: tuple[int, ...]) -> int:
 
 
 def subtree_end(unit: Unit, pos: int) -> int:
-    """Position behind the list of children (and all below them) that starts at ``pos``.
+    """Position after the list of children (and all below them) that starts at ``pos``.
 
-    A list that the unit ends without a null entry ends with the unit. Raises DebugInfoError for entries that
+    A list without a null entry ends at the end of the unit. Raises DebugInfoError for entries that
     cannot be read.
     """
     data, end, table, ends = unit.entries.data, unit.end, unit.abbreviations, unit.subtree_ends
@@ -63,9 +66,13 @@ def subtree_end(unit: Unit, pos: int) -> int:
     if known is not None:
         return known
     open_lists = [pos]
+    look = pos
     try:
         while pos < end:
             start = pos
+            if pos >= look:
+                work.unit()
+                look = pos + _SLICE
             code = data[pos]
             pos += 1
             if code == 0:

@@ -1,4 +1,4 @@
-"""What an entry says as a number or a value, under whichever attribute its producer says it."""
+"""Numbers and values of an entry, from whichever attribute its producer uses for them."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def constant_value(die: Die) -> Location | None:
 
 
 def vendor_number(die: Die, codes: tuple[int, ...]) -> int | None:
-    """The first of several vendor codes that is there as a constant."""
+    """The first of several vendor codes that is present as a constant."""
     return next((value for value in (die.number(code) for code in codes) if value is not None), None)

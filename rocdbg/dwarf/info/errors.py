@@ -21,5 +21,5 @@ class DebugInfoError(Error):
 
 
 def reraise(error: DebugInfoError) -> None:
-    """What is done with damage where nothing else is said."""
+    """The default handling of damage: raise it."""
     raise error

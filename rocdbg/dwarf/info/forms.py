@@ -1,6 +1,6 @@
 """Attribute forms: how many bytes each takes, and how its raw value is read (DWARF 5 section 7.5.6).
 
-One table says what a form consists of; skipping and reading both follow it. A raw value is an int
+One table describes each form; skipping and reading both follow it. A raw value is an int
 (numbers, offsets, indices, flags), or bytes (blocks and in-line strings).
 """
 
@@ -136,7 +136,7 @@ else."""
 
 
 _LONGEST_LEB: Final = 256
-"""Bits after which a LEB128 is taken for damage; no producer writes numbers beyond 128 bits."""
+"""A LEB128 with more bits counts as damage; no producer writes numbers beyond 128 bits."""
 
 
 def uleb(data: bytes, pos: int) -> tuple[int, int]:
@@ -190,7 +190,7 @@ def raw_reader(form: int, version: int, address_size: int, offset_size: int) -> 
     if size is not None:
         return _fixed_reader(size)
     if shape is Shape.INDIRECT:
-        raise KeyError(form)  # carries its form in the data: the entry's reader deals with it
+        raise KeyError(form)  # its form is in the data: the entry's reader handles it
     return _READERS[shape]
 
 
@@ -270,7 +270,7 @@ def skip_steps(forms: list[int], version: int, address_size: int, offset_size: i
 
 
 def read_indirect(data: bytes, pos: int) -> tuple[int, int]:
-    """The form an DW_FORM_indirect stands for: form, position of its value. Raises DebugInfoError if
+    """The form to which a DW_FORM_indirect refers, and the position of its value. Raises DebugInfoError if
     unusable."""
     form, after = uleb(data, pos)
     if form not in FORMS or form in (INDIRECT, IMPLICIT_CONST):

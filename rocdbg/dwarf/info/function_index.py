@@ -21,7 +21,7 @@ from rocdbg.dwarf.info.unit import Unit
 
 
 class FunctionIndex:
-    """Functions, units made known one by one as addresses ask for them, all at once for names."""
+    """Functions; units are indexed one by one as addresses require them, and all at once for names."""
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
@@ -65,8 +65,9 @@ class FunctionIndex:
         return [function for unit in self._entries.units for function in self.of_unit(unit)]
 
     def _is_inlined(self, die: Die) -> bool:
-        """Whether an entry without code has inlined instances, though it does not say so: in GCC's link-time
-        optimisation it was written before that was decided."""
+        """Whether an entry without code has inlined instances although it does not say so: in GCC's link-time
+        optimisation it was written before inlining was decided.
+        """
         return isinstance(die.unit.conventions, Gcc) and die.offset in self._origins
 
     @cached_property
@@ -79,7 +80,7 @@ class FunctionIndex:
 
     @cached_property
     def _by_base(self) -> dict[str, list[Function]]:
-        """By last link of the name, without template arguments."""
+        """By the last component of the name, without template arguments."""
         table: dict[str, list[Function]] = defaultdict(list)
         for function in self.all:
             if function.name is not None:
@@ -95,7 +96,7 @@ class FunctionIndex:
         return table
 
     def named(self, name: str) -> list[Function]:
-        """The functions a name as typed stands for, in order of address, those without code last."""
+        """The functions that a name as typed matches, in order of address; those without code come last."""
         query = parse_name(name)
         base = query.components[-1].base
         listed = self._named.is_usable
@@ -119,7 +120,7 @@ class FunctionIndex:
 
     @cached_property
     def _entry_points(self) -> list[EntryPoint]:
-        """Other entries to the subprograms of all units, which are found by name, not by address."""
+        """Additional entry points of the subprograms of all units, which are found by name, not by address."""
         return [
             EntryPoint(Die(unit, offset))
             for unit in self._entries.units
@@ -134,7 +135,7 @@ class FunctionIndex:
         return [function for unit, offsets in by_unit.items() for function in self._select(unit, offsets)]
 
     def matching(self, pattern: str | re.Pattern[str]) -> list[Function]:
-        """The functions whose qualified name the pattern is found in, by name."""
+        """The functions whose qualified name contains a match of the pattern, by name."""
         search = re.compile(pattern).search
         found = [
             (function.qualified_name, function.low_pc or 0, number, function)
@@ -147,7 +148,7 @@ class FunctionIndex:
 
     @cached_property
     def _unit_ranges(self) -> tuple[list[tuple[AddressRange, Unit]], list[Unit]]:
-        """Ranges of the units that have some, by address; and the other compile units."""
+        """Ranges of the units that have ranges, by address; and the other compile units."""
         ranges: list[tuple[AddressRange, Unit]] = []
         others: list[Unit] = []
         for unit in self._entries.units:
@@ -160,8 +161,9 @@ class FunctionIndex:
         return sorted(ranges, key=lambda entry: entry[0]), others
 
     def units_at(self, pc: int) -> list[Unit]:
-        """The units that may have code at ``pc``: those that say so, then those that say nothing about
-        their code (beside a unit that has line tables only another may describe the functions)."""
+        """The units that may have code at ``pc``: first those whose ranges contain it, then those that do not state
+        ranges (if one unit has only line tables, another may describe the functions).
+        """
         ranges, others = self._unit_ranges
         index = bisect_right(ranges, pc, key=lambda entry: entry[0].low)
         found = [unit for part, unit in ranges[max(0, index - 8):index] if pc in part]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -16,7 +17,12 @@ from rocdbg.text import decode_lines, decode_text
 SECTION: Final = ".debug_line"
 _MOST_FILES: Final = 1_000_000
 _LONGEST_PATHS: Final = 64 << 20
-"""Characters that the paths of a table come to: each has its directory's in it, which may be long."""
+"""Limit on the total characters of a table's paths: each contains its directory's path, which may be long."""
+
+
+_TEXTS: Final = (Kind.STRING, Kind.STRING_OFFSET, Kind.LINE_STRING_OFFSET, Kind.SUPPLEMENTARY_STRING, Kind.STRING_INDEX)
+_UDATA: Final = 0x0F
+_DATA16: Final = 0x1E
 
 
 class Content:
@@ -50,10 +56,12 @@ class LineHeader(Struct, frozen=True):
     first_file: int
     program: int
     end: int
+    problems: tuple[str, ...] = ()
+    """What of the tables breaks a rule, and can be read all the same."""
 
 
 NO_LINES: Final = LineHeader(5, 8, 1, 1, True, 0, 1, 1, (), (), 0, 0, 0)
-"""Of a table without files and rows."""
+"""The header of a table without files and rows."""
 
 
 class _Cursor:
@@ -93,6 +101,7 @@ def read_line_header(sections: Sections, offset: int, address_size: int, comp_di
     """
     data = sections[SECTION]
     cursor = _Cursor(data, offset, len(data))
+    problems: list[str] = []
     try:
         length, offset_size = cursor.number(4), 4
         if length == 0xFFFFFFFF:
@@ -122,20 +131,20 @@ def read_line_header(sections: Sections, offset: int, address_size: int, comp_di
         counts = tuple(cursor.number(1) for _ in range(opcode_base - 1))
         cursor.end = program
         if version >= 5:
-            files = _read_tables(sections, cursor, offset_size, address_size, comp_dir)
+            files = _read_tables(sections, cursor, offset_size, address_size, comp_dir, problems)
         else:
-            files = _read_old_tables(cursor, comp_dir)
+            files = _read_old_tables(cursor, comp_dir, problems)
     except IndexError:
         raise DebugInfoError(SECTION, offset, "line table header is truncated") from None
     return LineHeader(
         version, address_size, min_instruction, max_operations, default_is_stmt,
         line_base - 256 if line_base >= 128 else line_base, line_range, opcode_base, counts, files,
-        0 if version >= 5 else 1, program, end,
+        0 if version >= 5 else 1, program, end, tuple(problems),
     )
 
 
 class _Paths:
-    """Puts names and directories together, and counts what it comes to."""
+    """Joins names and directories, and counts the characters."""
 
     def __init__(self, offset: int) -> None:
         self._offset = offset
@@ -150,7 +159,15 @@ class _Paths:
         return shown, posixpath.normpath(posixpath.join(comp_dir, directory, name))
 
 
-def _read_old_tables(cursor: _Cursor, comp_dir: str) -> tuple[SourceFile, ...]:
+def _directory(index: int, directories: list[str], otherwise: str, name: str, problems: list[str]) -> str:
+    """The directory of a file; ``otherwise`` where there is none of that number."""
+    if index < len(directories):
+        return directories[index]
+    problems.append(f"file '{name}' is in directory {index} of {len(directories)}")
+    return otherwise
+
+
+def _read_old_tables(cursor: _Cursor, comp_dir: str, problems: list[str]) -> tuple[SourceFile, ...]:
     """Tables of DWARF 2 to 4: null-terminated sequences; directory 0 is that of the compilation."""
     directories = [comp_dir]
     while directory := cursor.string():
@@ -159,14 +176,14 @@ def _read_old_tables(cursor: _Cursor, comp_dir: str) -> tuple[SourceFile, ...]:
     paths = _Paths(cursor.pos)
     while name := cursor.string():
         index, modified, length = cursor.uleb(), cursor.uleb(), cursor.uleb()
-        directory = directories[index] if index < len(directories) else comp_dir
+        directory = _directory(index, directories, comp_dir, name, problems)
         shown, path = paths.join(comp_dir, directory, name, in_comp_dir=index == 0)
         files.append(SourceFile(shown, directory, path, modified=modified or None, length=length or None))
     return tuple(files)
 
 
 def _read_tables(
-    sections: Sections, cursor: _Cursor, offset_size: int, address_size: int, comp_dir: str
+    sections: Sections, cursor: _Cursor, offset_size: int, address_size: int, comp_dir: str, problems: list[str]
 ) -> tuple[SourceFile, ...]:
     """Tables of DWARF 5: self-describing; directory 0 is that of the compilation, file 0 the primary
     source."""
@@ -188,6 +205,7 @@ def _read_tables(
 
     def table() -> list[dict[int, tuple[int, Raw]]]:
         columns = [(cursor.uleb(), cursor.uleb()) for _ in range(cursor.number(1))]
+        problems.extend(_column_problems(columns))
         readers = []
         for content, form in columns:
             if form not in FORMS:
@@ -217,7 +235,7 @@ def _read_tables(
     for row in table():
         name = text(*row.get(Content.PATH, absent))
         index = _number(row, Content.DIRECTORY_INDEX) or 0
-        directory = directories[index] if index < len(directories) else root
+        directory = _directory(index, directories, root, name, problems)
         shown, path = paths.join(root, directory, name, in_comp_dir=index == 0)
         md5 = row.get(Content.MD5, absent)[1]
         valid = _number(row, Content.LLVM_IS_MD5)
@@ -230,11 +248,22 @@ def _read_tables(
     return tuple(files)
 
 
+def _column_problems(columns: list[tuple[int, int]]) -> Iterator[str]:
+    """Contents that have forms which they cannot have (DWARF 5, 6.2.4.1; for those of LLVM A.6.2.4.1)."""
+    for content, form in columns:
+        if content in (Content.PATH, Content.LLVM_SOURCE) and form in FORMS and FORMS[form][2] not in _TEXTS:
+            yield f"content {content:#x} has DW_FORM_{FORMS[form][0]}, which is no string"
+        elif content == Content.LLVM_IS_MD5 and form != _UDATA:
+            yield f"DW_LNCT_LLVM_is_MD5 has form {form:#x}, not DW_FORM_udata"
+        elif content == Content.MD5 and form != _DATA16:
+            yield f"DW_LNCT_MD5 has form {form:#x}, not DW_FORM_data16"
+
+
 def _number(row: dict[int, tuple[int, Raw]], content: int) -> int | None:
     raw = row.get(content, (0, None))[1]
     return raw if isinstance(raw, int) else None
 
 
 def _embedded(text: str) -> str | None:
-    """Embedded source: an empty string says that there is none, a single newline that the file is empty."""
+    """Embedded source: an empty string means that there is none, a single newline that the file is empty."""
     return None if not text else "" if text == "\n" else text

@@ -1,9 +1,9 @@
-"""Line tables: rows by address and by line, decoded no further than a question needs.
+"""Line tables: rows by address and by line, decoded no further than a query needs.
 
-A program holds a sequence per contiguous piece of code, and code objects often have thousands of them. To
-answer a question about an address, the operations that set addresses are searched for in the bytes, and
-only the sequence that can hold the address is run. What was found that way is checked while it runs;
-whenever the check fails, the whole program is run as the standard has it.
+A program holds a sequence per contiguous piece of code, and code objects often have thousands of them. To answer a
+query about an address, the reader searches the bytes for operations that set addresses, and runs only the sequence that
+can contain the address. It checks what it found while the sequence runs; if the check fails, it runs the whole program
+as the standard specifies.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Final
 
+from rocdbg import work
 from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info import line_program
 from rocdbg.dwarf.info.errors import DebugInfoError, reraise
@@ -28,7 +29,7 @@ _END_SEQUENCE: Final = b"\x00\x01\x01"
 
 class LineTable:
     """The line table at ``offset`` of ``.debug_line``. ``code`` limits it to ranges known to hold code, if
-    given. Damage goes to ``pass_over``; where that does not raise it, the table has what comes before."""
+    given. Damage is passed to ``pass_over``; if that does not raise it, the table ends before the damage."""
 
     def __init__(
         self, sections: Sections, offset: int, *, address_size: int, comp_dir: str,
@@ -57,7 +58,7 @@ class LineTable:
         return self.header.files
 
     def file(self, number: int) -> SourceFile | None:
-        """The file with a number as used in rows and in DW_AT_decl_file; None when there is none."""
+        """The file with a number, as rows and DW_AT_decl_file use it; None when there is none."""
         index = number - self.header.first_file
         return self.header.files[index] if 0 <= index < len(self.header.files) else None
 
@@ -76,7 +77,7 @@ class LineTable:
 
     @remembered
     def _reach(self) -> list[int]:
-        """For each sequence the highest address that it or one before it ends at."""
+        """For each sequence, the highest end address of it and the sequences before it."""
         return list(accumulate((sequence.end for sequence in self.sequences), max))
 
     def _is_live(self, sequence: Sequence) -> bool:
@@ -88,7 +89,7 @@ class LineTable:
 
     @remembered
     def _candidates(self) -> tuple[list[int], list[int]]:
-        """Addresses that bytes looking like DW_LNE_set_address set, sorted, and where those bytes are."""
+        """Addresses set by bytes that look like DW_LNE_set_address, sorted, and the positions of those bytes."""
         header = self.header
         size = header.address_size
         pattern = re.compile(b"(?=\x00" + bytes((size + 1,)) + b"\x02(" + b"." * size + b"))", re.DOTALL)
@@ -125,7 +126,7 @@ class LineTable:
             try:
                 sequences = line_program.run(data, start, header, one=True)
             except DebugInfoError:
-                sequences = []  # no operation after all, or the whole program will say the same
+                sequences = []  # not an operation after all, or the whole program has the same error
             good = bool(sequences) and sequences[0].set_address == at and self._is_live(sequences[0])
             self._quick[at] = sequences[0] if good else None
         sequence = self._quick[at]
@@ -155,6 +156,7 @@ class LineTable:
     def rows(self) -> Iterator[tuple[Sequence, int, RawRow]]:
         """All rows of live code: their sequence, their index in it, the row."""
         for sequence in self.sequences:
+            work.unit()
             for index, row in enumerate(sequence.rows):
                 yield sequence, index, row
 
@@ -172,7 +174,7 @@ class LineTable:
         return {file: sorted(lines) for file, lines in self._statements.items()}
 
     def first_statement_line(self, files: set[int], line: int) -> int | None:
-        """The first line from one on of the files with these numbers where a statement begins."""
+        """The first line, from a given line on, at which a statement begins in the files with these numbers."""
         found = []
         for file in files:
             lines = self._statement_lines.get(file, [])
@@ -185,7 +187,7 @@ class LineTable:
         return [address for file in files for address in self._statements.get(file, {}).get(line, ())]
 
     def rows_of_line(self, files: set[int], line: int) -> list[LineRow]:
-        """The rows of exactly a line of the files with these numbers."""
+        """The rows of exactly this line of the files with these numbers."""
         return [
             self._row(sequence, index) for sequence in self.sequences for index, row in enumerate(sequence.rows)
             if row.line == line and row.file in files

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.info.attribute_values import Constant, SectionOffset
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.errors import DebugInfoError
@@ -38,7 +39,9 @@ class Place(Struct, frozen=True):
 
 
 class Macro(Struct, frozen=True):
-    """A definition. ``parameters`` is None for a macro that is not a function; ``place`` None for a user's."""
+    """A definition. ``parameters`` is None for a macro that is not function-like; ``place`` is None if the user defined
+    it.
+    """
 
     name: str
     parameters: tuple[str, ...] | None
@@ -52,7 +55,7 @@ class Macro(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """At a place a name gets a definition, or has none from there on."""
+    """At a place, a name is defined or undefined."""
 
     place: Place
     name: str
@@ -77,7 +80,7 @@ class MacroTable:
         self._known: dict[tuple[SourceFile | None, int], Mapping[str, Macro]] = {}
 
     def at(self, file: SourceFile, line: int) -> Mapping[str, Macro]:
-        """The definitions that hold at a line of a file, where it was included first; by name."""
+        """The definitions in force at a line of a file (at its first inclusion), by name."""
         key = file, line
         found = self._known.get(key)
         if found is None:
@@ -85,7 +88,7 @@ class MacroTable:
         return found
 
     def _at(self, file: SourceFile, line: int) -> dict[str, Macro]:
-        # Those of the command line and the compiler's own are in no file.
+        # Macros of the command line and of the compiler itself are not in any file.
         macros = {c.name: c.macro for c in self.changes if c.place.file is None and c.macro is not None}
         first: Place | None = None
         inside = False
@@ -125,7 +128,7 @@ def macros_of(unit: Unit) -> MacroTable:
 
 
 class _Reader:
-    """Goes through one unit's part of a section, and what it imports."""
+    """Reads one unit's part of a section, and the parts that it imports."""
 
     def __init__(self, unit: Unit, section: str, sections: Sections) -> None:
         self._unit, self._section, self._sections = unit, section, sections
@@ -136,8 +139,9 @@ class _Reader:
         self._left = [_MOST_ENTRIES]
 
     def _own_lines(self, offset: int) -> Callable[[int], SourceFile | None]:
-        """Files by number, of the line table at an offset of the sections that the unit is in: split units share
-        the rest with the linked object, but their macros have a table of their own (DWARF 5, section 7.3.2.2)."""
+        """Files by number, from the line table at an offset of the unit's own sections: split units share the other
+        sections with the linked object, but have a line table of their own for macros (DWARF 5, section 7.3.2.2).
+        """
         if offset >= len(self._unit.sections[".debug_line"]):
             return self._unit.file
         return self._unit.entries.line_table(offset, self._unit).file
@@ -154,6 +158,7 @@ class _Reader:
         if not old:
             size, pos = self._header(offset)
         while True:
+            work.unit()
             start = pos
             code = self._byte(pos)
             pos += 1
@@ -198,7 +203,7 @@ class _Reader:
                 yield Change(place, text.strip(), None)
 
     def _elsewhere(self, sections: Sections) -> _Reader:
-        """A reader of the supplementary file's macros, in the place where this one is."""
+        """A reader of the supplementary file's macros, positioned where this one is."""
         reader = _Reader(self._unit, self._section, sections)
         reader._stack, reader._left = [*self._stack], self._left
         return reader
@@ -225,7 +230,7 @@ class _Reader:
         return size, offset + 3 + (size if flags & 2 else 0)
 
     def _named(self, start: int, code: int, pos: int, size: int, old: bool) -> tuple[str | None, int]:
-        """The text of a definition, or the name that loses its own."""
+        """The text of a definition, or the name that is undefined."""
         if code in (_DEFINE, _UNDEF):
             return self._text(pos)
         if old or code > _UNDEF_STRX:

@@ -11,11 +11,13 @@ _WORDS = {
     "opencl": _COMMON | {3: Qualifier.LOCAL_SPACE},
     "hip": _COMMON | {3: Qualifier.SHARED_SPACE},
 }
-"""DW_MSPACE_LLVM_* in the words of the languages that have them."""
+"""DW_MSPACE_LLVM_* as the source languages spell them."""
 
 
 def in_memory_space(type_: Type, space: int | None, language: str) -> Type:
-    """A type of what is in a memory space. The default space adds nothing, nor do those of vendors, without names."""
+    """A type qualified by its memory space. The default space adds nothing; nor do vendors' spaces, which have no
+    names.
+    """
     qualifier = _WORDS.get(language, _COMMON).get(space or 0)
     return type_ if qualifier is None else QualifiedType(qualifier, type_, offset=type_.offset)
 

@@ -1,4 +1,4 @@
-"""Small values that the debug information is handed out in: files, line rows, ranges, code locations."""
+"""Small values in which debug information is returned: files, line rows, ranges, code locations."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class AddressRange(NamedTuple):
 class SourceFile:
     """A source file of a line table.
 
-    ``name`` is as the table has it (GDB shows this one), ``directory`` what it is relative to, ``path``
-    both joined (absolute when DW_AT_comp_dir was). ``source`` is the embedded text (DW_LNCT_LLVM_source),
-    None when there is none; ``md5`` the checksum of the contents. Files are equal when name and path are.
+    ``name`` is the name in the table (which GDB shows), ``directory`` the directory that it is relative to, ``path``
+    both joined (absolute when DW_AT_comp_dir was). ``source`` is the embedded text (DW_LNCT_LLVM_source), None when
+    there is none; ``md5`` the checksum of the contents. Files are equal when name and path are.
     """
 
     name: str
@@ -60,7 +60,7 @@ def _parts(path: str) -> tuple[str, ...]:
 
 
 class LineRow(Struct, frozen=True):
-    """A row of a line table with the addresses it holds for: ``address`` up to ``end_address``.
+    """A row of a line table with the addresses to which it applies: ``address`` up to ``end_address``.
 
     ``line`` 0 means that the code belongs to no source line. ``end_address`` equals ``address`` when
     another row starts at the same address; the last of those is the one that covers code.
@@ -84,7 +84,7 @@ class CodeLocation:
     """A place to put a breakpoint: an address, its line, and the function whose code it is in.
 
     ``function`` is the innermost one, so an inlined function where its code was inlined; None without one.
-    ``line`` is the line that has code, which need not be the one asked for.
+    ``line`` is the line that has code, which may differ from the one requested.
     """
 
     address: FileAddress

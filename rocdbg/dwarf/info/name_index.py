@@ -1,8 +1,8 @@
 """The compiler's own index of names: ``.debug_names`` (DWARF 5 section 6.1.1).
 
-An index lists names by hash, and for each the entries of ``.debug_info`` that go by it. The section may hold
-several, one for a unit or one for all. Its augmentation string says what else a producer put in: an index whose
-augmentation is not known may list other things than the standard says, and is not used for lookups.
+An index lists names by hash, and for each name the entries of ``.debug_info`` that have it. The section may hold
+several indexes, one per unit or one for all units. The augmentation string states a producer's additions: an index with
+an unknown augmentation may list other things than the standard specifies, and is not used for lookups.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Idx:
 
 
 class IndexEntry(Struct, frozen=True):
-    """An entry of the pool: an entry of ``.debug_info`` that goes by a name.
+    """An entry of the pool: it refers to an entry of ``.debug_info`` that has a name.
 
     ``offset`` is the entry's own position in the pool, by which ``parent`` of others refers to it; ``parent`` is
     None when the parent is not indexed or not stated (``attributes`` distinguishes the two). ``unit_offset`` and
@@ -82,7 +82,7 @@ def name_hash(name: str) -> int:
 
 
 def _fold(char: str) -> str:
-    if char in "\u0130\u0131":  # both of Turkish's other two count as i
+    if char in "\u0130\u0131":  # both Turkish variants of i count as i
         return "i"
     for folded in (char.casefold(), char.lower()):
         if len(folded) == 1:
@@ -91,9 +91,9 @@ def _fold(char: str) -> str:
 
 
 def is_known_augmentation(text: str) -> bool:
-    """Whether an index with this augmentation lists what the standard says.
+    """Whether an index with this augmentation lists what the standard specifies.
 
-    True for none, for LLVM's (``LLVM0700``) and for the recommended form (A.6.1.1.4.1) where every vendor is
+    True for the empty one, for LLVM's (``LLVM0700``) and for the recommended form (A.6.1.1.4.1) where every vendor is
     ``amdgpu`` with major version 0.
     """
     if text in ("", "LLVM0700"):
@@ -137,7 +137,7 @@ class NameIndex:
             counts.append(value)
         units, local, foreign, self.bucket_count, self.name_count, abbreviations, size = counts
         text, pos = self._take(pos, size)
-        # LLVM pads the string with zero bytes and counts them in; the standard's count may leave them out
+        # LLVM pads the string with zero bytes and counts them; by the standard the count may exclude them
         self.augmentation = decode_text(text.rstrip(b"\0"))
         pos += -size % 4
         self.compile_units, pos = self._numbers(pos, units, self.offset_size)
@@ -168,7 +168,7 @@ class NameIndex:
         return int.from_bytes(data, "little"), pos
 
     def _array(self, pos: int, count: int, size: int) -> tuple[int, int]:
-        """The position of an array, once it is known to fit; the position behind it."""
+        """The position of an array that is known to fit, and the position after it."""
         if pos + count * size > self.end:
             raise self._error(pos, f"a table of {count} rows goes beyond the name index's end")
         return pos, pos + count * size
@@ -237,7 +237,7 @@ class NameIndex:
         return map(self.name, range(1, self.name_count + 1))
 
     def find(self, name: str) -> IndexedName | None:
-        """The row of a name exactly as written, by its hash where there are hashes."""
+        """The row of a name exactly as written, found by its hash if there are hashes."""
         if not self.bucket_count:
             return next((row for row in self.names if row.text == name), None)
         wanted = name_hash(name)
@@ -284,6 +284,7 @@ class NameIndex:
         """All names with each of their entries."""
         left = self.end - self.pool  # no more entries than bytes, unless lists overlap
         for name in self.names:
+            unit()
             for entry in self.entries(name):
                 left -= 1
                 if left < 0:
@@ -308,7 +309,7 @@ class NameIndex:
                 pos = self.end + 1
             if pos > self.end:
                 raise self._error(start, "entry goes beyond the end of the name index")
-            # only an own attribute of a vendor's may be a block; what it means is not known
+            # only a vendor's own attribute may be a block; its meaning is not known
             value = raw if isinstance(raw, int) else int.from_bytes(raw, "little")
             values.setdefault(attribute, value)
             if attribute == Idx.PARENT and FORMS[form][0] != "flag_present":
@@ -351,11 +352,11 @@ def read_name_indexes(sections: Sections) -> list[NameIndex]:
 
 
 def names_of_entries(sections: Sections, units: Collection[int] | None = None) -> dict[int, list[str]]:
-    """What the usable indexes call the entries of ``.debug_info``, by offset.
+    """The names that the usable indexes give the entries of ``.debug_info``, by offset.
 
-    An index is never needed, as the entries tell their names themselves: one whose augmentation is not known is
-    left out, and so is one of units that do not begin at any of the offsets ``units`` (when given): it was made for
-    other entries. When one is damaged, none is used.
+    An index is optional, because the entries contain their names themselves. An index is ignored if its augmentation is
+    not known, or if its units do not begin at any of the offsets ``units`` (when given): it was made for other entries.
+    If one index is damaged, none is used.
     """
     found: dict[int, list[str]] = {}
     try:

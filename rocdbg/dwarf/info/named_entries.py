@@ -1,4 +1,4 @@
-"""Entries by name with the help of the compiler's index, which saves reading those that have other names."""
+"""Entries by name with the help of the compiler's index, which saves reading entries that have other names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from rocdbg import work
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
@@ -16,12 +17,12 @@ Offsets = list[tuple[Unit, int]]
 
 
 class NamedEntries:
-    """Entries that may go by a name: those the compiler's index lists under it, and those it does not list whose own
-    name it is. Of those inside functions they are the functions with code.
+    """Entries that may have a name: those that the compiler's index lists under it, and unlisted ones whose own name it
+    is. Of the entries inside functions only functions with code are included.
 
-    The index leaves out declarations and functions that are nowhere inlined; entries that it does not list are
-    therefore read, so that the answers are the same as without it. ``tags`` says which entries are meant, and
-    ``names`` gives the names of one that is not listed.
+    The index leaves out declarations and functions that are not inlined anywhere; entries that it does not list are
+    therefore read, so that the results are the same as without it. ``tags`` selects the kinds of entries, and ``names``
+    gives the names of an unlisted one.
     """
 
     def __init__(self, entries: Entries, tags: tuple[int, ...], names: Callable[[Die], list[str]]) -> None:
@@ -31,16 +32,17 @@ class NamedEntries:
 
     @property
     def is_usable(self) -> bool:
-        """Whether there is an index that tells names."""
+        """Whether there is an index of names."""
         return bool(self._entries.listed_names)
 
     @cached_property
     def _tables(self) -> tuple[dict[str, Offsets], dict[str, Offsets]]:
-        """By last link of the name, without template arguments; by the whole name."""
+        """By the last component of the name, without template arguments; and by the whole name."""
         by_base: dict[str, Offsets] = defaultdict(list)
         by_text: dict[str, Offsets] = defaultdict(list)
         listed = self._entries.listed_names
         for unit in self._entries.units:
+            work.unit()
             for offset in (*unit.index.tagged(*self._tags), *self._nested(unit)):
                 names = listed.get(offset) or self._names(Die(unit, offset))
                 for base in dict.fromkeys(component(name).base for name in names):
@@ -60,5 +62,5 @@ class NamedEntries:
         return self._tables[0].get(base, [])
 
     def by_text(self, text: str) -> Offsets:
-        """The entries that may have exactly this name, linkage names among them."""
+        """The entries that may have exactly this name or linkage name."""
         return self._tables[1].get(text, [])

@@ -1,7 +1,7 @@
 """Names as users type them, matched against the names of the debug information (GDB's rules).
 
-A name is a chain of scopes. What the user writes matches when it is the end of that chain, when template
-arguments are the same or left out, and when parameter types are the same or left out. White space does not
+A name is a chain of scopes. A user's name matches if it is the end of that chain, when template
+arguments are the same or left out, and if parameter types are the same or left out. White space does not
 matter.
 """
 
@@ -21,7 +21,8 @@ _LEADING_CONST = re.compile(r"(?:(?<=[(<,])|(?<=[(<,] ))(const(?: volatile)?|vol
 _WORD = "(?:unsigned|signed|long|short|int|char|double)"
 _BASIC = re.compile(rf"(?:{_WORD} )*{_WORD}\b")
 MOST_QUALIFIERS = 200
-"""Qualifiers in a name that are moved: each costs the length of the name, and names are a file's."""
+"""Limit on qualifiers moved in a name: each costs time proportional to the length of the name, which a file controls.
+"""
 _ESCAPES = {"\\0": 0, **{f"\\{letter}": code for code, letter in enumerate("abtnvfr", 7)}}
 _NUMBERED = re.compile(r"\(char\)(\d+)")
 _OPENING, _CLOSING = "(<[{", ")>]}"
@@ -35,7 +36,7 @@ def normalise(name: str) -> str:
 def spelled(name: str) -> str:
     """A name of the debug information as GDB spells it: ``f<3U, 'c'>`` is ``f<3u, (char)99>``.
 
-    Types in it are written as demanglers do: ``S<const char *>`` is ``S<char const*>``.
+    Types in it are written as demanglers write them: ``S<const char *>`` is ``S<char const*>``.
     """
     if name.startswith("operator ") and not name.startswith(("operator new", "operator delete")):
         return "operator " + _like_demanglers(f"({name[9:]}")[1:]  # a conversion
@@ -45,21 +46,25 @@ def spelled(name: str) -> str:
 
 
 def _like_demanglers(name: str) -> str:
-    """Types behind brackets and commas with ``const`` behind what it is about, and marks of pointers close to it."""
+    """Rewrites types after brackets and commas so that ``const`` follows the type it qualifies and ``*`` and ``&``
+    follow without a space.
+    """
     if "*" in name or "&" in name:
         name = _MARK_BEHIND_SPACE.sub("", name)
         name = _WORD_BEHIND_MARK.sub(r"\1 \2", name)
     found = [*islice(_LEADING_CONST.finditer(name), MOST_QUALIFIERS + 1)]
     if len(found) > MOST_QUALIFIERS:
         return name
-    for match in reversed(found):  # the innermost are the last
+    for match in reversed(found):  # the innermost come last
         start, end = match.end(), _specifier_end(name, match.end())
         name = f"{name[: match.start()]}{name[start:end]} {match[1]}{name[end:]}"
     return name
 
 
 def _specifier_end(name: str, start: int) -> int:
-    """Where the type ends that begins at ``start``: words and a name with its template arguments, without marks."""
+    """The end of the type that begins at ``start``: words and a name with its template arguments, without ``*`` and
+    ``&``.
+    """
     words = _BASIC.match(name, start)
     if words:
         return words.end()
@@ -84,7 +89,7 @@ def _literal(match: re.Match[str]) -> str:
 
 
 def with_characters(name: str) -> str:
-    """A class's name with its arguments of characters as GDB has them in types: ``(char)99`` is ``(char)'c'``."""
+    """A class's name with its character arguments as GDB writes them in types: ``(char)99`` is ``(char)'c'``."""
     return _NUMBERED.sub(lambda found: f"(char){_quoted(int(found[1]))}", name)
 
 
@@ -96,18 +101,18 @@ def _quoted(code: int) -> str:
 
 
 class Component(Struct, frozen=True):
-    """One link of a name: ``S`` and ``<float,3>``. ``arguments`` is None when there are none."""
+    """One component of a name: ``S`` and ``<float,3>``. ``arguments`` is None when there are none."""
 
     base: str
     arguments: str | None
 
     def accepts(self, other: Component) -> bool:
-        """True when this one, as typed, stands for ``other``."""
+        """True if this component, as typed, matches ``other``."""
         return self.base == other.base and self.arguments in (None, other.arguments)
 
 
 def component(name: str) -> Component:
-    """A single link, split into base and template arguments."""
+    """A single component, split into base and template arguments."""
     name = normalise(name)
     found = _OPERATOR.match(name)
     start = name.find("<", found.end() if found else 0)
@@ -117,8 +122,8 @@ def component(name: str) -> Component:
 
 
 class NameQuery(Struct, frozen=True):
-    """A name as typed: links, whether they begin at global scope, parameter types or None when not given; whether it
-    is of a method of constant objects: ``f(int) const``."""
+    """A name as typed: its components, whether they begin at global scope, and parameter types, None if not given;
+    whether it is of a method of constant objects: ``f(int) const``."""
 
     components: tuple[Component, ...]
     is_global: bool
@@ -126,7 +131,7 @@ class NameQuery(Struct, frozen=True):
     constant: bool = False
 
     def accepts(self, components: tuple[Component, ...]) -> bool:
-        """True when a thing with these links (outermost first) goes by this name."""
+        """True if an entity with these components (outermost first) matches this name."""
         count = len(self.components)
         if len(components) < count or (self.is_global and len(components) != count):
             return False
@@ -136,7 +141,7 @@ class NameQuery(Struct, frozen=True):
 
 
 def parse_name(text: str) -> NameQuery:
-    """What a user typed, as a query. An empty name matches nothing."""
+    """A name that a user typed, as a query. An empty name matches nothing."""
     text = normalise(text)
     is_global = text.startswith("::")
     parts = split_qualified(text[2:] if is_global else text)
@@ -153,7 +158,7 @@ def _without_qualifiers(text: str) -> tuple[str, str]:
 
 
 def split_qualified(text: str) -> list[str]:
-    """The links of a qualified name: what ``::`` separates outside of brackets and names of operators."""
+    """The components of a qualified name, separated by ``::`` outside brackets and operator names."""
     parts, depth, start, pos = [], 0, 0, 0
     while pos < len(text):
         operator = _OPERATOR.match(text, pos)
@@ -175,7 +180,7 @@ def split_qualified(text: str) -> list[str]:
 
 
 def _split_parameters(text: str) -> tuple[str, str | None]:
-    """Take the parameter list off the last link: ``add(int,int)`` -> ``add``, ``(int,int)``."""
+    """Take the parameter list off the last component: ``add(int,int)`` -> ``add``, ``(int,int)``."""
     operator = _OPERATOR.match(text)
     first, depth, start = operator.end() if operator else 0, 0, 0
     for pos in range(first, len(text)):

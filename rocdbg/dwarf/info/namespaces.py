@@ -1,4 +1,4 @@
-"""Namespaces of an object: which there are, what other names they go by, and what is visible in which."""
+"""Namespaces of an object: which exist, what other names they have, and what is visible in each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ANONYMOUS = "(anonymous namespace)"
 
 
 class Namespaces:
-    """Namespaces and declarations of using, by qualified names; the global namespace is the empty one."""
+    """Namespaces and using-declarations, by qualified names; the global namespace has the empty name."""
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
@@ -33,7 +33,7 @@ class Namespaces:
 
     @cached_property
     def declared(self) -> dict[str, str]:
-        """What a using-declaration (``using std::sort;``) or an alias (``namespace n = a::b;``) stands for."""
+        """The name to which a using-declaration (``using std::sort;``) or an alias (``namespace n = a::b;``) refers."""
         found = {}
         for die in self._tagged(Tag.IMPORTED_DECLARATION):
             target = die.reference(At.IMPORT)
@@ -43,7 +43,7 @@ class Namespaces:
         return found
 
     def entries(self) -> Iterator[tuple[Die, str, str]]:
-        """Namespaces and aliases of some: the entry, its name, and that of the namespace it stands for."""
+        """Namespaces and namespace aliases: the entry, its name, and the name of the namespace to which it refers."""
         for die in self._tagged(Tag.NAMESPACE, Tag.IMPORTED_DECLARATION):
             target = die if die.tag == Tag.NAMESPACE else die.reference(At.IMPORT)
             if target is not None and target.tag == Tag.NAMESPACE:
@@ -51,7 +51,9 @@ class Namespaces:
 
     @cached_property
     def imports(self) -> dict[str, tuple[str, ...]]:
-        """The namespaces whose names are visible in another: by using-directives, anonymous and inline ones."""
+        """The namespaces whose names are visible in another: through using-directives, or because they are anonymous or
+        inline.
+        """
         found: dict[str, dict[str, None]] = defaultdict(dict)
         for die in self._tagged(Tag.IMPORTED_MODULE):
             target = die.reference(At.IMPORT)
@@ -73,13 +75,13 @@ class Namespaces:
         return found
 
     def enumerations(self, enumerator: str) -> list[EnumType]:
-        """The enumerations outside functions that have an enumerator called so."""
+        """The enumerations outside functions that have an enumerator of this name."""
         types = (self._entries.types.at(die.offset) for die in self._enumerators.get(enumerator, ()))
         return [type_ for type_ in types if isinstance(type_, EnumType)]
 
 
 def qualified(die: Die) -> str:
-    """The name of an entry with what is around it."""
+    """The qualified name of an entry."""
     name = die.name
     if name is None and die.tag == Tag.NAMESPACE:
         name = ANONYMOUS
@@ -87,7 +89,9 @@ def qualified(die: Die) -> str:
 
 
 def declared_in(scope: Die, name: str) -> str | None:
-    """What a name stands for by an alias or using-declaration directly in a function or block; ``None`` without one."""
+    """The name to which an alias or using-declaration directly in a function or block makes a name refer; ``None``
+    without one.
+    """
     for child in scope.children:
         target = child.reference(At.IMPORT) if child.tag == Tag.IMPORTED_DECLARATION else None
         if target is not None and name == (child.name or target.name):
@@ -96,6 +100,6 @@ def declared_in(scope: Die, name: str) -> str | None:
 
 
 def imported(scope: Die) -> list[str]:
-    """The namespaces that using-directives directly in a function or block name."""
+    """The namespaces named by using-directives directly in a function or block."""
     targets = (child.reference(At.IMPORT) for child in scope.children if child.tag == Tag.IMPORTED_MODULE)
     return [qualified(target) for target in targets if target is not None and target.tag == Tag.NAMESPACE]

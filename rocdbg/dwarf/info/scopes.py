@@ -36,8 +36,7 @@ _DEEPEST = 512
 
 
 class Entity:
-    """A named thing with an entry (``die``): its attributes, looked up through specification and abstract
-    origin.
+    """A named entity with an entry (``die``); attributes are looked up through specification and abstract origin.
 
     Two entities are equal when they are the same entry.
     """
@@ -61,7 +60,7 @@ class Entity:
 
     @property
     def offset(self) -> int:
-        """Offset of the entry in ``.debug_info``; identifies the thing."""
+        """Offset of the entry in ``.debug_info``; identifies the entity."""
         return self.die.offset
 
     def attribute(self, code: int) -> AttributeValue | None:
@@ -147,7 +146,7 @@ def enclosing_names(die: Die) -> tuple[str, ...]:
     names = () if parent is None else known[parent.offset]
     for scope in reversed(around):
         name = _scope_name(scope)
-        if scope.tag == Tag.SUBPROGRAM:  # what is declared in a function belongs to no namespace
+        if scope.tag == Tag.SUBPROGRAM:  # declarations in a function do not belong to a namespace
             names = ()
         names = names if name is None else (*names, name)
         known[scope.offset] = names
@@ -155,7 +154,7 @@ def enclosing_names(die: Die) -> tuple[str, ...]:
 
 
 def _scope_name(die: Die) -> str | None:
-    """What an entry adds to the names of those in it; None for nothing."""
+    """The component that an entry adds to the names of its children; None for nothing."""
     tag = die.tag
     if tag not in NAMED_TYPE_TAGS and tag not in (Tag.NAMESPACE, Tag.MODULE):
         return None
@@ -181,13 +180,13 @@ class Variable(Entity):
 
     @cached_property
     def type(self) -> Type:
-        """Its type, qualified by the memory space that it is in, where its producer says that."""
+        """Its type, qualified by its memory space if the producer states it."""
         found = self.unit.entries.types.type_of(self.die)
         return in_memory_space(found, self.memory_space, self.unit.language_name)
 
     @property
     def memory_space(self) -> int | None:
-        """The memory space of the source language that it is in (DW_AT_LLVM_memory_space); None: the default one."""
+        """Its memory space in the source language (DW_AT_LLVM_memory_space); None: the default one."""
         for code in (At.LLVM22_MEMORY_SPACE, At.AMD_MEMORY_SPACE):
             if (found := self._number(code)) is not None:
                 return found
@@ -238,7 +237,7 @@ class Scope(Entity):
 
     @property
     def entry_pc(self) -> FileAddress | None:
-        """Where it is entered: DW_AT_entry_pc, else the start of the first range; None without code."""
+        """Its entry address: DW_AT_entry_pc, else the start of the first range; None without code."""
         if not self.ranges:
             return None
         value = self.die.attribute(At.ENTRY_PC)
@@ -273,7 +272,7 @@ class Scope(Entity):
     def variables(self) -> tuple[Variable, ...]:
         """Parameters and variables declared directly in this scope, in source order.
 
-        Those the compiler dropped from this instance of an inlined function are there too, without location.
+        Includes those that the compiler dropped from this instance of an inlined function, without a location.
         """
         return tuple(Variable(die) for die in self._members if die.tag in _VARIABLE_TAGS)
 
@@ -331,18 +330,18 @@ class Scope(Entity):
 
 
 _BLANK = "_BLNK_"
-"""As compilers name a common block that has no name."""
+"""The name that compilers give a common block without a name."""
 
 
 class CommonBlock(Struct, frozen=True):
-    """A Fortran common block (A.4.2): its name, and what the scope calls its variables."""
+    """A Fortran common block (A.4.2): its name, and its variables as the scope names them."""
 
     name: str
     variables: tuple[Variable, ...]
 
 
 def _common_block(die: Die) -> Die | None:
-    """The common block that an entry is or refers to."""
+    """The common block that an entry describes or refers to."""
     block: Die | None = die
     if die.tag == Tag.COMMON_INCLUSION:
         block = die.reference(At.COMMON_REFERENCE)
@@ -354,7 +353,7 @@ def _variables_in(block: Die) -> list[Die]:
 
 
 def _with_common(die: Die) -> list[Die]:
-    """An entry; in place of a common block or a reference to one the variables in it."""
+    """The entry itself; for a common block or a reference to one, the entries of its variables."""
     block = _common_block(die)
     return [die] if block is None else _variables_in(block)
 
@@ -364,15 +363,12 @@ class LexicalBlock(Scope):
 
 
 class CallSiteParameter(Struct, frozen=True):
-    """What a call passes: ``location`` in the callee, and the expression of its ``value`` in the caller.
+    """An argument of a call, by attributes of its entry (``die``), which `rocdbg.dwarf.reader` evaluates.
 
     ``parameter`` is the entry of the callee's parameter, where the producer says which it is.
     """
 
-    location: Exprloc | Loclist | None
-    value: Exprloc | None
-    data_location: Exprloc | None = None
-    data_value: Exprloc | None = None
+    die: Die
     parameter: Die | None = None
 
 
@@ -398,7 +394,8 @@ class Function(Scope):
 
     @cached_property
     def scope_names(self) -> tuple[str, ...]:
-        """As of others; in Fortran a contained procedure is in that which contains it, as GDB has it."""
+        """As for other entities; in Fortran a contained procedure belongs to the procedure that contains it, as in GDB.
+        """
         parent = self.die.parent
         if parent is not None and parent.tag == Tag.SUBPROGRAM and self.unit.language_name == "fortran":
             return () if parent.name is None else (parent.name,)
@@ -440,8 +437,8 @@ class Function(Scope):
     def is_kernel(self) -> bool:
         """True when the calling convention says so.
 
-        HIP kernels of clang carry none: there only the code object knows (a kernel descriptor whose entry
-        is ``entry_pc``).
+        Clang's HIP kernels do not have the attribute: only the code object identifies them (a kernel descriptor whose
+        entry is ``entry_pc``).
         """
         return self.calling_convention == Convention.LLVM_DEVICE_KERNEL
 
@@ -523,15 +520,5 @@ def _call_site(die: Die) -> CallSite:
 
 
 def _call_site_parameter(die: Die) -> CallSiteParameter:
-    def expression(*codes: int) -> Exprloc | None:
-        return next((value for value in map(die.attribute, codes) if isinstance(value, Exprloc)), None)
-
-    location = die.attribute(At.LOCATION)
     gnu = die.tag == Tag.GNU_CALL_SITE_PARAMETER
-    return CallSiteParameter(
-        location if isinstance(location, Exprloc | Loclist) else None,
-        expression(At.CALL_VALUE, At.GNU_CALL_SITE_VALUE),
-        expression(At.CALL_DATA_LOCATION),
-        expression(At.CALL_DATA_VALUE, At.GNU_CALL_SITE_DATA_VALUE),
-        die.reference(At.ABSTRACT_ORIGIN if gnu else At.CALL_PARAMETER),
-    )
+    return CallSiteParameter(die, die.reference(At.ABSTRACT_ORIGIN if gnu else At.CALL_PARAMETER))

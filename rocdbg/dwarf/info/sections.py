@@ -1,4 +1,4 @@
-"""The sections debug information is spread over, and what the entries look up in them."""
+"""The sections that hold debug information, and the lookups that entries need in them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ _SLACK = 1 << 20
 
 
 class Sections:
-    """Bytes of the debug sections by name; missing ones are empty. Nothing is fetched before it is asked
-    for. ``find_supplement`` gives the sections of the supplementary file, if there is one (DWARF 5 section 7.3.6)."""
+    """Bytes of the debug sections by name; missing ones are empty. Sections are fetched on demand. ``find_supplement``
+    gives the sections of the supplementary file, if there is one (DWARF 5 section 7.3.6).
+    """
 
     def __init__(
         self, source: Mapping[str, bytes], find_supplement: Callable[[], Mapping[str, bytes] | None] | None = None
@@ -33,16 +34,16 @@ class Sections:
 
     @cached_property
     def supplement(self) -> Sections | None:
-        """The sections of the supplementary file that several objects share strings and entries in."""
+        """The sections of the supplementary file, in which several objects share strings and entries."""
         found = self._find_supplement() if self._find_supplement is not None else None
         return None if found is None else Sections(found)
 
     def string(self, name: str, offset: int) -> str:
-        """The null-terminated string at ``offset`` of a string section, as `rocdbg.text.decode_text` has it."""
+        """The null-terminated string at ``offset`` of a string section, decoded by `rocdbg.text.decode_text`."""
         return self._string(name, offset, decode_text)
 
     def lines(self, name: str, offset: int) -> str:
-        """As `string`, of text with lines."""
+        """As `string`, for text of several lines."""
         return self._string(name, offset, decode_lines)
 
     def _string(self, name: str, offset: int, decode: Callable[[bytes], str]) -> str:
@@ -52,7 +53,7 @@ class Sections:
             raise DebugInfoError(name, offset, f"no string there (the section has {len(data)} bytes)")
         if end - offset <= _LONG:
             return decode(data[offset:end])
-        # Strings may share their ends; a string per byte of a long one would take the square of its size.
+        # Strings may share their ends; one string per byte of a long one would take quadratic memory.
         text = self._long.get((name, offset))
         if text is None:
             self._long_total += end - offset

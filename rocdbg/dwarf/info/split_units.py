@@ -1,7 +1,7 @@
-"""Split debug information: what a skeleton unit names, and the sections of the split unit it stands for.
+"""Split debug information: what a skeleton unit names, and the sections of the split unit to which it refers.
 
-DWARF 5 sections 3.1.2 and 3.1.3 (skeleton units), 7.3.2 (split object files) and 7.3.5 (packages); before DWARF 5
-the same with attributes of GNU's.
+DWARF 5 sections 3.1.2 and 3.1.3 (skeleton units), 7.3.2 (split object files) and 7.3.5 (packages); before DWARF 5 the
+same with GNU attributes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TU_INDEX: Final = ".debug_tu_index"
 _SHARED: Final = frozenset({".debug_addr", ".debug_ranges", ".debug_frame"})
 """Sections of the linked object that split units refer to."""
 _COMMON: Final = (".debug_str.dwo", ".debug_line_str.dwo")
-"""Sections of a package that all its units share: they are not in its indexes."""
+"""Sections of a package that all its units share, and which its indexes do not list."""
 _MOST_UNITS: Final = 1_000_000
 _COLUMNS: Final = {
     2: {
@@ -32,11 +32,11 @@ _COLUMNS: Final = {
         7: ".debug_macro", 8: ".debug_rnglists",
     },
 }
-"""DW_SECT_* by the version of a package's index: 2 is GNU's, before DWARF 5."""
+"""DW_SECT_* by the version of a package's index; version 2 is GNU's, before DWARF 5."""
 
 
 class SplitName(Struct, frozen=True):
-    """What a skeleton unit says of the unit that it stands for: file, folder of the compilation, identity (64 bits),
+    """What a skeleton unit says about its split unit: file, compilation directory, identity (64 bits),
     and the skeleton's own offset in ``.debug_info``."""
 
     name: str
@@ -46,14 +46,14 @@ class SplitName(Struct, frozen=True):
 
 
 class SplitFiles(Protocol):
-    """Knows the files that split units are in."""
+    """Finds the files that contain split units."""
 
     def find(self, name: SplitName) -> Mapping[str, bytes] | None:
         """The sections of a split object or package, by their names in the file (``.debug_info.dwo``), the same
         mapping for the same file; ``None`` if there is none. Raises `rocdbg.Error` for one that cannot be read."""
 
     def unread(self, name: SplitName, reason: str) -> None:
-        """Note that what was found cannot be used."""
+        """Record that a file that was found cannot be used."""
 
 
 class SplitSections(Sections):
@@ -69,7 +69,7 @@ class SplitSections(Sections):
 
 
 class Contribution(Mapping[str, bytes]):
-    """The parts of a package's sections that are about one unit."""
+    """The parts of a package's sections that belong to one unit."""
 
     def __init__(self, package: Mapping[str, bytes], parts: Mapping[str, tuple[int, int]]) -> None:
         self._package, self._parts = package, parts
@@ -108,7 +108,7 @@ def contributions(package: Mapping[str, bytes], index: str) -> dict[int, Contrib
     if names is None:
         raise DebugInfoError(index, 0, f"version {version} of package indexes is not known")
     columns, units, slots = word(4), word(8), word(12)
-    rows = 16 + 12 * slots  # behind the identities and the row numbers of the slots
+    rows = 16 + 12 * slots  # after the identities and the row numbers of the slots
     offsets = rows + 4 * columns
     sizes = offsets + 4 * columns * units
     if units > _MOST_UNITS or columns > len(_COLUMNS[2]) or sizes + 4 * columns * units > len(data):

@@ -1,4 +1,4 @@
-"""Other entries to subprograms."""
+"""Additional entry points of subprograms."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rocdbg.dwarf.info.scopes import Function
 
 
 class EntryPoint(Function):
-    """Another entry to a subprogram (DW_TAG_entry_point): its code is the rest of the subprogram's."""
+    """An additional entry point of a subprogram (DW_TAG_entry_point): its code is the rest of the subprogram's."""
 
     @cached_property
     def ranges(self) -> tuple[AddressRange, ...]:
-        """From its address to the end of the part of the subprogram that it lies in."""
+        """From its address to the end of the subprogram's range that contains it."""
         low, parent = self.die.attribute(At.LOW_PC), self.die.parent
         if not isinstance(low, Address) or parent is None:
             return ()

@@ -25,12 +25,12 @@ class VariableIndex:
 
     @cached_property
     def all(self) -> list[Variable]:
-        """All of them; a declaration only where there is no definition."""
+        """All variables; a declaration only if there is no definition."""
         tags = Tag.VARIABLE, Tag.CONSTANT
         return self._select([(unit, offset) for unit in self._entries.units for offset in unit.index.tagged(*tags)])
 
     def _select(self, candidates: Offsets) -> list[Variable]:
-        """The variables among entries, definitions first; declarations that have none there."""
+        """The variables among entries: definitions first, then declarations without a definition there."""
         definitions: list[Variable] = []
         declarations: list[Variable] = []
         specified: set[int] = set()
@@ -52,7 +52,7 @@ class VariableIndex:
         return table
 
     def named(self, name: str) -> list[Variable]:
-        """The variables a name as typed stands for; a linkage name will do as well."""
+        """The variables that a name as typed matches; it may also be a linkage name."""
         query = parse_name(name)
         base = query.components[-1].base
         listed = self._named.is_usable
@@ -65,7 +65,7 @@ class VariableIndex:
         return found or [variable for variable in self.all if variable.linkage_name == name.strip()]
 
     def matching(self, pattern: str | re.Pattern[str]) -> list[Variable]:
-        """Defined variables whose qualified name the pattern is found in, by name."""
+        """Defined variables whose qualified name contains a match of the pattern, by name."""
         search = re.compile(pattern).search
         found = [
             variable for variable in self.all
@@ -83,7 +83,7 @@ class TypeIndex:
 
     @cached_property
     def _all(self) -> list[tuple[str, Die]]:
-        """Name and entry of all of them."""
+        """Name and entry of all named types."""
         found = []
         for unit in self._entries.units:
             for offset in unit.index.tagged(*NAMED_TYPE_TAGS):
@@ -100,7 +100,7 @@ class TypeIndex:
         return table
 
     def named(self, name: str) -> list[Type]:
-        """The types a name as typed stands for, definitions first."""
+        """The types that a name as typed matches, definitions first."""
         query = parse_name(name)
         base = query.components[-1].base
         candidates = self._by_base.get(base, []) if not self._named.is_usable else [
@@ -115,7 +115,7 @@ class TypeIndex:
         return sorted(types, key=is_declaration)
 
     def matching(self, pattern: str | re.Pattern[str], by_unit: bool = False) -> list[Type]:
-        """Types whose qualified name the pattern is found in, by name; one for each name and kind of type.
+        """Types whose qualified name contains a match of the pattern, by name; one for each name and kind of type.
 
         With ``by_unit`` one for each unit that has it.
         """

@@ -1,8 +1,8 @@
-"""What debug information may say of types: sizes, places and nesting that a consumer can work with.
+"""Limits on types in debug information: sizes, offsets and nesting that a consumer can handle.
 
-What is beyond is damage, or made to hurt: a class that contains itself has no size, and types put together from
-each other twice at every step are exponentially large. All is checked while types are read, so that no code that
-walks through them has to.
+Anything beyond them is damage or an attack: a class that contains itself has no size, and types that each contain the
+next one twice grow exponentially. Everything is checked while types are read, so that code that walks through types
+need not check.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.die import Die
 
 MOST_LEVELS: Final = 128
-"""Types built one on the other, without passing through a class."""
+"""Depth of types built on each other, without passing through a class."""
 MOST_PARTS: Final = 4096
-"""Types that one is put together from, each counted as often as it occurs."""
+"""How many types one type consists of, each counted as often as it occurs."""
 MOST_CLASSES: Final = 64
-"""Classes in each other, by value."""
+"""Depth of classes nested by value."""
 MOST_MEMBERS: Final = 1 << 16
-"""Members of a class with those of the classes in it."""
+"""Members of a class, including those of the classes in it."""
 LARGEST_SCALAR: Final = 1024
-"""Bytes of a number or pointer: more digits than these have, Python does not write."""
+"""Bytes of a number or pointer: Python does not write numbers with more digits."""
 LARGEST: Final = 1 << 48
-"""Bytes of anything, and distance of anything from the start of what it is in."""
+"""Size in bytes of anything, and offset of anything from the start of its container."""
 
 
 def checked(die: Die, number: int | None, largest: int, what: str) -> int | None:
@@ -46,29 +46,29 @@ def _short(number: int) -> str:
 
 
 class Growth:
-    """How deep and how large the types being read are: noted as they are read, innermost first."""
+    """Records how deep and how large the types are while they are read, innermost first."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[int, int]] = {}
         self._open: list[tuple[int, int]] = []
 
     def begin(self) -> None:
-        """A type is going to be read."""
+        """Begin reading a type."""
         self._open.append((0, 1))
 
     def add(self, levels: int, parts: int) -> None:
-        """What is being read has more in it than other entries."""
+        """The type being read has additional parts that are not entries."""
         if self._open:
             deep, large = self._open[-1]
             self._open[-1] = (max(deep, levels), large + parts)
 
     def use(self, offset: int) -> None:
-        """A type that was read before is a part of the one that is being read."""
+        """A type that was read before is part of the one being read."""
         levels, parts = self._known.get(offset, (0, 1))
         self.add(levels + 1, parts)
 
     def end(self, offset: int, is_class: bool, read: bool) -> tuple[int, int]:
-        """A type was read, or could not be: its levels and parts. A class hides what is in it."""
+        """End reading a type, successfully or not: account for its depth and parts. A class hides its contents."""
         levels, parts = self._open.pop()
         if read:
             self._known[offset] = (0, 1) if is_class else (levels, parts)
@@ -83,7 +83,7 @@ class Contents:
         self._known: dict[int, tuple[int, int]] = {}
 
     def problem(self, offset: int) -> str | None:
-        """What is wrong with what the class at ``offset`` contains, None if nothing is."""
+        """What is wrong with the contents of the class at ``offset``, None if nothing is."""
         within: set[int] = set()
         stack = [offset]
         while stack:
@@ -117,7 +117,7 @@ class Contents:
 
 
 def _contained(body: ClassBody) -> list[int]:
-    """The entries of the classes that a class contains, by value, as often as it does."""
+    """The entries of the classes that a class contains by value, repeated as often as it contains them."""
     found = []
     parts: tuple[Member | BaseClass, ...] = (*body.members, *body.bases)
     for part in parts:

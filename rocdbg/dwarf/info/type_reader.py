@@ -149,7 +149,7 @@ class TypeReader:
         return result
 
     def class_body(self, die: Die) -> ClassBody:
-        """What is between the braces of the class at ``die``."""
+        """The contents of the class body at ``die``."""
         try:
             problem = self._contents.problem(die.offset)
             if problem is not None:
@@ -189,7 +189,7 @@ class TypeReader:
                 containing = die.reference(At.CONTAINING_TYPE)
                 use = die.attribute(At.USE_LOCATION)
                 target, size = self.type_of(die), size_of(die, At.BYTE_SIZE, LARGEST_SCALAR)
-                if size is None:  # of the Itanium ABI: an offset, or a function and an adjustment
+                if size is None:  # by the Itanium ABI: an offset, or a function and an adjustment
                     size = die.unit.address_size * (2 if isinstance(target.strip_typedefs(), FunctionType) else 1)
                 return MemberPointerType(
                     target, VOID if containing is None else self.read(containing), size,
@@ -222,9 +222,10 @@ class TypeReader:
             offset=die.offset,
         )
         space = vendor_number(die, (At.LLVM22_ADDRESS_SPACE,))
-        if encoding == Encoding.ADDRESS:  # A.5.1: an address there, of nothing in particular
+        if encoding == Encoding.ADDRESS:  # A.5.1: an address in that space, without a target type
             return TypedefType(name, PointerType(VOID, PointerKind.POINTER, byte_size, space), name, offset=die.offset)
-        # With a vector size (A.5.1 of the extensions) it is that many elements, each as the entry says without it.
+        # With a vector size (A.5.1 of the extensions) it has that many elements, each of the type that the entry
+        # otherwise describes.
         vector_size = vendor_number(die, (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE)) or 0
         checked(die, vector_size, _MOST_ELEMENTS, "a vector")
         if vector_size <= 0:
@@ -234,7 +235,7 @@ class TypeReader:
         return VectorType(numeric(base), vector_size, vector_size * byte_size, offset=die.offset)
 
     def _not_a_vector(self, die: Die, size: int) -> None:
-        """Report a vector size that is not positive; those who want damage raised get a scalar."""
+        """Report a vector size that is not positive; if that does not raise, the type is a scalar."""
         if self._entries.passes_over:
             code = At.LLVM_VECTOR_SIZE if die.has(At.LLVM_VECTOR_SIZE) else At.LLVM22_VECTOR_SIZE
             self._entries.pass_over(
@@ -255,7 +256,7 @@ class TypeReader:
         return PointerType(target, kind, size, space, memory_space, offset=die.offset)
 
     def _in_type_unit(self, die: Die) -> Die | None:
-        """The definition in a type unit that a declaration stands for (DW_AT_signature)."""
+        """The definition in a type unit to which a declaration refers (DW_AT_signature)."""
         signature = die.attribute(At.SIGNATURE)
         if not isinstance(signature, TypeSignature):
             return None
@@ -348,7 +349,7 @@ class TypeReader:
         upper = die.attribute(At.UPPER_BOUND)
         if isinstance(upper, Constant):
             first = lower if isinstance(lower, int) else 0
-            # -1 in any width is how producers write "unknown" (and how GCC writes int a[0])
+            # producers write "unknown" as -1 of any width (and GCC writes int a[0] so)
             last = upper.signed_value()
             checked(die, abs(last), 1 << 64, "a bound")
             return last - first + 1 if last >= first else None if last == -1 else 0
@@ -381,7 +382,7 @@ class TypeReader:
         return tuple(
             TemplateArgument(
                 child.name, self.type_of(child),
-                constant_value(child) if child.tag == Tag.TEMPLATE_VALUE_PARAMETER else None,
+                constant_value(child) if child.tag == Tag.TEMPLATE_VALUE_PARAMETER else None, child.offset,
             )
             for child in die.children if child.tag in _TEMPLATE_TAGS
         )

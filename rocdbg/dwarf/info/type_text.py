@@ -42,14 +42,14 @@ def type_name(type: Type, declarator: str = "") -> str:
 
 
 class Shown(Struct, frozen=True):
-    """What of classes is shown: GDB's letters behind ``ptype/``."""
+    """Which parts of classes are shown: GDB's letters after ``ptype/``."""
 
     methods: bool = True
     typedefs: bool = True
     raw: bool = False
-    """Whether template arguments and local typedefs stand as they are, not by their names in the class."""
+    """Whether template arguments and typedefs of the class are written out instead of by their names in the class."""
     nested: int = 0
-    """Levels of classes and enumerations in classes that are written; -1 for all."""
+    """How many levels of nested classes and enumerations are written; -1 for all."""
 
 
 ALL = Shown()
@@ -66,11 +66,10 @@ def describe(type: Type, shown: Shown = ALL, complete: Callable[[Type], Type] = 
 
 
 class Leaves:
-    """Writes what is at the end of a declarator. ``show``: how many levels of bodies to write, as GDB counts.
+    """Writes the type at the end of a declarator. ``show``: how many levels of bodies to write, as GDB counts.
 
-    From 1 on a body is written, at 0 only that of an anonymous class, below 0 none. ``names`` are the types
-    that go by other names in the class around: template parameters, local typedefs; ``indent`` is the column
-    bodies stand in.
+    From 1 on a body is written, at 0 only that of an anonymous class, below 0 none. ``names`` holds the types that have
+    other names in the enclosing class (template parameters, its typedefs); ``indent`` is the column of bodies.
     """
 
     def __init__(
@@ -94,18 +93,18 @@ class Leaves:
         return type.spelled()
 
     def declared(self, type: Type, name: str) -> str:
-        """A declaration of a member; its type as a whole may have a name in the class."""
+        """A declaration of a member; its whole type may have a name in the class."""
         local = self.names.get(str(type))
         return f"{local} {name}" if local is not None else type.declare(name, self.text)
 
     def abbreviate(self, name: str) -> str:
-        """A name inside a class template, whose arguments go by the names of the parameters."""
+        """A name inside a class template, with template arguments replaced by the names of the parameters."""
         if name in self.names or "<" not in name:
             return self.names.get(name, name)
         start = name.index("<")
         rest = name[start:]
         values = "|".join(map(re.escape, sorted(self.names, key=len, reverse=True)))
-        if values:  # all at once: what has been put in is not looked at again
+        if values:  # all at once, so that replacements are not replaced again
             rest = re.sub(rf"(?<![\w:])(?:{values})(?![\w:])", lambda match: self.names[match[0]], rest)
         return name[:start] + re.sub(r"(?<!>) >", ">", rest)
 
@@ -128,7 +127,7 @@ class Leaves:
 
 
 def _enumerators(type: EnumType) -> list[str]:
-    """``A``, ``B = 5``, ``C``: values are written where they do not follow from the one before."""
+    """``A``, ``B = 5``, ``C``: a value is written if it does not follow from the previous one."""
     shown, expected = [], 0
     for item in type.enumerators:
         shown.append(f"{type.enumerator_scope}{item.name}" + (f" = {item.value}" if item.value != expected else ""))
@@ -151,9 +150,9 @@ def resolve(type: Type, complete: Callable[[Type], Type] = lambda type: type) ->
 
 
 def class_head(type: ClassType, raw: bool = False, around: dict[str, str] | None = None) -> str:
-    """``struct S [with T = int] : public Base``, without a body; ``raw``: without what parameters stand for.
+    """``struct S [with T = int] : public Base``, without a body; ``raw``: without the template arguments.
 
-    ``around``: what types are called in the class around.
+    ``around``: the names of types in the enclosing class.
     """
     names = Leaves(-1, names=around)
     title = names.abbreviate(type.qualified_name) if type.qualified_name else ""
@@ -173,7 +172,9 @@ def class_head(type: ClassType, raw: bool = False, around: dict[str, str] | None
 
 
 def data_members(type: ClassType) -> list[tuple[Access, Member | StaticMember]]:
-    """The members as they are listed, with their access: what compilers add is private, and no table is shown."""
+    """The members as they are listed, with their access: compiler-generated members count as private, and virtual
+    tables are not shown.
+    """
     data: tuple[Member | StaticMember, ...] = (*type.members, *type.static_members)
     return [
         (_access(member), member)
@@ -187,14 +188,14 @@ def _access(member: Member | StaticMember) -> Access:
 
 
 def local_names(type: ClassType, around: dict[str, str], shown: Shown = ALL) -> dict[str, str]:
-    """How types are called in a class: by its template parameters and typedefs."""
+    """The names of types in a class, from its template parameters and typedefs."""
     if shown.raw:
         return {}
     own = {}
     for nested in type.body.nested_types:
         if isinstance(nested, TypedefType):
             own[nested.qualified_name or nested.name] = nested.name
-    return own | _template_names(type.body.template_arguments) | around  # what is around is found first
+    return own | _template_names(type.body.template_arguments) | around  # names of the enclosing class take precedence
 
 
 def _class_body(type: ClassType, leaves: Leaves) -> str:
@@ -239,13 +240,13 @@ def _class_body(type: ClassType, leaves: Leaves) -> str:
 
 def _template_names(arguments: tuple[TemplateArgument, ...]) -> dict[str, str]:
     return {
-        str(argument.type): argument.name  # of two that stand for one type the first
+        str(argument.type): argument.name  # if two names mean the same type, the first
         for argument in reversed(arguments) if argument.value is None and argument.name
     }
 
 
 def needs_labels(type: ClassType) -> bool:
-    """Labels are written unless everything has the access the keyword gives."""
+    """Labels are written unless all members have the keyword's default access."""
     if type.tagged:
         return False
     accesses = [_access(member) for member in type.members]
@@ -264,18 +265,18 @@ def member_text(member: Member | StaticMember, leaves: Leaves) -> str:
 
 def _method_text(owner: ClassType, method: Method, names: dict[str, str], shown: Shown) -> str:
     spell = Leaves(show=-1, names=names).text
-    # of a parameter whose class has no name (a closure) GDB writes the members
+    # GDB writes the members of a parameter whose class has no name (a closure)
     parameters = method.type.parameter_list(without_this=True, spell=Leaves(show=0, names=names, shown=shown).text)
     text = f"{method.name}({parameters})"
     bare = (owner.name or "").partition("<")[0]
     if method.name.lstrip("~") != bare and not _is_conversion(method):
-        # of a pointer, too, GDB puts the space between it and the name
+        # GDB puts a space before the name even after a pointer
         text = f"{method.type.return_type.declare('', spell)} {text}"
     prefix = "static " if method.static else "virtual " if method.virtual else ""
     return f"{prefix}{text}{' const' if method.is_const else ''};"
 
 
 def _is_conversion(method: Method) -> bool:
-    """Whether it is ``operator float``, whose type is in the name."""
+    """Whether it is a conversion such as ``operator float``, whose name contains its type."""
     word, _, rest = method.name.partition(" ")
     return word == "operator" and rest[:1].isidentifier() and rest.partition(" ")[0] not in ("new", "delete")

@@ -1,9 +1,8 @@
 """Types of the source language as DWARF describes them: an immutable model.
 
-Types are values that can also be built by hand (``PointerType(target)`` for ``&x``). Two types are equal when
-they are built alike; classes and enumerations are compared by identity, and a ``DebugInfo`` hands out
-one object per entry. Only classes are lazy: their members are read when first asked for, so
-that self-referential types need no care.
+Types are values that can also be built by hand (``PointerType(target)`` for ``&x``). Two types are equal if they have
+the same structure; classes and enumerations are compared by identity, and a ``DebugInfo`` returns one object per entry.
+Only classes are lazy: their members are read on first use, so that self-referential types need no special treatment.
 
 ``str(type)`` is the name as GDB prints it (``float *``, ``int (*)(int, int)``, ``struct S`` in C and ``S``
 in C++). ``rocdbg.dwarf.info.type_text.describe(type)`` gives the lines of ``ptype``.
@@ -49,8 +48,8 @@ class Encoding(enum.IntEnum):
 class Qualifier(enum.Enum):
     """A type qualifier; the value is its spelling.
 
-    Those with an @, which is how GDB writes address spaces, are memory spaces of languages (A.2.14): what is LOCAL in
-    OpenCL is SHARED in HIP, and GROUP where the language has no word for it.
+    Those with an @ (GDB's spelling of address spaces) are memory spaces of languages (A.2.14): OpenCL's LOCAL is SHARED
+    in HIP, and GROUP where the language has no word for it.
     """
 
     CONST = "const"
@@ -91,7 +90,7 @@ class Access(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """What arithmetic has to know of a plain integral type: bytes, little-endian and all of them used."""
+    """What arithmetic needs to know about a plain integral type, which is little-endian and uses all its bytes."""
 
     size: int
     signed: bool
@@ -116,36 +115,36 @@ class Type:
 
     @cached_property
     def bare(self) -> Type:
-        """As `strip_typedefs`, found once."""
+        """As `strip_typedefs`, cached."""
         return self.strip_typedefs()
 
     @cached_property
     def is_dynamic(self) -> bool:
-        """Whether bounds or places of members, at any depth, are expressions, which hold for one object only."""
+        """Whether bounds or member locations, at any depth, are expressions, which apply to one object only."""
         return False
 
     @cached_property
     def integer(self) -> Integer | None:
-        """Of integers of up to 16 bytes, characters, bool and enumerations, found once; ``None`` of any other type.
+        """For integers of up to 16 bytes, characters, bool and enumerations, cached; ``None`` for any other type.
 
-        None as well for those that do not fill their bytes, or are big-endian.
+        Also None for types that do not fill their bytes or are big-endian.
         """
         bare = self.bare
         return bare._integer() if isinstance(bare, BaseType | EnumType) else None
 
     def strip_qualifiers(self) -> Type:
-        """The type without outer qualifiers; typedefs stay."""
+        """The type without outer qualifiers; typedefs are kept."""
         return self
 
     def spelled(self) -> str:
-        """What stands before a declarator: a name, ``struct S``, of an anonymous class ``struct {...}``."""
+        """The text before a declarator: a name, ``struct S``, or ``struct {...}`` for an anonymous class."""
         return ""
 
     def declare(self, declarator: str, spell: Spell | None = None, qualifiers: Qualifiers = ()) -> str:
         """The type wrapped around a declarator: ``int (*f)(int)`` for ``f``.
 
-        ``spell`` writes what is at the end of pointers, arrays and results, `spelled` without it. ``qualifiers`` are
-        those around this type.
+        ``spell`` writes the type at the end of pointers, arrays and results (by default `spelled`). ``qualifiers``
+        holds those that apply to this type.
         """
         leaf = self.spelled() if spell is None else spell(self)
         if qualifiers:
@@ -174,7 +173,7 @@ def _qualified(element: Type, qualifiers: Qualifiers) -> Type:
 
 def _declare_pointer(target: Type, mark: str, declarator: str, spell: Spell | None, qualifiers: Qualifiers) -> str:
     if qualifiers:
-        # in GDB's words no space is before the brackets of an array without a name
+        # GDB writes no space before the brackets of an array without a name
         mark = f"{mark} {_words(qualifiers)}" + (" " if declarator and not declarator.startswith("[") else "")
     declarator = mark + declarator
     if isinstance(target.strip_qualifiers(), ArrayType | FunctionType):
@@ -195,7 +194,7 @@ VOID = VoidType()
 
 @dataclass(frozen=True)
 class UnspecifiedType(Type):
-    """A type without a description, ``decltype(nullptr)`` above all. ``byte_size`` as given, else None."""
+    """A type without a description, mostly ``decltype(nullptr)``. ``byte_size`` as given, else None."""
 
     name: str
     byte_size: int | None = None
@@ -212,7 +211,7 @@ class UnspecifiedType(Type):
 class BaseType(Type):
     """A base type. ``bit_size`` and ``bit_offset`` only for types not filling their bytes (``_BitInt(7)``).
 
-    ``encoding`` is a plain number when it is none of ``Encoding`` (vendor range).
+    ``encoding`` is a plain number if it is not in ``Encoding`` (vendor range).
     """
 
     name: str
@@ -243,7 +242,7 @@ _INTEGERS = frozenset({
 
 
 def numeric(element: Type) -> Type:
-    """The element type of a vector: as GDB has it, a character type that is not a typedef is a small integer there."""
+    """The element type of a vector: as in GDB, a character type that is not a typedef counts as a small integer."""
     if isinstance(element, BaseType) and element.encoding in (Encoding.SIGNED_CHAR, Encoding.UNSIGNED_CHAR):
         signed = element.encoding == Encoding.SIGNED_CHAR
         return replace(element, encoding=Encoding.SIGNED if signed else Encoding.UNSIGNED, offset=element.offset)
@@ -255,8 +254,8 @@ class PointerType(Type):
     """A pointer or reference.
 
     ``address_class`` is the DWARF address space the pointer's values are in (1 generic, 3 local, 5 private_lane;
-    absent for global): what the producer means by DW_AT_address_class, or DW_AT_LLVM_address_space where it has
-    that. ``memory_space`` is DW_AT_LLVM_memory_space. ``byte_size`` is the pointer's own size.
+    absent for global): what the producer means by DW_AT_address_class, or DW_AT_LLVM_address_space if present.
+    ``memory_space`` is DW_AT_LLVM_memory_space. ``byte_size`` is the pointer's own size.
     """
 
     target: Type
@@ -404,7 +403,7 @@ class Parameter(Struct, frozen=True):
 class FunctionType(Type):
     """A function's type. ``prototyped`` is False for a C function declared with ``()``.
 
-    ``of_member``: of what an object's member of that name is, no function by itself.
+    ``of_member``: the type of a member function accessed through an object, which is not a function by itself.
     """
 
     return_type: Type
@@ -418,9 +417,9 @@ class FunctionType(Type):
         return self.return_type.declare(f"{declarator}({self.parameter_list()}){suffix}", spell)
 
     def parameter_list(self, *, without_this: bool = False, spell: Spell | None = None) -> str:
-        """What is between the parentheses; ``without_this`` leaves out what is not written in the source.
+        """The text between the parentheses; ``without_this`` leaves out artificial parameters.
 
-        ``spell`` is that of `declare`.
+        ``spell`` is as in `declare`.
         """
         shown = [item.type.declare("", spell) for item in self.parameters if not (without_this and item.artificial)]
         if self.variadic:
@@ -448,11 +447,11 @@ class EnumType(Type):
     """An enumeration. ``name`` is None when anonymous; ``underlying`` VOID when the producer gives none.
 
     ``scoped``: ``enum class``. ``tagged``: the language needs the keyword before the name (C).
-    ``enumerator_scope`` stands before the enumerators' names where they are shown: ``E::`` for those of an
+    ``enumerator_scope`` is written before the enumerators' names: ``E::`` for those of an
     ``enum class E``, else the namespaces and classes around the enumeration; empty in C.
     """
 
-    # identity: eq=False alone would leave the equality of `Type`, for which all of a class are alike
+    # identity: eq=False alone would inherit the equality of `Type`, for which all objects of a class are equal
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -466,7 +465,7 @@ class EnumType(Type):
     is_declaration: bool = False
     enumerator_scope: str = ""
     underlying_shown: bool = False
-    """Whether the language has words for the underlying type (C++)."""
+    """Whether the language can spell the underlying type (C++)."""
 
     @property
     def size(self) -> int | None:
@@ -488,7 +487,7 @@ class EnumType(Type):
         return self.spelled_as(self.qualified_name or None)
 
     def spelled_as(self, name: str | None) -> str:
-        """As `spelled`, under another name; ``None`` as an anonymous one."""
+        """As `spelled`, with another name; ``None`` gives the anonymous form."""
         if name is None:
             return f"{self.keyword} {{...}}"
         return f"enum {name}" if self.tagged else name
@@ -513,13 +512,14 @@ class Member(Struct, frozen=True):
 
     @property
     def byte_offset(self) -> int | None:
-        """Offset in bytes from the start of the class, of the byte its first bit is in."""
+        """Offset in bytes, from the start of the class, of the byte that contains its first bit."""
         return None if self.bit_offset is None else self.bit_offset // 8
 
 
 class BaseClass(Struct, frozen=True):
     """A base class. ``byte_offset`` is None when ``location`` has to be evaluated (virtual bases); ``offset`` is its
-    entry's."""
+    entry.
+    """
 
     type: Type
     byte_offset: int | None
@@ -588,15 +588,16 @@ class Method(Struct, frozen=True):
 
 
 class TemplateArgument(Struct, frozen=True):
-    """A template argument: a type (``value`` None), or a value of that type."""
+    """A template argument: a type (``value`` None), or a value of that type. ``offset`` is that of its entry."""
 
     name: str | None
     type: Type
     value: Location | None = None
+    offset: int = 0
 
 
 class ClassBody(Struct, frozen=True):
-    """What is between the braces."""
+    """The contents of the class body."""
 
     members: tuple[Member, ...] = ()
     bases: tuple[BaseClass, ...] = ()
@@ -614,7 +615,7 @@ class ClassType(Type):
     ``tagged``: the language needs the keyword before the name (C).
     """
 
-    # identity: eq=False alone would leave the equality of `Type`, for which all of a class are alike
+    # identity: eq=False alone would inherit the equality of `Type`, for which all objects of a class are equal
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -626,7 +627,7 @@ class ClassType(Type):
     tagged: bool = False
     is_declaration: bool = False
     alignment: int | None = None
-    """Bytes, where the source says (``alignas``)."""
+    """Bytes, if the source states it (``alignas``)."""
 
     @property
     def size(self) -> int | None:
@@ -636,7 +637,7 @@ class ClassType(Type):
         return self.spelled_as(self.qualified_name or None)
 
     def spelled_as(self, name: str | None) -> str:
-        """As `spelled`, under another name; ``None`` as an anonymous one."""
+        """As `spelled`, with another name; ``None`` gives the anonymous form."""
         if name is None:
             return f"{self.kind.value} {{...}}"
         if "(char)" in name:

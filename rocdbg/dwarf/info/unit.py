@@ -1,4 +1,4 @@
-"""Units of ``.debug_info``: headers, bases, and what the top entry says about all of a unit."""
+"""Units of ``.debug_info``: headers, bases, and what the top entry says about the whole unit."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 
 class Unit:
-    """A unit: its header, and what its top entry says about all of it.
+    """A unit: its header, and what its top entry says about the whole unit.
 
     ``offset`` and ``end`` delimit it in ``.debug_info``, ``first`` is where its entries begin. ``version``
     is 2 to 5; ``address_size`` and ``offset_size`` (4 or 8) are in bytes. ``type_signature`` and
-    ``type_offset`` (relative to the unit) only in type units. ``sections`` are those that it refers to, of its own
-    file if it is split; ``skeleton`` is the unit of the linked object then (DWARF 5 section 3.1.2), and ``id`` what
-    the two have in common. Equality is identity.
+    ``type_offset`` (relative to the unit) only in type units. ``sections`` are those that it refers to, in its own file
+    if it is split; ``skeleton`` is then the unit of the linked object (DWARF 5 section 3.1.2), and ``id`` identifies
+    both. Equality is identity.
     """
 
     skeleton: Unit | None = None
     reference_base = 0
-    """Where the section lies among all entries that references from other units count from."""
+    """Position, among all entries, of the section to which references from other units are relative."""
 
     def __init__(
         self, entries: Entries, *, offset: int, end: int, first: int, version: int, unit_type: int,
@@ -84,7 +84,7 @@ class Unit:
 
     @cached_property
     def index(self) -> UnitIndex:
-        """Where its functions, variables and types are."""
+        """The positions of its functions, variables and types."""
         return UnitIndex(self)
 
     @property
@@ -110,7 +110,7 @@ class Unit:
 
     @cached_property
     def split_name(self) -> SplitName | None:
-        """The unit in another file that this one is the skeleton of, if it is one."""
+        """The unit in another file of which this one is the skeleton, if it is one."""
         name = self._top_string(At.DWO_NAME if self.version >= 5 else At.GNU_DWO_NAME)
         return SplitName(name, self.comp_dir, self._split_id, self.offset) if name else None
 
@@ -121,7 +121,7 @@ class Unit:
 
     @cached_property
     def producer(self) -> str:
-        """The compiler's name for itself."""
+        """The compiler's name and version (DW_AT_producer)."""
         return self._top_string(At.PRODUCER)
 
     @cached_property
@@ -144,7 +144,7 @@ class Unit:
 
     @cached_property
     def keeps_tags(self) -> bool:
-        """Whether a type's keyword is written before its name: in C, though not in OpenCL C, as GDB has it."""
+        """Whether a type's keyword is written before its name: in C, but not in OpenCL C, as in GDB."""
         return not self.is_cxx and self.language_name != "opencl"
 
     @cached_property
@@ -160,7 +160,7 @@ class Unit:
 
     @cached_property
     def conventions(self) -> Conventions:
-        """What the unit's producer means where it departs from the text."""
+        """How the unit's producer departs from the text."""
         return conventions_of(self.dialect, self.producer)
 
     @cached_property
@@ -173,7 +173,7 @@ class Unit:
 
     @cached_property
     def ranges(self) -> tuple[AddressRange, ...]:
-        """The unit's code, as its top entry has it; empty when that says nothing."""
+        """The unit's code ranges, as its top entry states them; empty if it states none."""
         if self.skeleton is not None:
             return self.skeleton.ranges
         return ranges_of(self.top)
@@ -204,7 +204,7 @@ class Unit:
 
     @cached_property
     def ranges_base(self) -> int:
-        """What offsets into ``.debug_ranges`` are relative to: not 0 in split units before DWARF 5."""
+        """The base of offsets into ``.debug_ranges``: not 0 in split units before DWARF 5."""
         return 0 if self.skeleton is None else self.skeleton._base(At.GNU_RANGES_BASE, 0)
 
     @cached_property
@@ -229,7 +229,7 @@ class Unit:
         return self.sections.number(".debug_addr", self.addr_base + index * size, size)
 
     def address_pushed(self, operation: Operation) -> int | None:
-        """The file address that DW_OP_addr, DW_OP_addrx and their like push; None for other operations."""
+        """The file address that DW_OP_addr, DW_OP_addrx and similar operations push; None for other operations."""
         number = operation.operands[0] if operation.info.meaning in ("addr", "addrx") else None
         if not isinstance(number, int):
             return None
@@ -237,11 +237,11 @@ class Unit:
 
     @cached_property
     def debug_addr(self) -> list[int]:
-        """The unit's part of ``.debug_addr``: what address indices in its expressions and lists stand for."""
+        """The unit's part of ``.debug_addr``: the addresses to which indices in its expressions and lists refer."""
         data, size = self.sections[".debug_addr"], self.address_size
         start, end = self.addr_base, len(data)
         if self.version >= 5 and start >= self._table_header:
-            # The contribution's own header says how far it goes.
+            # The contribution's own header states its size.
             header = start - self._table_header
             length_size = 4 if self.offset_size == 4 else 8
             length_at = header if length_size == 4 else header + 4
@@ -286,11 +286,10 @@ def read_unit_headers(
     entries: Entries, data: bytes, base: int, error: Callable[[int, str], DebugInfoError], *, types_section: bool,
     sections: Sections | None = None,
 ) -> list[Unit]:
-    """The units of ``data``, which lies at ``base`` among all entries (``.debug_types`` has another header:
-    ``types_section``). ``error`` makes an error about an offset, ``sections`` are those that split units refer to.
+    """The units of ``data``, which lies at ``base`` among all entries (``types_section``: ``.debug_types``, which has
+    another header). ``error`` creates an error about an offset; ``sections`` are those to which split units refer.
 
-    A damaged header ends the list: what comes before it stays usable; DebugInfoError is raised when it is
-    the very first.
+    A damaged header ends the list: the units before it remain usable. DebugInfoError is raised if it is the very first.
     """
     units: list[Unit] = []
     pos = 0

@@ -1,7 +1,7 @@
-"""A quick pass over a unit's entries: where its functions, variables, types and inlined calls are.
+"""A quick pass over a unit's entries that finds its functions, variables, types and inlined calls.
 
-Every entry is passed over once with the compiled skip programs, nothing is read. Only entries that a name
-outside functions can refer to are recorded, with the entry they are in.
+The compiled skip programs pass over every entry once, without reading it. Only entries to which a name outside
+functions can refer are recorded, with their parent entry.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from rocdbg import work
 from rocdbg.dwarf.info.constants import Tag
 from rocdbg.dwarf.info.entry_skipping import skip_attributes
 from rocdbg.dwarf.info.forms import SKIP_BLOCK, SKIP_OTHER, SKIP_ULEB, uleb
@@ -31,14 +32,13 @@ _RECORDED: Final = NAMED_TYPE_TAGS | _CONTAINERS | {
 }
 _DEEPEST: Final = 512
 SLICE: Final = 1 << 13
-"""Bytes of entries between two pauses of a pass: about a millisecond."""
+"""Bytes of entries between two pauses of a pass, which take about a millisecond."""
 
 _RECORD, _CONTAINER, _INLINED, _ENTRY, _FUNCTION = 1, 2, 4, 8, 16
 
 
 class Records(Struct):
-    """Recorded entries in order of offset: offset, tag, and index of the entry they are in (-1 for the
-    top)."""
+    """Recorded entries in order of offset: offset, tag, and index of the parent entry (-1 for the top)."""
 
     offsets: list[int] = field(default_factory=list)
     tags: list[int] = field(default_factory=list)
@@ -68,9 +68,9 @@ class UnitIndex:
         return self._found
 
     def reading(self) -> Generator[None, None, None]:
-        """Make the pass bit by bit, from where it has been left; `records` makes the rest of it at once.
+        """Make the pass bit by bit, from where it was left; `records` completes it at once.
 
-        A pass that something ends (an interrupt, damage) begins anew.
+        A pass that is cut short (by an interrupt or damage) starts again from the beginning.
         """
         if self._pass is None:
             self._found = Records()
@@ -96,7 +96,7 @@ class UnitIndex:
         return self.records.inlined
 
     def parent_of(self, offset: int) -> int | None:
-        """Offset of the entry that the one at ``offset`` is in; None for the top entry."""
+        """Offset of the parent of the entry at ``offset``; None for the top entry."""
         if offset == self._unit.first:
             return None
         records = self.records
@@ -105,7 +105,7 @@ class UnitIndex:
             above = records.offsets[records.parents[index]]
         else:
             above = self._search_parent(offset)
-        # an entry stands behind its parent; damaged data may say otherwise, and would make a circle
+        # an entry follows its parent; damaged data may say otherwise, and would create a circle
         return above if above < offset else None
 
     def _search_parent(self, offset: int) -> int:
@@ -130,7 +130,7 @@ class UnitIndex:
 
 
     def _children_of(self, offset: int) -> list[int]:
-        """Offsets of the entries directly below one, kept: many may ask for the same."""
+        """Offsets of the entries directly below one; cached, as they are requested often."""
         found = self._children.get(offset)
         if found is None:
             die = self._unit.die(offset - self._unit.offset)
@@ -163,6 +163,7 @@ def _scan(unit: Unit, records: Records) -> Iterator[None]:
     start = pos
     try:
         while pos < end:
+            work.unit()
             stop = min(pos + SLICE, end)
             while pos < stop:
                 start = pos

@@ -1,4 +1,4 @@
-"""The units of a linked object and of the split objects that it names, one behind the other."""
+"""The units of a linked object and of the split objects that it names, one after the other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.entries import Entries
 
 _MOST_SPLIT: Final = 1 << 30
-"""Bytes of the entries of all split objects."""
+"""Limit on the bytes of the entries of all split objects."""
 _INFO, _TYPES = ".debug_info", ".debug_types"
 
 
@@ -34,8 +34,8 @@ class UnitParts:
     """``.debug_info`` and ``.debug_types`` of the object, of each split object, and ``.debug_info`` of a supplementary
     file: ``data`` is all of it, ``units`` are its units in order.
 
-    Raises DebugInfoError for damaged headers of the object's own. Skeletons of split units that are not found, or
-    cannot be read, stay.
+    Raises DebugInfoError for damaged headers of the object itself. Skeletons whose split units are not found or cannot
+    be read are kept.
     """
 
     def __init__(self, entries: Entries, files: SplitFiles | None) -> None:
@@ -45,7 +45,7 @@ class UnitParts:
         self._pieces: list[bytes] = []
         self._size = 0
         self._packages: dict[int, dict[int, Contribution]] = {}
-        """By the identity of their sections: what is not read yet of the packages that are."""
+        """By the identity of their sections: the unread parts of packages that were opened."""
         own = entries.sections
         self.units = self._read(own[_INFO], _INFO, None)
         if own[_TYPES]:
@@ -80,8 +80,9 @@ class UnitParts:
         )
 
     def _skeletons(self) -> Iterator[tuple[Unit, SplitName]]:
-        """Units that stand for others. Before DWARF 5 only a unit's own entry tells, and only where addresses are
-        listed apart there are any."""
+        """Skeleton units. Before DWARF 5 only a unit's own entry identifies it as one, and there are none without a
+        separate address section.
+        """
         old = bool(self._entries.sections[".debug_addr"])
         if not any(unit.unit_type == UnitType.SKELETON or (old and unit.version < 5) for unit in self.units):
             return
@@ -92,7 +93,7 @@ class UnitParts:
                     yield unit, name
 
     def _add_split(self, files: SplitFiles) -> None:
-        """Put split units in the place of their skeletons."""
+        """Replace skeletons with their split units."""
         compiled: dict[int, Unit] = {}
         replaced = set()
         for skeleton, name in list(self._skeletons()):
@@ -114,7 +115,7 @@ class UnitParts:
         self.units = [unit for unit in self.units if unit.offset not in replaced | rest]
 
     def _add_supplement(self, sections: Sections, base: int) -> None:
-        """Put the units of the supplementary file behind all others."""
+        """Append the units of the supplementary file."""
         if base + len(sections[_INFO]) > _MOST_SPLIT:
             raise self._error(0, f"more than {_MOST_SPLIT} bytes of entries with those of a supplementary file")
         units = self._read(sections[_INFO], f"{_INFO} of the supplementary file", sections)
@@ -123,7 +124,9 @@ class UnitParts:
         self.units += units
 
     def _parts_of(self, sections: Mapping[str, bytes], name: SplitName) -> Iterator[Mapping[str, bytes]]:
-        """What is to be read of a split object or package for one skeleton; of an object all comes with the first."""
+        """The sections to read from a split object or package for one skeleton; for an object, the first skeleton gets
+        all of them.
+        """
         is_new = id(sections) not in self._packages
         if CU_INDEX not in sections:
             if is_new:
@@ -151,7 +154,9 @@ class UnitParts:
                     compiled[self._id_of(unit, index, sections)] = unit
 
     def _id_of(self, unit: Unit, index: int, sections: Sections) -> int:
-        """A split unit's identity. Before DWARF 5 its own entry has it, which is read apart from all others."""
+        """A split unit's identity. Before DWARF 5 it is in the unit's own entry, which is read separately from all
+        others.
+        """
         if unit.id is not None:
             return unit.id
         found = self._entries.alone(sections).units[index].top.raw_attribute(At.GNU_DWO_ID)

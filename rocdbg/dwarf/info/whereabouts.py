@@ -1,4 +1,4 @@
-"""Whose an attribute is, in words for messages."""
+"""Text for messages that names the owner of an attribute."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_LEVELS = 64
 
 
 def whose(entry: Die) -> str:
-    """An entry for people: its name, the function it is in, section and offset: ``x in k at .debug_info+0x59``."""
+    """Text that identifies an entry: its name, its function, section and offset: ``x in k at .debug_info+0x59``."""
     names = [_name(entry)]
     function = function_around(entry)
     if function is not None and function != entry:
@@ -31,7 +31,7 @@ def whose(entry: Die) -> str:
 
 
 def function_around(entry: Die) -> Die | None:
-    """The function, inlined call or entry point that an entry is or is in; None where that cannot be told."""
+    """The function, inlined call or entry point that an entry describes or belongs to; None if that is not known."""
     die: Die | None = entry
     try:
         for _ in range(_MOST_LEVELS):
@@ -52,7 +52,7 @@ def _name(entry: Die) -> str:
 
 @contextmanager
 def concerning(attribute: str, entry: Die) -> Iterator[None]:
-    """What is raised in here names the attribute and the entry, and is a `DwarfError`."""
+    """Makes errors raised inside a `DwarfError` that names the attribute and the entry."""
     try:
         yield
     except DwarfError as error:

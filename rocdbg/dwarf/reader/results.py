@@ -9,18 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rocdbg.dwarf.attribute_names import attribute_name
 from rocdbg.dwarf.cfi import FrameTable
-from rocdbg.dwarf.context import Context, ExpressionLike
+from rocdbg.dwarf.context import Context, ExpressionLike, LocationList
+from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
-from rocdbg.dwarf.evaluator import evaluate, evaluate_frame_base, evaluate_location
+from rocdbg.dwarf.evaluator import dereference, evaluate, evaluate_frame_base, evaluate_location
 from rocdbg.dwarf.info.attribute_expressions import as_written, member_expression, property_expression
-from rocdbg.dwarf.info.attribute_values import AttributeValue, Constant, Exprloc, Loclist
-from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.attribute_values import Constant, Exprloc, Loclist, Reference
+from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.die import Die
-from rocdbg.dwarf.info.types import Type, is_aggregate
 from rocdbg.dwarf.info.whereabouts import concerning
 from rocdbg.dwarf.location import LocationDescription, implicit_location, undefined_location
 from rocdbg.dwarf.reader.content import constant_content
+from rocdbg.dwarf.reader.numbers import tag_name
+from rocdbg.dwarf.reader.prepared import (
+    ACTIVE_LANE,
+    CALL_VALUE,
+    first_expression,
+    frame_base_expression,
+    location_expression,
+    needed_expression,
+    values_of,
+)
 from rocdbg.dwarf.reader.unit_context import in_unit, wave_size_of
 from rocdbg.dwarf.stack_machine import const_location
 from rocdbg.dwarf.storage import StorageKind
@@ -28,52 +39,14 @@ from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
 
 __all__ = [
     "active_lane", "address_space", "call_data_location", "call_data_value", "call_target", "call_value",
-    "data_location", "frame_base", "has_iterations", "iterations", "lane_pc", "lanes", "location", "member_location",
-    "memory_space", "pointee", "return_addr", "static_link", "use_location", "vector_size", "vtable_elem_location",
+    "data_location", "frame_base", "has_iterations", "iterations", "lane_pc", "lanes", "located", "location",
+    "member_location", "memory_space", "pointed_to", "pointee", "property_value", "return_addr", "static_link",
+    "string_length", "use_location", "vector_size", "vtable_elem_location",
 ]
 
 LANE_PC = (At.LLVM_LANE_PC, At.LLVM22_LANE_PC)
-ACTIVE_LANE = (At.LLVM_ACTIVE_LANE,)
 VECTOR_SIZE = (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE)
 MEMORY_SPACE = (At.LLVM22_MEMORY_SPACE, At.AMD_MEMORY_SPACE)
-
-
-# -- finding them
-
-
-def _values(entry: Die, code: int) -> list[AttributeValue]:
-    """The values of an attribute of an entry or what it is an instance of.
-
-    An inlined call's abstract origin describes the function on its own, not this code.
-    """
-    if entry.tag == Tag.INLINED_SUBROUTINE:
-        return entry.attribute_values(code)
-    for die in entry.origins():
-        found = die.attribute_values(code)
-        if found:
-            return found
-    return []
-
-
-def expression(entry: Die, codes: Iterable[int]) -> Exprloc | Loclist | None:
-    """The first of some codes that an entry has as an expression or a location list; None without any.
-
-    Which attribute a vendor's code means follows from the class of its form, whatever the unit calls itself.
-    """
-    for code in codes:
-        for value in _values(entry, code):
-            if isinstance(value, Exprloc | Loclist):
-                return value
-    return None
-
-
-def _needed(entry: Die, code: int) -> Exprloc | Loclist | None:
-    """An attribute that has to be an expression or a list of them; None where it is absent."""
-    for value in _values(entry, code):
-        if isinstance(value, Exprloc | Loclist):
-            return value
-        raise IllFormed(f"its value is a {type(value).__name__}, not an expression")
-    return None
 
 
 # -- lanes and iterations (A.3.3.5 (4) to (7))
@@ -85,8 +58,8 @@ def _lane_counts(entry: Die) -> tuple[Constant | None, Constant | Exprloc | Locl
     The text lists both with one code. An expression can only be iterations. A constant is lanes, and a second one
     iterations; where lanes has the code that upstream gave it, the other code is left for iterations.
     """
-    own = next((value for value in _values(entry, At.LLVM22_LANES) if isinstance(value, Constant)), None)
-    shared = _values(entry, At.LLVM_LANES)
+    own = next((value for value in values_of(entry, At.LLVM22_LANES) if isinstance(value, Constant)), None)
+    shared = values_of(entry, At.LLVM_LANES)
     constants = [value for value in shared if isinstance(value, Constant)]
     lanes = own if own is not None else constants.pop(0) if constants else None
     expressions = (value for value in shared if isinstance(value, Exprloc | Loclist))
@@ -137,7 +110,7 @@ def lane_pc(entry: Die, context: Context, frames: FrameTable | None = None) -> l
     DW_AT_LLVM_lanes says; without that, as many as the context has lanes and the vector elements. `IllFormed` if the
     result is not one single location description, or smaller than the lanes.
     """
-    value = expression(entry, LANE_PC)
+    value = first_expression(entry, LANE_PC)
     if value is None:
         return None
     with concerning("DW_AT_LLVM_lane_pc", entry):
@@ -157,7 +130,7 @@ def active_lane(entry: Die, context: Context, frames: FrameTable | None = None) 
 
     It has as many bits as the context has lanes. `IllFormed` if the result is not one single location description.
     """
-    value = expression(entry, ACTIVE_LANE)
+    value = first_expression(entry, ACTIVE_LANE)
     if value is None:
         return None
     with concerning("DW_AT_LLVM_active_lane", entry):
@@ -190,7 +163,7 @@ def return_addr(
     address in registers, where it can be found as well.
     """
     with concerning("DW_AT_return_addr", entry):
-        value = _needed(entry, At.RETURN_ADDR)
+        value = needed_expression(entry, At.RETURN_ADDR)
         if value is None:
             return None
         found = _located(value, entry, in_unit(context, entry, frames=frames))
@@ -203,7 +176,7 @@ def static_link(entry: Die, context: Context, frames: FrameTable | None = None) 
     `IllFormed` if that is not one location in memory.
     """
     with concerning("DW_AT_static_link", entry):
-        value = _needed(entry, At.STATIC_LINK)
+        value = needed_expression(entry, At.STATIC_LINK)
         return None if value is None else _in_memory(_located(value, entry, in_unit(context, entry, frames=frames)))
 
 
@@ -213,12 +186,9 @@ def frame_base(entry: Die, context: Context, frames: FrameTable | None = None) -
     `IllFormed` if the expression uses `DW_OP_fbreg` or does not give one location in memory or a register.
     """
     with concerning("DW_AT_frame_base", entry):
-        value = _needed(entry, At.FRAME_BASE)
-        if value is None:
-            return None
         there = in_unit(context, entry, frames=frames)
-        what = entry.unit.entries.expressions.frame_base(value, entry.unit, wave_size_of(there))
-        return evaluate_frame_base(there, entry.unit.conventions.dialect, what)
+        what = frame_base_expression(entry, wave_size_of(there))
+        return None if what is None else evaluate_frame_base(there, entry.unit.conventions.dialect, what)
 
 
 # -- objects (A.4)
@@ -230,26 +200,28 @@ def location(entry: Die, context: Context, frames: FrameTable | None = None) -> 
     Undefined where the entry has neither: the compiler kept nothing.
     """
     with concerning("DW_AT_location", entry):
-        values = _values(entry, At.LOCATION)
-        if values:
-            value = values[0]
-            if not isinstance(value, Exprloc | Loclist):
-                raise IllFormed(f"its value is a {type(value).__name__}, not an expression")
-            type_ = _type_of(entry)
-            there, size = in_unit(context, entry, frames=frames), (type_.size or 0) if type_ is not None else 0
-            found = _located(value, entry, there, size or None, type_ is not None and is_aggregate(type_))
-            return entry.unit.conventions.extent(found, size)
+        if values_of(entry, At.LOCATION):
+            there, size = in_unit(context, entry, frames=frames), _size_of(entry)
+            what = location_expression(entry, wave_size_of(there), size or None)
+            assert what is not None
+            return located(entry, what, there, size)
     with concerning("DW_AT_const_value", entry):
-        content = next((constant_content(value) for value in _values(entry, At.CONST_VALUE)), None)
+        content = next((constant_content(value) for value in values_of(entry, At.CONST_VALUE)), None)
         return undefined_location() if content is None else const_location(content)
 
 
-def _type_of(entry: Die) -> Type | None:
-    """The type of an object."""
+def located(entry: Die, what: ExpressionLike, context: Context, size: int = 0) -> LocationDescription:
+    """Where an object of `size` bytes is, its location being prepared and its context that of its unit (A.4.1)."""
+    with concerning("DW_AT_location", entry):
+        return entry.unit.conventions.extent(evaluate_location(what, context), size)
+
+
+def _size_of(entry: Die) -> int:
+    """Bytes of an object, 0 where they are not known."""
     for die in entry.origins():
         if die.has(At.TYPE):
-            return entry.unit.entries.types.type_of(die)
-    return None
+            return entry.unit.entries.types.type_of(die).size or 0
+    return 0
 
 
 def memory_space(entry: Die) -> int:
@@ -274,7 +246,7 @@ def address_space(entry: Die) -> int:
 
 def _constant(entry: Die, codes: Iterable[int]) -> int | None:
     for code in codes:
-        for value in _values(entry, code):
+        for value in values_of(entry, code):
             if isinstance(value, Constant):
                 return value.value
     return None
@@ -320,7 +292,7 @@ def vtable_elem_location(
 ) -> LocationDescription | None:
     """Where the slot of a virtual function is, for the object at `containing` (A.5.7.8); None without the attribute."""
     with concerning("DW_AT_vtable_elem_location", entry):
-        value = _needed(entry, At.VTABLE_ELEM_LOCATION)
+        value = needed_expression(entry, At.VTABLE_ELEM_LOCATION)
         return None if value is None else _of_entry(value, entry, context, frames, (containing,))
 
 
@@ -331,7 +303,7 @@ def use_location(
     """Where the member is that a pointer to member of this type and value leads to in the object at `containing`
     (A.5.14); None without DW_AT_use_location."""
     with concerning("DW_AT_use_location", entry):
-        value = _needed(entry, At.USE_LOCATION)
+        value = needed_expression(entry, At.USE_LOCATION)
         return None if value is None else _of_entry(value, entry, context, frames, (pointer, containing))
 
 
@@ -340,11 +312,59 @@ def data_location(
 ) -> LocationDescription:
     """Where the data of the object is whose descriptor is at `about` (A.5.18.1); `about` without the attribute."""
     with concerning("DW_AT_data_location", entry):
-        value = _needed(entry, At.DATA_LOCATION)
+        value = needed_expression(entry, At.DATA_LOCATION)
         if value is None:
             return about
         what = property_expression(value, entry.unit, is_location=True)
         return evaluate_location(what, in_unit(context, entry, about, frames))
+
+
+def property_value(
+    entry: Die, code: int, context: Context, about: LocationDescription, initial: Iterable[int] = (),
+    frames: FrameTable | None = None,
+) -> int | Die | None:
+    """A number that an attribute of a type gives for the object at `about`: a bound, a rank, DW_AT_allocated (A.5.18).
+
+    A constant, an expression (begun with `initial` on its stack), or the entry of the variable that holds it.
+    None without the attribute.
+    """
+    with concerning(attribute_name(code, tag_name(entry.tag)) or f"attribute {code:#x}", entry):
+        value = entry.attribute(code)
+        if value is None:
+            return None
+        if isinstance(value, Constant):
+            return value.signed_value()
+        if isinstance(value, Reference):
+            return entry.unit.entries.die(value.offset)
+        if not isinstance(value, Exprloc | Loclist):
+            raise IllFormed(f"its value is a {type(value).__name__}, not a number")
+        there = in_unit(context, entry, about, frames)
+        what = property_expression(value, entry.unit, is_location=False)
+        if isinstance(what, LocationList):
+            bits = evaluate_location(what, there).read(64)
+            return bits - (1 << 64) if bits >> 63 else bits
+        result = evaluate(what, there, "value", initial=initial)
+        if not isinstance(result, Value) or not isinstance(result.value, int):
+            raise IllFormed("the result is not an integer")
+        wraps = result.type is None and result.value >> 63
+        return result.value - (1 << 64) if wraps else result.value
+
+
+def string_length(
+    entry: Die, context: Context, about: LocationDescription, frames: FrameTable | None = None
+) -> int | Die | None:
+    """DW_AT_string_length: characters of the string at `about` (A.5.11), which a location holds; None without it."""
+    with concerning("DW_AT_string_length", entry):
+        value = entry.attribute(At.STRING_LENGTH)
+        if not isinstance(value, Exprloc | Loclist):
+            return property_value(entry, At.STRING_LENGTH, context, about, (), frames)
+        # up to DWARF 4 DW_AT_byte_size was the length's size
+        size = entry.number(At.STRING_LENGTH_BYTE_SIZE) or entry.number(At.BYTE_SIZE) or entry.unit.address_size
+        bits = entry.number(At.STRING_LENGTH_BIT_SIZE) or 8 * size
+        if not 0 < bits <= 64:
+            raise EvaluationError(f"a length of {bits} bits is not supported")
+        what = property_expression(value, entry.unit, is_location=True)
+        return evaluate_location(what, in_unit(context, entry, about, frames)).read(bits)
 
 
 def pointee(
@@ -357,18 +377,30 @@ def pointee(
     """
     number = address_space(entry)
     with concerning("DW_AT_LLVM_address_space", entry):
-        there = in_unit(context, entry, frames=frames)
-        space = there.architecture.address_spaces.get(number)
-        if space is None:
-            raise EvaluationError(f"{there.architecture.name} has no address space {number:#x}")
-        code = _assembled(("deref_size", space.address_bits // 8), ("constu", number), "form_aspace_address")
-        return evaluate_location(code, there, initial=(pointer,))
+        return pointed_to(in_unit(context, entry, frames=frames), pointer, number)
 
 
-def _assembled(*items: str | tuple[str, int]) -> bytes:
-    from rocdbg.dwarf.encoding import assemble
+def pointed_to(
+    context: Context, pointer: LocationDescription, number: int, size: int | None = None, strict: bool = True
+) -> LocationDescription:
+    """What the pointer at a location points to, whose type is one into address space `number` (A.5.3).
 
-    return assemble(*items)
+    `size` is the pointer's in bytes, by default that of the space's addresses. `EvaluationError` as of `pointee`;
+    unless `strict` an implicit pointer of which no address space is named may be one into any.
+    """
+    space = context.architecture.address_spaces.get(number)
+    if space is None:
+        raise EvaluationError(f"{context.architecture.name} has no address space {number:#x}")
+    value = evaluate(assemble(("deref_size", size or space.address_bits // 8)), context, "value", initial=(pointer,))
+    assert isinstance(value, Value)
+    if isinstance(value, ImplicitPointerValue):
+        own = value.address_space
+        if own != number and (own or strict):  # without DW_OP_LLVM_aspace_implicit_pointer none is named
+            raise EvaluationError(
+                f"an implicit pointer into address space {own:#x} cannot be dereferenced in address space {number:#x}"
+            )
+        return dereference(value, context)
+    return evaluate_location(assemble(("constu", number), "form_aspace_address"), context, initial=(value,))
 
 
 # -- calls (A.3.4.2)
@@ -376,7 +408,7 @@ def _assembled(*items: str | tuple[str, int]) -> bytes:
 
 def call_value(entry: Die, context: Context, frames: FrameTable | None = None) -> Value | None:
     """DW_AT_call_value of a call site parameter, in the context of the caller (A.3.4.2); None without it."""
-    return _value(entry, (At.CALL_VALUE, At.GNU_CALL_SITE_VALUE), "DW_AT_call_value", context, frames)
+    return _value(entry, CALL_VALUE, "DW_AT_call_value", context, frames)
 
 
 def call_data_value(entry: Die, context: Context, frames: FrameTable | None = None) -> Value | None:
@@ -387,7 +419,7 @@ def call_data_value(entry: Die, context: Context, frames: FrameTable | None = No
 def call_data_location(entry: Die, context: Context, frames: FrameTable | None = None) -> LocationDescription | None:
     """DW_AT_call_data_location: where the referenced parameter lives during the call (A.3.4.2); None without it."""
     with concerning("DW_AT_call_data_location", entry):
-        value = _needed(entry, At.CALL_DATA_LOCATION)
+        value = needed_expression(entry, At.CALL_DATA_LOCATION)
         return None if value is None else _of_entry(value, entry, context, frames, ())
 
 
@@ -397,7 +429,7 @@ def call_target(entry: Die, context: Context, frames: FrameTable | None = None) 
     None without either. A register or memory in which the address is found is read.
     """
     with concerning("DW_AT_call_target", entry):
-        value = expression(entry, (At.CALL_TARGET, At.CALL_TARGET_CLOBBERED, At.GNU_CALL_SITE_TARGET))
+        value = first_expression(entry, (At.CALL_TARGET, At.CALL_TARGET_CLOBBERED, At.GNU_CALL_SITE_TARGET))
         if value is None:
             return None
         there = in_unit(context, entry, frames=frames)
@@ -416,7 +448,7 @@ def _value(
     entry: Die, codes: Iterable[int], name: str, context: Context, frames: FrameTable | None
 ) -> Value | None:
     with concerning(name, entry):
-        value = expression(entry, codes)
+        value = first_expression(entry, codes)
         if value is None:
             return None
         result = evaluate(as_written(value, entry.unit), in_unit(context, entry, frames=frames), "value")
@@ -428,11 +460,8 @@ def _value(
 # -- kinds of results
 
 
-def _located(
-    value: Exprloc | Loclist, entry: Die, context: Context, size: int | None = None, aggregate: bool = False
-) -> LocationDescription:
-    reader, unit = entry.unit.entries.expressions, entry.unit
-    what: ExpressionLike = reader.location(value, unit, wave_size_of(context), size, aggregate)
+def _located(value: Exprloc | Loclist, entry: Die, context: Context) -> LocationDescription:
+    what = entry.unit.entries.expressions.location(value, entry.unit, wave_size_of(context))
     return evaluate_location(what, context)
 
 

@@ -1,1 +1,1 @@
-"""Writing debug information that was read, with changes: entries, location lists, call frames, indexes."""
+"""Rewriting debug information with changes: entries, location lists, call frames, indexes."""

@@ -1,7 +1,6 @@
-"""References from expressions to entries, which have to follow the entries when those move.
+"""References from expressions to entries, which have to be updated when entries move.
 
-Operands that are LEB128 are written with a fixed number of bytes, so that where things are does not depend on what
-they refer to.
+LEB128 operands are written with a fixed number of bytes, so that positions do not depend on the values of references.
 """
 
 from __future__ import annotations
@@ -48,9 +47,9 @@ def padded_uleb(value: int, size: int) -> bytes:
 def with_movable_references(
     data: bytes, dialect: str, address_size: int, offset_size: int, depth: int = 0
 ) -> tuple[bytes, list[ExpressionReference]]:
-    """An expression in which references have room for any offset, and where they are.
+    """An expression in which references have room for any offset, and the positions of the references.
 
-    One that names no entry, or cannot be decoded, is as it was.
+    An expression that does not name an entry, or cannot be decoded, is unchanged.
     """
     try:
         operations = decode(data, dialect, address_size, offset_size)
@@ -83,7 +82,7 @@ def _refers(operation: Operation) -> bool:
 def _moved(
     operation: Operation, dialect: str, address_size: int, offset_size: int, depth: int
 ) -> tuple[bytes, list[ExpressionReference]]:
-    """An operation with room for its references, and where they are in it."""
+    """An operation with room for its references, and their positions in it."""
     out = bytearray(operation.info.encoding)
     found: list[ExpressionReference] = []
     if not _refers(operation):
@@ -120,7 +119,7 @@ def _encoded(
 
 
 def _branch(operation: Operation, part: bytes, places: dict[int, int]) -> bytes:
-    """A branch to where its target is now; other operations as they are."""
+    """A branch to the new position of its target; other operations unchanged."""
     if operation.info.operands != (Operand.BRANCH,):
         return part
     distance = operation.operands[0]

@@ -1,7 +1,7 @@
 """Writing the entries of debug information again, with changes to their attributes.
 
-Entries keep their order. What refers to them follows: references, expressions, location lists. Abbreviations and
-location lists are written anew; strings, addresses, ranges and lines stay where they are.
+Entries keep their order. Whatever refers to them is updated: references, expressions, location lists. Abbreviations and
+location lists are written anew; strings, addresses, ranges and lines keep their positions.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.context import LocationListEntry
 from rocdbg.dwarf.encoding import sleb128, uleb128
 from rocdbg.dwarf.info.abbrev import Abbreviation
@@ -38,31 +39,32 @@ _LOOKED_AT = frozenset({
 })
 
 NewValue = int | str | Exprloc | Sequence[LocationListEntry]
-"""What an attribute can be given: a constant, a string, an expression, or a location list with absolute addresses."""
+"""A new value of an attribute: a constant, a string, an expression, or a location list with absolute addresses."""
 
 
 class Editor(Protocol):
-    """Says what is to be different."""
+    """Decides what changes."""
 
     def dialect(self, unit: Unit) -> str:
         """The dialect of a unit's expressions as they are written."""
 
     def code(self, unit: Unit, code: int) -> int:
-        """The code that an attribute of a unit is written with."""
+        """The code with which an attribute of a unit is written."""
 
     def changed(
         self, die: Die, code: int, value: Constant | Exprloc | Sequence[LocationListEntry]
     ) -> NewValue | None:
-        """What an attribute is to be instead of a value; ``None``: it stays."""
+        """The new value of an attribute; ``None``: it is kept."""
 
     def added(self, die: Die) -> Sequence[tuple[int, NewValue]]:
-        """Attributes that an entry gets besides."""
+        """Additional attributes of an entry."""
 
 
 class Rewritten(Struct):
-    """The new sections by name, and where entries have gone: new offsets by old ones.
+    """The new sections by name, and the new offsets of entries by their old ones.
 
-    Offsets are those of `Entries`, with ``.debug_types`` behind ``.debug_info``; the new ones are of their section.
+    Old offsets are those of `Entries`, with ``.debug_types`` after ``.debug_info``; new ones are relative to their
+    section.
     """
 
     sections: dict[str, bytes]
@@ -71,7 +73,9 @@ class Rewritten(Struct):
 
 
 class _Fixup(Struct, frozen=True):
-    """A reference that is written when all entries have their places. ``unit`` is the one it counts from, if any."""
+    """A reference that is written once all entries have been placed. ``unit`` is the one to which it is relative, if
+    any.
+    """
 
     section: str
     position: int
@@ -82,9 +86,9 @@ class _Fixup(Struct, frozen=True):
 
 
 def rewrite_entries(entries: Entries, editor: Editor) -> Rewritten:
-    """All units again, as an editor wants them.
+    """Rewrites all units with an editor's changes.
 
-    Raises `DebugInfoError` and `DwarfError` where debug information is damaged, or a reference leads to no entry.
+    Raises `DebugInfoError` and `DwarfError` if debug information is damaged or a reference does not lead to an entry.
     """
     return _Writer(entries, editor).run()
 
@@ -110,6 +114,7 @@ class _Writer:
         if any(self.source.data[end:]):
             raise self.source.error(end, "a unit header is damaged: what follows cannot be written again")
         for fixup in self.fixups:
+            work.unit()
             self._fix(fixup)
         sections = {name: bytes(data) for name, data in self.sections.items() if data}
         sections[".debug_abbrev"] = self._abbreviation_table()
@@ -127,6 +132,7 @@ class _Writer:
         lists = _Lists(unit, self.sections[".debug_loclists" if unit.version >= 5 else ".debug_loc"])
         pos = unit.first
         while pos < unit.end:
+            work.unit()
             pos = self._entry(unit, section, pos, lists)
         self._lists(lists)
         if unit.type_signature is not None:
@@ -141,7 +147,7 @@ class _Writer:
         out[start + length_size - size:start + length_size] = length.to_bytes(size, "little")
 
     def _entry(self, unit: Unit, section: str, pos: int, lists: _Lists) -> int:
-        """Write the entry, or the end of a list of children, at a position; the position behind it."""
+        """Write the entry, or the end of a list of children, at a position; returns the position after it."""
         out, data = self.sections[section], self.source.data
         try:
             code, after = uleb(data, pos)
@@ -170,7 +176,7 @@ class _Writer:
         return after
 
     def _lists(self, lists: _Lists) -> None:
-        """Write the location lists of a unit behind those of the units before it."""
+        """Write the location lists of a unit after those of the units before it."""
         if not lists.data:
             return
         unit = lists.unit
@@ -210,7 +216,7 @@ class _Writer:
 
 
 class _Lists:
-    """The location lists of a unit as they gather; ``base`` is where the first will be in ``section``."""
+    """The location lists of a unit, collected; ``base`` is the position of the first in ``section``."""
 
     def __init__(self, unit: Unit, section: bytearray) -> None:
         self.unit = unit
@@ -232,7 +238,7 @@ class _Entry:
         self.fixups: list[_Fixup] = []
 
     def read(self, abbreviation: Abbreviation, pos: int) -> int:
-        """Take over the attributes at a position; the position behind them."""
+        """Copy the attributes at a position; returns the position after them."""
         unit, data = self.unit, self.writer.source.data
         for spec in abbreviation.attributes:
             form = spec.form
@@ -320,7 +326,7 @@ class _Entry:
             self.data += self._list(value).to_bytes(size, "little")
 
     def _list(self, entries: Sequence[LocationListEntry]) -> int:
-        """Write a location list; its offset in its section."""
+        """Write a location list; returns its offset in its section."""
         lists = self.lists
         expressions = [self._expression(data) for _, _, data in entries]
         ready = [

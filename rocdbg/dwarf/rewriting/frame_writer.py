@@ -27,8 +27,9 @@ AUGMENTATION = "[amd:v0.0]"
 
 _CODE_FACTOR = 4
 _DATA_FACTOR = 4
-"""Both as AMDGPU usage, "Call Frame Information", has them. Rules may change within a call, for the caller's frame,
-which is in it: `DW_CFA_set_loc` leads to places that are not a multiple of the factor."""
+"""Both as in AMDGPU usage, "Call Frame Information". Rules may change within a call instruction, where a caller's PC
+is: `DW_CFA_set_loc` then sets addresses that are not a multiple of the factor.
+"""
 
 
 def debug_frame(

@@ -1,6 +1,6 @@
-"""An assembler that reads the decoder's tables the other way round: what is printed gives the same bytes again.
+"""An assembler that uses the decoder's tables in reverse: assembling the printed text gives the same bytes again.
 
-``syntax`` takes a line apart, ``encoder`` finds the row of the table that it belongs to, ``row_encoder`` makes the word
-of one row: ``operand_fields`` and ``modifier_fields`` set the bits of each of its items, ``numbers`` and ``named`` read
-what is not a register. ``rules`` says which operands go together.
+``line_syntax`` splits a line, ``encoder`` finds its row of the table, and ``row_encoder`` makes the word of one row:
+``operand_fields`` and ``modifier_fields`` set the bits of each of its items, ``typed_numbers`` and
+``named_immediates`` parse what is not a register. ``operand_rules`` says which operands may be combined.
 """

@@ -1,4 +1,4 @@
-"""Lines of assembler to bytes: the row of the encoding tables that a line belongs to."""
+"""From lines of assembler to bytes: finds the row of the encoding tables for a line."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from rocdbg.isa.encoding_table import Table, base_name
 from rocdbg.isa.operand_expressions import Lookup
 
 _FORMS = ("", "_e32", "_e64", "_sdwa", "_dpp", "_e64_dpp")
-"""Suffixes in the order in which forms of an instruction are tried that was typed without one."""
+"""Suffixes, in the order in which the forms of an instruction typed without a suffix are tried."""
 
 
 def _suffix_of(layout: Layout) -> str:
-    """The suffix that tells the form of a layout."""
+    """The suffix that identifies the form of a layout."""
     three = layout.encoding in ("VOP3", "VOP3P")
     if layout.src0:
         return "_sdwa" if layout.name.endswith("_SDWA") else "_e64_dpp" if three else "_dpp"
@@ -31,8 +31,8 @@ def _suffix_of(layout: Layout) -> str:
 
 
 def _is_of_form(layout: Layout, suffix: str) -> bool:
-    """Whether a layout is what a suffix of the mnemonic asks for; instructions that are not of the vector ALU may have
-    ``_e32`` behind them."""
+    """Whether a layout matches the suffix of a mnemonic; instructions outside the vector ALU may have the suffix
+    ``_e32``."""
     found = _suffix_of(layout)
     return found == suffix or (suffix == "_e32" and not found and layout.encoding != "VOPD")
 
@@ -57,7 +57,7 @@ class Assembler:
                 self._rows.setdefault(packed[0], []).append((packed, layout, int(key)))
 
     def knows(self, mnemonic: str) -> bool:
-        """Whether the target has an instruction of that name, with or without the suffix of its encoding."""
+        """Whether the target has an instruction with that name, with or without an encoding suffix."""
         name = mnemonic.lower()
         if any(base_name(name) + form in self._rows for form in _FORMS) or base_name(name) in self._aliases:
             return True
@@ -72,8 +72,8 @@ class Assembler:
         best: Mismatch | None = None
         candidates = self._candidates(statement)
         if any(part[0].startswith("[") and "," in part[0] for part in statement.parts):
-            # What was typed as a list is one where the instruction can have it: image addresses (stable, so that the
-            # order is the same else).
+            # Treat a typed list as one if the instruction can have a list: image addresses (stable, so that the order
+            # is otherwise the same).
             candidates.sort(key=lambda encoder: not encoder.has_list)
         for encoder in candidates:
             try:
@@ -102,7 +102,7 @@ class Assembler:
         if (base := name.removesuffix(suffix)) in self._aliases:
             name = self._aliases[base] + suffix
         if suffix and name not in self._rows:
-            # Printed without the suffix: there is one form only, or the modifiers tell which.
+            # Printed without the suffix: there is only one form, or the modifiers identify it.
             name = name.removesuffix(suffix)
             found = [encoder for encoder in self._encoders_of(name) if _is_of_form(encoder.layout, suffix)]
             return sorted(found, key=lambda encoder: encoder.later)
@@ -138,8 +138,8 @@ class Assembler:
     def _high_half(
         self, statement: Statement, text: str, address: int, symbols: Lookup | None
     ) -> bytes | None:
-        """What GFX12's decoder reads besides LLVM's table: v_mov_b16, v_swap_b16, short forms whose result goes to a
-        high half."""
+        """What GFX12's decoder reads besides LLVM's table: v_mov_b16, v_swap_b16, and short forms whose result goes to
+        a high half."""
         if self._table.family not in GFX12 or not statement.parts:
             return None
         name, first = statement.mnemonic, "".join(statement.parts[0])
@@ -167,7 +167,7 @@ def _assembler(target: str, wave_size: int) -> Assembler:
 
 
 def assembler_for(target: str, wave_size: int | None = None) -> Assembler:
-    """The assembler of a target, made once. Without ``wave_size``: the compiler's default."""
+    """The assembler of a target, cached. Without ``wave_size``: the compiler's default."""
     if wave_size is None:
         wave_size = decoder_for(target).wave_size
     return _assembler(target, wave_size)

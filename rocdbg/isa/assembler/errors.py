@@ -1,4 +1,4 @@
-"""What is wrong with a line of assembler."""
+"""Errors in a line of assembler."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rocdbg.errors import Error
 
 class AssemblyError(Error):
     """A line that is not an instruction of the target: ``text`` is the line, ``reason`` what is wrong with it,
-    ``column`` where in the line, from 1."""
+    ``column`` the place in the line, from 1."""
 
     def __init__(self, text: str, target: str, reason: str, column: int) -> None:
         shown = text if len(text) <= 120 else text[:117] + "..."
@@ -19,8 +19,8 @@ class AssemblyError(Error):
 
 
 class Mismatch(Exception):
-    """A row of the encoding table is not what was typed: after ``matched`` operands, because of ``reason``. ``word`` is
-    what is wrong, "" if something is missing; ``near``: of the right kind, but out of range."""
+    """A row of the encoding table does not match the line, after ``matched`` operands, because of ``reason``. ``word``
+    is the wrong word, "" if something is missing; ``near``: it has the right kind, but is out of range."""
 
     def __init__(self, reason: str, matched: int = 0, word: str = "", near: bool = False) -> None:
         super().__init__(reason)

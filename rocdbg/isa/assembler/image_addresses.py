@@ -1,7 +1,7 @@
-"""How many registers may be written for the address of an image instruction of GFX6 to GFX9.
+"""The number of registers that may be written for the address of an image instruction of GFX6 to GFX9.
 
-The instruction does not say how many it has, the image does: the disassembler prints the fewest, compilers write as
-many as the image needs.
+The image, not the instruction, determines their number: the disassembler prints the fewest, compilers write as many as
+the image needs.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 _COORDINATES = 3
 _GRADIENTS = 6
 _WIDTHS = (4, 8)
-"""Groups of registers that stand for one or more less."""
+"""Sizes of register groups that also stand for smaller numbers."""
 
 
 def address_counts(name: str) -> frozenset[int]:
-    """The numbers of address registers that may be written for an image instruction, up to the most it can have; the
-    fewest are the operand's own."""
+    """The numbers of address registers that may be written for an image instruction, up to its maximum; the minimum is
+    the operand's own number."""
     _, _, kind = name.removesuffix("_pck_sgn").partition("_")
     words = kind.split("_")
     if words[0] not in ("sample", "gather4"):

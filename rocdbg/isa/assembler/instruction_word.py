@@ -1,4 +1,4 @@
-"""An instruction word in the making, and where the instruction will be."""
+"""An instruction word under construction, and the address of the instruction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocdbg.isa.operand_expressions import Lookup, Value
 
 
 class Place(Struct, frozen=True):
-    """Where the instruction will be: ``address``, and what ``symbols`` stand for there."""
+    """The address of the instruction, and the meaning of ``symbols`` there."""
 
     target: Target
     wave_size: int
@@ -18,21 +18,21 @@ class Place(Struct, frozen=True):
     symbols: Lookup
 
     def lookup(self, name: str) -> int | Value | None:
-        """What a name stands for; ``.`` is the address of the instruction itself."""
+        """The meaning of a name; ``.`` is the address of the instruction itself."""
         return self.address if name == "." else self.symbols(name)
 
 
 class Relative(Struct, frozen=True):
-    """A literal is the distance to its value: bits of it from ``low`` on."""
+    """A literal that is the distance to its value: bits of it from ``low`` on."""
 
     low: int
     bits: int
 
 
 class Word:
-    """An instruction word in the making: ``known`` are the bits that are set already.
+    """An instruction word under construction: ``known`` are the bits that are already set.
 
-    ``half``: a register that was typed as a half; ``plain``: one that could have been, but was not."""
+    ``half``: a register was typed as a half; ``plain``: a register was not typed as a half, but could have been."""
 
     __slots__ = ("half", "known", "literal", "literal_size", "place", "plain", "relative", "value", "whole")
 
@@ -48,14 +48,14 @@ class Word:
         return not (self.value ^ value) & mask & self.known
 
     def put(self, mask: int, value: int) -> None:
-        """Set bits; raises Mismatch if they are something else already."""
+        """Set bits; raises Mismatch if they are already set differently."""
         if not self.agrees(mask, value):
             raise Mismatch("its operands and modifiers contradict each other")
         self.value = self.value & ~mask | value
         self.known |= mask
 
     def put_literal(self, value: int, size: int, relative: Relative | None = None) -> None:
-        """Set the literal; raises Mismatch if there is another one."""
+        """Set the literal; raises Mismatch if there is a different one."""
         if self.literal is not None and (self.literal, self.literal_size, self.relative) != (value, size, relative):
             raise Mismatch("an instruction has only one literal")
         self.literal, self.literal_size, self.relative = value, size, relative

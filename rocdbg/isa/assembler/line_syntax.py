@@ -1,4 +1,4 @@
-"""A line of assembler taken apart: mnemonic, operands and the words of the modifiers."""
+"""Splits a line of assembler into mnemonic, operands and modifier words."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable
 from msgspec import Struct
 
 _REGISTER = re.compile(r"[vas]\d+$")
-"""Where an operand may stand, a16 is a register."""
+"""Where an operand is possible, a16 is a register."""
 _COMMENT = re.compile(r"/\*(?! ?(?:Invalid|DP ALU|row_)).*?\*/", re.DOTALL)
 _BRACKETS = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 
 class Statement(Struct, frozen=True):
-    """One instruction as typed. ``parts``: what stands between the commas behind the mnemonic, each as its words; those
-    of both halves of a dual instruction, ``second`` is the mnemonic of the other half."""
+    """One instruction as typed. ``parts``: the pieces between the commas after the mnemonic, each as its words, for
+    both halves of a dual instruction; ``second`` is the mnemonic of the other half."""
 
     mnemonic: str
     parts: list[list[str]]
@@ -23,8 +23,8 @@ class Statement(Struct, frozen=True):
 
 
 def parse(text: str) -> Statement:
-    """Take a line apart; comments (``// ...``, ``; ...`` and ``/* ... */``) are dropped, but not the marks that the
-    decoder prints as such."""
+    """Split a line; comments (``// ...``, ``; ...`` and ``/* ... */``) are dropped, except the marks that the decoder
+    prints as comments."""
     text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
     first, separator, rest = text.partition(" :: ")
     mnemonic, parts = _half(first)
@@ -40,7 +40,7 @@ def _half(text: str) -> tuple[str, list[list[str]]]:
         return "", []
     parts = [part for part in (words_of(part) for part in _commas(_uncommented(words[1] if words[1:] else ""))) if part]
     if words[0].removesuffix("_e32") in ("exp", "export") and parts and len(parts[0]) > 1:
-        parts[:1] = [parts[0][:1], parts[0][1:]]  # `exp mrt0 v0, ...': no comma behind the target
+        parts[:1] = [parts[0][:1], parts[0][1:]]  # `exp mrt0 v0, ...': no comma after the target
     return words[0].lower(), parts
 
 
@@ -51,7 +51,7 @@ def _uncommented(text: str) -> str:
 
 
 def _cut(text: str, ends: str) -> list[str]:
-    """Pieces between separators that stand in no brackets, comment or quotes."""
+    """Pieces between separators outside brackets, comments and quotes."""
     pieces, current, depth, i, quoted = [], "", 0, 0, False
     while i < len(text):
         if not quoted and text.startswith("/*", i):
@@ -79,7 +79,7 @@ def _commas(text: str) -> list[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """Words; what is in brackets, comments or quotes stays whole."""
+    """Words; text in brackets, comments or quotes is not split."""
     return [word for word in _cut(text, " \t") if word]
 
 
@@ -90,8 +90,8 @@ def elements(text: str) -> list[str]:
 
 
 def separate(statement: Statement, is_modifier: Callable[[str], bool]) -> tuple[list[str], list[str]]:
-    """The operands, and the words of the modifiers: from the first word on that is one, except in the first half of a
-    dual instruction, which has none."""
+    """The operands, and the modifier words: everything from the first modifier word on, except in the first half of a
+    dual instruction, which has no modifiers."""
     operands: list[str] = []
     for number, part in enumerate(statement.parts):
         cut = next((i for i, word in enumerate(part) if is_modifier(word) and (i or not _REGISTER.match(word))), None)
@@ -106,7 +106,8 @@ def separate(statement: Statement, is_modifier: Callable[[str], bool]) -> tuple[
 
 
 def column_of(text: str, statement: Statement, matched: int, word: str) -> int:
-    """Where in a line a word stands that is not among its first operands, from 1; behind the line if there is none."""
+    """The column, from 1, of a word that is not among the line's first operands; the column after the line if there is
+    none."""
     at = len(text) - len(text.lstrip())
     if word.lower() != statement.mnemonic:
         at += len(statement.mnemonic)

@@ -1,4 +1,4 @@
-"""Modifiers and numbers of an instruction word set from what was typed."""
+"""Sets the modifiers and numbers of an instruction word from the typed text."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from rocdbg.isa.encoding_table import WHOLE_REGISTERS, Texts
 _LIST = re.compile(r"^([a-z_0-9]+):\[([01](?:,[01])*)\]$")
 _NUMBERED = re.compile(r"format:[-+~!(0-9]")
 _MOST_SOURCES = 4
-"""Elements of a list of bits: three sources and the result; those of sources that there are not say nothing."""
+"""Elements of a list of bits: three sources and the result; those of missing sources have no meaning."""
 _DEFAULTS = {
     "row_mask": "row_mask:0xf", "bank_mask": "bank_mask:0xf",
     "dst_sel": "dst_sel:DWORD", "src0_sel": "src0_sel:DWORD", "src1_sel": "src1_sel:DWORD",
     "dst_unused": "dst_unused:UNUSED_PRESERVE", "wait_vdst": "wait_vdst:0",
     "wait_exp": "wait_exp:0",
 }
-"""What a modifier that is always printed says if it is not typed."""
+"""The value of a modifier that is always printed, if it is not typed."""
 
 
 class ModifierField:
-    """A modifier whose text is chosen by bits."""
+    """A modifier whose text is selected by bits."""
 
     def __init__(self, name: str, bits: Bits, texts: Texts, unused_set: bool) -> None:
-        """``unused_set``: the highest of the codes that mean the same is taken, not the lowest."""
+        """``unused_set``: of the codes with the same meaning, the highest is used, not the lowest."""
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._codes: dict[frozenset[str], list[int]] = {}
         self._whole: set[int] = set()
@@ -56,8 +56,8 @@ class ModifierField:
                 codes.reverse()
 
     def _list_places(self) -> list[int]:
-        """For lists of bits, ``op_sel:[0,1]``: the code with nothing but a place's bit set; 0 for places whose bit is
-        never printed."""
+        """For lists of bits, ``op_sel:[0,1]``: for each place, the code in which only that place's bit is set; 0 for
+        places whose bit is never printed."""
         places: dict[int, int] = {}
         lists: list[tuple[list[str], list[int]]] = []
         for words, codes in self._codes.items():
@@ -74,11 +74,12 @@ class ModifierField:
             for place, bit in zip(found, bits, strict=False):
                 code |= place if bit == "1" else 0
             if code not in codes:
-                return []  # some combinations mean something of their own
+                return []  # some combinations have a meaning of their own
         return found
 
     def take(self, typed: list[str], place: Place) -> list[int] | None:
-        """Remove what belongs to this modifier from the words typed; its codes, or None if nothing does."""
+        """Remove the words that belong to this modifier from those typed; returns its codes, or None if there are none.
+        """
         mine = []
         for word in list(typed):
             try:
@@ -117,7 +118,7 @@ class ModifierField:
         return []
 
     def _format(self, word: str, place: Place) -> int | None:
-        """A format by its number, ``format:22``; None if the word is none."""
+        """A format by its number, ``format:22``; None if the word is not one."""
         if self.name != "format" or not _NUMBERED.match(word):
             return None
         number = absolute(word.partition(":")[2], place.lookup)
@@ -126,7 +127,7 @@ class ModifierField:
         return number
 
     def _normal(self, word: str, place: Place) -> str | None:
-        """A word of this modifier as the table spells it; None if it is none. Raises Mismatch for a bad value."""
+        """A word of this modifier as the table spells it; None if it is not one. Raises Mismatch for a bad value."""
         if word in self.words:
             return word
         if self.name == "format" and _NUMBERED.match(word):
@@ -159,12 +160,12 @@ class ModifierField:
         raise Mismatch(f"`{word}': {name} can be {shown}")
 
     def defaults(self) -> list[int]:
-        """Codes that hold if nothing is typed: the one an assembler takes first."""
+        """Codes that apply if nothing is typed: the one that assemblers prefer first."""
         codes = self._codes.get(frozenset()) or self._codes.get(self._default) or []
         return [code for code in codes if code not in self._whole] or codes
 
     def any_code(self, word: Word) -> int | None:
-        """A code that agrees with the bits known."""
+        """A code that agrees with the known bits."""
         for codes in self._codes.values():
             for code in codes:
                 if code not in self._whole and word.agrees(self._mask, insert(self._bits, code)):
@@ -172,7 +173,7 @@ class ModifierField:
         return None
 
     def put(self, codes: list[int], word: Word) -> bool:
-        """Set the first of some codes that agrees with what is known; whether there is one."""
+        """Set the first code that agrees with the known bits; returns whether there is one."""
         for code in codes:
             value = insert(self._bits, code)
             if word.agrees(self._mask, value):
@@ -193,7 +194,7 @@ class NumberField:
         self.narrow = False
         """Whether the highest bit must be zero."""
         self.unsigned = style == "hwreg" or style.startswith("sendmsg")
-        """Whether 16 bits that could have a sign must have none."""
+        """Whether 16 bits that could have a sign must be unsigned."""
         self.silent = silent or style == "optional_unsigned"
         self.head = _head(prefix) if prefix else ""
         self.counts = style.startswith(("waitcnt", "depctr"))
@@ -202,7 +203,7 @@ class NumberField:
             self._values.setdefault(text.replace(" ", ""), code)
 
     def read(self, typed: str, word: Word) -> None:
-        """Set the number; raises Mismatch if it is none, or too large."""
+        """Set the number; raises Mismatch if it is not a number, or too large."""
         size = width(self._bits)
         text = typed
         if self.prefix and text.lower().startswith(self.prefix):
@@ -230,7 +231,7 @@ class NumberField:
         return value
 
     def _distance(self, text: str, word: Word) -> int:
-        """Dwords to a branch target: a label, or the number itself."""
+        """Dwords to a branch target, given as a label or as the number itself."""
         place = word.place
         value = integer(text, place.lookup)
         if value is None:
@@ -247,13 +248,13 @@ class NumberField:
         return distance
 
     def absent(self, word: Word) -> None:
-        """Nothing was typed."""
+        """Handle a number that was not typed."""
         if not self.silent:
             raise Mismatch(f"{self.head or self.name} is missing")
         self.zero(word)
 
     def zero(self, word: Word) -> None:
-        """Set zero."""
+        """Set the field to zero."""
         word.put(self._mask, 0)
 
 
@@ -262,6 +263,6 @@ def _out_of_range(name: str, low: str, high: str, value: int) -> Mismatch:
 
 
 def _head(word: str) -> str:
-    """What tells a modifier: its name up to the colon."""
+    """The text that identifies a modifier: its name up to the colon."""
     name, colon, _ = word.partition(":")
     return name.lower() + colon

@@ -1,4 +1,4 @@
-"""Immediates with syntax of their own: the readers that belong to the writers of ``rocdbg.isa.immediates``."""
+"""Immediates with syntax of their own: parsers that correspond to the writers of ``rocdbg.isa.immediates``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 @cache
 def _counters_of(style: str) -> dict[str, Ranges]:
-    """Where the bits of each counter lie, low ones first: for ``waitcnt`` found by asking the writer of the style."""
+    """The bits of each counter, low ones first; for ``waitcnt`` determined by means of the style's writer."""
     if style.startswith("depctr"):
         counters = DEPENDENCY_COUNTERS if style == "depctr" else DEPENDENCY_COUNTERS[1:]
         return {name: ((low, mask.bit_length()),) for name, low, mask in counters}
@@ -28,12 +28,12 @@ def _counters_of(style: str) -> dict[str, Ranges]:
         waiting = _CALL.findall(STYLES[style](0xFFFF & ~(1 << bit), 16))
         if len(waiting) == 1:
             missing.setdefault(waiting[0][0], []).append((int(waiting[0][1]), bit))
-    # Without its highest bit a counter is least.
+    # Without its highest bit a counter is lowest.
     return {name: tuple((bit, 1) for _, bit in sorted(bits, reverse=True)) for name, bits in missing.items()}
 
 
 def _calls(text: str) -> list[tuple[str, str]]:
-    """``a(1) b(2)`` with `&', `|' or commas between; raises Mismatch for anything else."""
+    """``a(1) b(2)``, separated by `&', `|' or commas; raises Mismatch for anything else."""
     rest = _CALL.sub("", text)
     if rest.strip(" \t,&|"):
         raise Mismatch(f"`{text}' is not understood at `{rest.strip()}'")

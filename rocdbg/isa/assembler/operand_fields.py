@@ -1,4 +1,4 @@
-"""Operands of an instruction word set from what was typed: for each item of a signature the reverse of reading it."""
+"""Sets the operands of an instruction word from the typed text: the inverse of reading each item of a signature."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _VECTOR = re.compile(r"^[-|(\[]*(?:(?:neg|abs)\s*[(|]+)*\s*v[\d\[]", re.IGNORECA
 _NUMBER = re.compile(r"-?\d|code \d")
 _FIRST_CONSTANT = 128
 _INVALID = "/*Invalid immediate*/"
-"""How a literal is printed that the operand does not allow; with this mark it is taken for what it is."""
+"""How a literal is printed that the operand does not allow; with this mark it is accepted as a literal."""
 
 
 class TextCodes:
-    """A vector of texts from the other side: the codes of a text, of a register, of a constant."""
+    """A vector of texts in reverse: maps a text, a register or a constant to its codes."""
 
     def __init__(self, texts: Texts, family: str) -> None:
         self.texts = texts
         self.codes: dict[str, list[int]] = {}
         for code, text in enumerate(texts):
             if text is not None:
-                # LLVM shows the constants of v_fmac in DPP forms as codes, and takes them as numbers.
+                # LLVM prints the constants of v_fmac in DPP forms as codes, but reads them as numbers.
                 inline = inline_code(code, texts)
                 is_code = inline >= _FIRST_CONSTANT and text == f"{inline:#x}"
                 self.codes.setdefault(f"code {code}" if is_code else text, []).append(code)
@@ -60,7 +60,7 @@ class TextCodes:
         return sorted(self._whole.get(text, ()))
 
     def register(self, register: Register) -> list[int]:
-        """Codes of a register, however it was written."""
+        """Codes of a register, in any spelling."""
         if self._registers is None:
             self._registers = {}
             for text, codes in self.codes.items():
@@ -75,7 +75,7 @@ class TextCodes:
         return sorted(found)
 
     def constant(self, bits: int, type: str) -> list[int]:
-        """Codes of the inline constant with these bits in an operand of a type."""
+        """Codes of the inline constant that has these bits in an operand of a type."""
         if type not in self._constants:
             known = self._constants[type] = {}
             for text, codes in self.codes.items():
@@ -91,26 +91,26 @@ class TextCodes:
 
 
 class OperandField:
-    """An operand whose text is chosen by bits."""
+    """An operand whose text is selected by bits."""
 
     def __init__(
         self, name: str, bits: Bits, texts: TextCodes, literal: str, neg: int, abs: int, sext: int, type: str,
         wide: bool, vectors: bool, counts: frozenset[int] = frozenset(), shared: bool = False,
     ) -> None:
-        """``wide``: the encoding may have literals of 64 bits that are not typed as such. ``vectors``: bits that the
-        operand's own do not show make vector registers of all codes. ``counts``: so many registers may be written,
-        from those printed on. ``shared``: a literal is the one of 64 bits that the instruction always has."""
+        """``wide``: the encoding may have 64-bit literals that are not typed as such. ``vectors``: bits, not shown by
+        the operand's own, that turn all codes into vector registers. ``counts``: the numbers of registers that may be
+        written, from the printed number on. ``shared``: a literal is the 64-bit one that the instruction always has."""
         self._wide, self._vectors, self._counts, self._shared = wide, vectors, counts, shared
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._texts, self._literal, self._type = texts, literal, type
         self._neg, self._abs, self._sext = (1 << bit if bit >= 0 else 0 for bit in (neg, abs, sext))
         self._null = texts.codes.get("0x0") if name == "soffset" and "null" not in texts.codes else None
-        """Codes of null where it is printed as the number it stands for."""
+        """Codes of null if it is printed as the number that it represents."""
         self._messages = {code: text for text, codes in texts.codes.items() if _is_message(text) for code in codes}
 
     def read(self, typed: str, word: Word) -> None:
-        """Set the bits of what was typed; raises Mismatch if it cannot stand here."""
-        if is_missing(typed, word.place.target) and self.name != "tgt":  # exports may go to null
+        """Set the bits from the typed text; raises Mismatch if it is not possible here."""
+        if is_missing(typed, word.place.target) and self.name != "tgt":  # exports may have the target null
             raise Mismatch(f"{word.place.target.name} has no register `{typed}'")
         if self._texts.has_halves:
             bare = typed.strip("-|()abnegsxt")
@@ -138,7 +138,7 @@ class OperandField:
         agreeing = [code for code in codes if word.agrees(self._mask, insert(self._bits, code))]
         if not agreeing:
             raise Mismatch(f"`{typed}' contradicts a modifier")
-        # Bits that say nothing are left to other operands (halves of exports share registers).
+        # Bits without meaning are left to other operands (halves of exports share registers).
         same = agreeing[0]
         differ = 0
         for code in agreeing[1:]:
@@ -148,11 +148,12 @@ class OperandField:
         word.put(insert(self._bits, ~differ), insert(self._bits, agreeing[0]))
 
     def _is_literal(self, typed: str) -> bool:
-        """Inline constants of short integers are printed as the bits that arrive; typed, they are literals."""
+        """Inline constants of short integers are printed as the bits that the instruction receives; typed, these are
+        literals."""
         return typed.startswith("0x") and (bool(self._literal) or self._type == "b16")
 
     def _exact(self, typed: str) -> list[int] | None:
-        """Codes that are printed exactly so."""
+        """Codes that are printed exactly like this."""
         return None if self._is_literal(typed) or self._null else self._texts.codes.get(typed)
 
     def _codes(self, typed: str, word: Word) -> list[int] | None:
@@ -186,7 +187,7 @@ class OperandField:
         return self._number(number, typed, word)
 
     def _message(self, typed: str, word: Word) -> int:
-        """A message as such or as a number: here no inline constant."""
+        """A message by name or as a number, which is not an inline constant here."""
         def evaluate(text: str) -> int:
             return absolute(text, word.place.lookup)
 
@@ -197,7 +198,7 @@ class OperandField:
         return code
 
     def _number(self, number: Number, typed: str, word: Word) -> list[int] | None:
-        if "gpr_idx()" in self._texts.codes:  # a mask of operands, in the place of a register
+        if "gpr_idx()" in self._texts.codes:  # a mask of operands, instead of a register
             if number.floating is None and not number.addresses and 0 <= number.integer < 16:
                 return [number.integer]
             raise Mismatch(f"{self.name} must be 0 to 15 or gpr_idx(...), not {typed}")
@@ -228,7 +229,7 @@ class OperandField:
         return self._texts.codes["LITERAL64" if size == 8 else "LITERAL"]
 
     def takes(self) -> str:
-        """What may stand here, in words."""
+        """A description of the permitted operands."""
         return describe(self._texts, bool(self._literal) and self._literal != "invalid")
 
 
@@ -237,7 +238,7 @@ def _is_message(text: str) -> bool:
 
 
 def describe(texts: TextCodes, literal: bool) -> str:
-    """The kinds of operand that a vector of texts has, in words."""
+    """A description of the kinds of operand in a vector of texts."""
     kinds: dict[str, int] = {}
     for text in texts.codes:
         operand = None if "/*" in text else register_operand("", text, texts._family)
@@ -261,13 +262,14 @@ def describe(texts: TextCodes, literal: bool) -> str:
 
 
 def typed_register(typed: str, place: Place) -> Register | None:
-    """The register that a text names; None if it is not a register. Raises Mismatch for one the target has not."""
+    """The register that a text names; None if it is not a register. Raises Mismatch for one that the target does not
+    have."""
     if not re.match(r"^\[|^(?:v|a|acc|s|ttmp)\s*\[|^(?:v|a|acc|s|ttmp)\d+(\.[lh])?$|^[a-z]", typed, re.IGNORECASE):
         return None
     if re.match(r"^lit(64)?\s*\(", typed, re.IGNORECASE):
         return None
     if not typed.islower() and typed.isidentifier() and place.lookup(typed) is not None:
-        return None  # names of symbols tell small letters from capital ones
+        return None  # names of symbols are case-sensitive
     try:
         register = parse_register(typed, place.target, 64)
     except OperandSyntaxError as error:
@@ -278,7 +280,7 @@ def typed_register(typed: str, place: Place) -> Register | None:
 
 
 def _signs(typed: str) -> tuple[str, bool, bool, bool]:
-    """The operand without source modifiers: neg, abs, sext."""
+    """The operand without its source modifiers: neg, abs, sext."""
     neg = absolute_ = sext = False
     if match := re.match(r"^neg\s*\((.*)\)$", typed, re.IGNORECASE | re.DOTALL):
         typed, neg = match[1].strip(), True
@@ -294,18 +296,18 @@ def _signs(typed: str) -> tuple[str, bool, bool, bool]:
 
 
 class RegistersField:
-    """Vector registers of an image instruction: other fields say how many."""
+    """Vector registers of an image instruction: other fields give their number."""
 
     def __init__(
         self, name: str, bits: Bits, controls: Bits, counts: tuple[int, ...], default: int, more: frozenset[int]
     ) -> None:
-        """``more``: so many registers may be written in place of fewer."""
+        """``more``: the numbers of registers that may be written instead of a smaller one."""
         self._more = more
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._controls, self._counts, self._default = controls, counts, default
 
     def fixed(self) -> tuple[int, int]:
-        """Control bits that are the same wherever the operand can be, and what they are."""
+        """Control bits that are the same wherever the operand can be, and their value."""
         legal = [code for code, count in enumerate(self._counts) if count >= 0] if self._controls else []
         always = never = insert(self._controls, -1) if legal else 0
         for code in legal:
@@ -314,7 +316,7 @@ class RegistersField:
         return always | never, always
 
     def count(self, word: Word) -> int:
-        """How many registers there are; raises Mismatch if the modifiers allow none."""
+        """The number of registers; raises Mismatch if the modifiers allow none."""
         count = self._counts[extract(word.value, self._controls)] if self._controls else self._counts[0]
         if count == UNUSED:
             return 0
@@ -328,21 +330,22 @@ class RegistersField:
         register = typed_register(typed, word.place)
         if register is None or register.kind is not OperandKind.VGPR or register.half is not None:
             raise Mismatch(f"{self.name} cannot be `{typed}': it takes vector registers")
-        more = (8,) if self.name == "vaddr0" and 5 <= count <= 7 else self._more  # groups of eight were all there was
+        # larger groups than eight did not exist
+        more = (8,) if self.name == "vaddr0" and 5 <= count <= 7 else self._more
         if register.dwords != count and not (register.dwords > count and register.dwords in more):
             raise Mismatch(f"{self.name} must be {count} registers by its modifiers, not {register.dwords}")
         word.put(self._mask, insert(self._bits, register.index))
 
 
 class FixedField:
-    """An operand that no bits choose."""
+    """An operand that does not depend on bits."""
 
     def __init__(self, text: str, family: str) -> None:
         self.name = self.text = text
         self._operand = register_operand("", text, family)
 
     def read(self, typed: str, word: Word) -> None:
-        """Check that it is what must stand here."""
+        """Check that the text is the only possible one."""
         if typed == self.text:
             return
         register = typed_register(typed, word.place)
@@ -371,7 +374,7 @@ class LiteralField:
         if number.addresses:
             put_address(number, self._type, False, "the literal", word)
             return
-        if self._type == "f16" and number.floating is None:  # the bits behind it are kept
+        if self._type == "f16" and number.floating is None:  # the bits after it are kept
             truncated(number.integer, 16)
             word.put_literal(number.integer & 0xFFFFFFFF, 4)
             return

@@ -1,6 +1,6 @@
-"""Which operands and modifiers go together: what hardware cannot do although each of them alone may stand there.
+"""Combinations of operands and modifiers that hardware cannot execute although each of them is valid alone.
 
-The decoder prints such instructions, as LLVM's does; assemblers refuse to write them.
+The decoder prints such instructions, as LLVM's does; assemblers reject them.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _NO_SCALARS = (
     ("src1", re.compile(r"^v_(permlanex?16_var|s?wmmac?_)")),
     ("src2", re.compile(r"^v_(mqsad_u32|smfmac)")),
 )
-"""Sources that are vector registers only."""
+"""Sources that can only be vector registers."""
 _SCALED_CONVERSIONS = re.compile(r"^v_cvt_scale")
 _ONE_LANE = re.compile(r"^v_(read|write)lane_b32$")
 _FIRST_VALUE = 230
-"""Codes from here on are values that are not registers."""
+"""Codes from here on are values, not registers."""
 _DESTINATIONS = ("vdst", "sdst", "vdstx", "vdsty")
 _SIZED_IMAGES = (
     "image_load", "image_sample", "image_store", "image_gather4", "image_get_lod", "image_get_resinfo", "image_atomic",
 )
-"""Image instructions whose data are as many registers as ``dmask`` has components."""
+"""Image instructions whose number of data registers is the number of components in ``dmask``."""
 _SYSTEM = 3
 _WHOLE = 6
 """The selection DWORD of SDWA."""
@@ -47,7 +47,7 @@ _NULL = "null"
 
 
 def violation(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Why hardware cannot do an instruction whose operands are each right; None if it can."""
+    """Why hardware cannot execute an instruction whose operands are all valid; None if it can."""
     for rule in _RULES:
         if reason := rule(found, layout, target):
             return reason
@@ -55,7 +55,7 @@ def violation(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 
 def _scalar_name(operand: Operand) -> str | None:
-    """Whose value an operand brings over the constant bus; None if it brings none, or a literal."""
+    """Identifies the value that an operand reads through the constant bus; None if it reads none, or a literal."""
     if operand.kind in (K.SGPR, K.TTMP):
         return f"{operand.kind.name}{operand.index}:{operand.dwords}"
     if operand.kind is K.SPECIAL:
@@ -69,7 +69,7 @@ def _sources(found: Instruction) -> Iterator[Operand]:
 
 
 def _constant_bus(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Scalar registers and literals share a bus, which brings one value (GFX10 and later: two)."""
+    """Check that scalar registers and literals fit the constant bus, which carries one value (GFX10 and later: two)."""
     if found.encoding not in _VECTOR_ALU:
         return None
     implicit = bool(_READ_VCC.match(found.mnemonic)) or (
@@ -82,12 +82,12 @@ def _constant_bus(found: Instruction, layout: Layout, target: Target) -> str | N
             literals.add(max(1, operand.dwords))
         elif name := _scalar_name(operand):
             if name == "m0" and operand.name != "src0" and found.name == "v_writelane_b32":
-                continue  # the number of a lane in m0 does not come over the bus
+                continue  # the number of a lane in m0 does not use the bus
             scalars.add(name)
     if found.name.startswith("v_movrel"):
         scalars.add("m0")
     if implicit:
-        scalars.add("vcc")  # counts beside vcc_lo
+        scalars.add("vcc")  # counts in addition to vcc_lo
     one = _WIDE_SHIFTS_GFX125 if target.is_gfx125 else _WIDE_SHIFTS
     limit = 2 if target.generation >= Generation.GFX10 and not one.match(found.name) else 1
     count = len(scalars) + len(literals)
@@ -109,7 +109,7 @@ def _lds_direct(found: Instruction, layout: Layout, target: Target) -> str | Non
 
 
 def _dual_sources(found: Instruction, half: str, mnemonic: str) -> dict[str, Operand | None]:
-    """What the three source ports of half of a dual instruction read."""
+    """What the three source ports read for one half of a dual instruction."""
     sources = {name: found.operand(name + half) for name in ("src0", "vsrc1", "vsrc2")}
     if "fmamk" in mnemonic:
         sources["vsrc1"], sources["vsrc2"] = None, sources["vsrc1"]
@@ -119,7 +119,8 @@ def _dual_sources(found: Instruction, half: str, mnemonic: str) -> dict[str, Ope
 
 
 def _dual_banks(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Both halves of a dual instruction read at the same time: from different banks of vector registers."""
+    """Check that both halves of a dual instruction, which read at the same time, use different banks of vector
+    registers."""
     if found.encoding != "VOPD":
         return None
     three = layout.name == "VOPD3"
@@ -200,7 +201,7 @@ def _images(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 
 def _image_data(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """How many registers an image instruction moves."""
+    """Check the number of data registers of an image instruction."""
     data, dmask = found.operand("vdata"), found.modifiers.get("dmask", 0)
     if data is None or not found.name.startswith(_SIZED_IMAGES):
         return None
@@ -215,7 +216,8 @@ def _image_data(found: Instruction, layout: Layout, target: Target) -> str | Non
 
 
 def _matrices(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Matrix instructions read vector registers, and add what is the result's own or lies apart from it."""
+    """Check matrix instructions: they read vector registers, and the addend is either the result itself or does not
+    overlap it."""
     if match := re.search(r"matrix_[ab]_fmt:\d+", found.text):
         return f"there is no name for {match[0]}"
     if layout.name not in ("VOP3P_MAI", "VOP3PX") or not re.match(r"v_s?mfma", found.name):
@@ -226,20 +228,20 @@ def _matrices(found: Instruction, layout: Layout, target: Target) -> str | None:
             return f"{name} cannot be {operand.text}: it takes vector registers"
     result, addend = found.operand("vdst"), found.operand("src2")
     if found.name.startswith("v_smfmac"):
-        return None  # src2 is not an addend
+        return None  # src2 is not an addend here
     if addend is not None and addend.kind is K.CONSTANT and not target.unified_vgprs:
         return f"src2 cannot be {addend.text}: hardware of {target.name} does not read constants there rightly"
     if result is None or addend is None or result.kind is not addend.kind or result.dwords <= 4:
         return None
     if found.name.endswith("_f8f6f4"):
-        return None  # LLVM lets them overlap
+        return None  # LLVM permits overlap
     if result.index != addend.index and _numbers(result) & _numbers(addend):
         return f"{addend.text} overlaps a part of {result.text}"
     return None
 
 
 def _accumulated(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """SDWA forms of v_mac add to whole registers."""
+    """Check that SDWA forms of v_mac add to whole registers."""
     if found.name.startswith("v_mac_") and found.modifiers.get("dst_sel", _WHOLE) != _WHOLE:
         return f"{found.mnemonic} adds to a whole register: dst_sel must be DWORD"
     return None
@@ -254,7 +256,7 @@ def _interpolation(found: Instruction, layout: Layout, target: Target) -> str | 
 
 
 def _exports(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Numbers of targets, parameters and attributes that the decoder prints but that there are not."""
+    """Check the numbers of targets, parameters and attributes, of which the decoder also prints invalid ones."""
     for operand in found.operands:
         if operand.text.startswith("invalid_"):
             return f"there is no {'export target' if found.encoding == 'EXP' else 'parameter'} `{operand.text}'"
@@ -264,7 +266,7 @@ def _exports(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 
 def _unsigned_offsets(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Offsets of flat instructions and of scalar buffer instructions cannot be negative."""
+    """Check that offsets of flat instructions and of scalar buffer instructions are not negative."""
     offset = found.modifiers.get("offset", 0)
     generation = target.generation
     if found.encoding == "FLAT" and isinstance(offset, int):
@@ -292,7 +294,8 @@ def _counters(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 
 def _lane_sources(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """GFX11.0 has DPP forms of VOP3 whose second source is a vector register only; SDWA forms of v_movrels read one."""
+    """GFX11.0 has DPP forms of VOP3 whose second source can only be a vector register; SDWA forms of v_movrels read
+    one."""
     first = found.operand("src0")
     if found.name.startswith("v_movrels") and layout.src0 == (249,) and first is not None and first.kind is not K.VGPR:
         return f"src0 cannot be {first.text}: here it takes vector registers"
@@ -304,7 +307,8 @@ def _lane_sources(found: Instruction, layout: Layout, target: Target) -> str | N
 
 
 def _lane_literals(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Forms with DPP and SDWA have no room for a literal, and a lane's number cannot be one."""
+    """Check that DPP and SDWA forms, which have no space for a literal, have none, and that a lane's number is not a
+    literal."""
     number = found.operand("src1")
     if _ONE_LANE.match(found.name) and number is not None and number.kind is K.LITERAL:
         return f"src1 cannot be the literal {number.text}: it takes scalar registers or inline constants"
@@ -316,7 +320,7 @@ def _lane_literals(found: Instruction, layout: Layout, target: Target) -> str | 
 
 
 def _long_literals(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Before GFX10 the long forms have no literals."""
+    """Check that long forms before GFX10 have no literals."""
     if found.encoding in ("VOP3", "VOP3P") and target.generation <= Generation.GFX9:
         for operand in found.operands:
             if operand.kind is K.LITERAL:
@@ -325,7 +329,7 @@ def _long_literals(found: Instruction, layout: Layout, target: Target) -> str | 
 
 
 def _vectors_only(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Where only vector registers can stand, null and values cannot."""
+    """Check that null and values are not used where only vector registers are possible."""
     scaled = (("src0", _SCALED_CONVERSIONS),) if target.is_gfx125 else ()
     for name, mnemonics in (*_NO_SCALARS, *scaled):
         operand = found.operand(name)
@@ -347,7 +351,7 @@ def _results(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 
 def _dot_halves(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """From gfx940 on GFX9's dot products multiply whole registers."""
+    """Check that GFX9's dot products, from gfx940 on, multiply whole registers."""
     if layout.name == "VOP3P" and found.name.startswith("v_dot") and target.generation is Generation.GFX9 and (
         target.scratch is ScratchKind.ARCHITECTED
     ) and (found.modifiers.get("op_sel", 0) or found.modifiers.get("op_sel_hi", 7) != 7):
@@ -356,7 +360,7 @@ def _dot_halves(found: Instruction, layout: Layout, target: Target) -> str | Non
 
 
 def _masks(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Carries and conditions are masks in scalar registers."""
+    """Check that carries and conditions are masks in scalar registers."""
     if _MASKED.match(found.name) and layout.encoding == "VOP3":
         operand = found.operand("src2")
         if operand is not None and operand.kind in (K.VGPR, K.CONSTANT, K.LITERAL):
@@ -365,7 +369,7 @@ def _masks(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 
 def _plain_registers(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """What reads code addresses, and indices into registers, reads true registers only."""
+    """Check that operands which are code addresses, or indices into registers, are true registers."""
     if found.name == "s_cbranch_g_fork" and any(operand.kind is K.LITERAL for operand in found.operands):
         return "it takes no literals"
     if _TRUE_SOURCES.match(found.name):
@@ -376,7 +380,7 @@ def _plain_registers(found: Instruction, layout: Layout, target: Target) -> str 
 
 
 def _barriers(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Named barriers of GFX12: their number is constant, or in m0."""
+    """Check named barriers of GFX12: their number is constant, or in m0."""
     if found.name.startswith(("s_barrier_", "s_wakeup_barrier", "s_get_barrier_state")):
         operand = found.operand("ssrc0")
         if operand is not None and (operand.kind in (K.SGPR, K.TTMP) or (
@@ -387,7 +391,7 @@ def _barriers(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 
 def _wide_lanes(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Before gfx90a DPP moves 32 bits."""
+    """Check that DPP before gfx90a moves 32 bits."""
     if "_DPP" in layout.name and target.generation <= Generation.GFX10 and not target.unified_vgprs:
         operand = found.operand("src0")
         if operand is not None and operand.dwords > 1:
@@ -396,7 +400,7 @@ def _wide_lanes(found: Instruction, layout: Layout, target: Target) -> str | Non
 
 
 def _cache_policy(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Temporal hints of GFX12."""
+    """Check temporal hints of GFX12."""
     if match := re.search(r"\bth:\w*0x\w+", found.text):
         return f"there is no name for {match[0]}"
     if "NT_RETURN" in found.text and found.modifiers.get("scope") == _SYSTEM:
@@ -410,7 +414,7 @@ def _cache_policy(found: Instruction, layout: Layout, target: Target) -> str | N
 
 
 def _tensors(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Descriptors of tensors are scalar registers, of the one size."""
+    """Check that descriptors of tensors are scalar registers of the right size."""
     if found.name.startswith("tensor_"):
         for operand in found.operands:
             if operand.text == _NULL:

@@ -1,4 +1,4 @@
-"""Rows of the encoding tables the other way round: operands and modifiers to an instruction word."""
+"""Rows of the encoding tables in reverse: from operands and modifiers to an instruction word."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from rocdbg.isa.row_items import FixedItem, OperandItem, items_of
 _EXEC = 126
 _SUMS = ("VOP2", "VOP2_DPP", "VOP2_DPP8", "VOP2_SDWA")
 _UNSIZED = ("gfx6", "gfx7", "gfx8", "gfx9", "gfx90a", "gfx940")
-"""Families whose image instructions do not say how many address registers they have."""
+"""Families whose image instructions do not encode their number of address registers."""
 _HIGH_HALVES = ("v_accvgpr_read", "v_accvgpr_write", "v_dot4_", "v_dot8_")
 _OP_SEL_HI = 1 << 14 | 3 << 59
-"""What assemblers give instructions of VOP3P that print no op_sel_hi: high halves for all sources."""
+"""The op_sel_hi that assemblers set in VOP3P instructions that print none: high halves for all sources."""
 _UNTYPED = 1 << 55
-"""The format that assemblers give buffer instructions of GFX12 that have none."""
+"""The format that assemblers set in buffer instructions of GFX12 that have none."""
 _VECTOR_SOURCES = 1 << 40 | 1 << 49 | 1 << 58
-"""What tells vector registers from others in three sources."""
+"""The bits that distinguish vector registers from others in three sources."""
 _MODIFIER = re.compile(r"[a-z_0-9]+:")
 _WORD = re.compile(r"[a-z_0-9.]", re.IGNORECASE)
 _ENDS_OPERAND = re.compile(r"[\w\]).|]$")
@@ -46,7 +46,7 @@ _Operand = OperandField | NumberField | RegistersField | FixedField | LiteralFie
 
 
 class _Brackets:
-    """Here a list of operands begins or ends."""
+    """Marks where a list of operands begins or ends."""
 
     def __init__(self, opens: bool) -> None:
         self.opens = opens
@@ -76,7 +76,7 @@ class RowEncoder:
                 case ItemTag.OPERAND:
                     assert isinstance(item, OperandItem)
                     _, bits, vector, literal, neg, absolute, sext = fields
-                    # Numbers of this type are printed as if there were two in the operand.
+                    # Numbers of this type are printed as if the operand held two.
                     short = literal == "v2bf16l" and ("dot2" not in self.mnemonic or item.name == "src2")
                     self._operands.append(OperandField(
                         item.name, parse_bits(bits), texts(vector), literal, neg, absolute, sext,
@@ -87,7 +87,7 @@ class RowEncoder:
                         any(one[:2] == [ItemTag.LITERAL, "k64"] for one in items),
                     ))
                 case ItemTag.MODIFIER:
-                    # Assemblers set the bits that choose the high halves of sources that there are not.
+                    # Assemblers set the bits that select the high halves of sources that do not exist.
                     unused_set = fields[0] == "op_sel_hi" and layout.name != "VOP3PX"
                     self._modifiers.append(ModifierField(
                         fields[0], parse_bits(fields[1]), table.texts(fields[2]), unused_set
@@ -126,8 +126,8 @@ class RowEncoder:
                 must, bits = field.fixed()  # ray tracing: dmask, dim and others are not printed
                 self._value, self._known = self._value | bits, self._known | must
         self.has_list = any(isinstance(field, _Brackets) for field in self._operands)
-        """Whether operands stand in brackets."""
-        # vcc of short forms: of comparisons and v_cndmask, from GFX9 on of sums too.
+        """Whether operands are in brackets."""
+        # vcc of short forms: in comparisons and v_cndmask, from GFX9 on in sums too.
         self._may_omit = layout.name in ("VOPC", "VOPC_DPP", "VOPC_DPP8") or (layout.name == "VOP2" and (
             table.family not in ("gfx6", "gfx7", "gfx8") or name.startswith("v_cndmask")
         ))
@@ -140,7 +140,8 @@ class RowEncoder:
 
     @staticmethod
     def _address_counts(name: str, operand: str, family: str) -> frozenset[int]:
-        """What `OperandField` and `RegistersField` take for an address besides what is printed."""
+        """The additional numbers of address registers that `OperandField` and `RegistersField` accept besides the
+        printed one."""
         return address_counts(name) if operand == "vaddr0" and family in _UNSIZED else frozenset()
 
     def _start(self, layout: Layout, key: int, mask: int, value: int, family: str) -> None:
@@ -160,7 +161,7 @@ class RowEncoder:
             word |= layout.src0[0] << 32 * layout.src0_dword
             known |= same << 32 * layout.src0_dword
         if self.mnemonic.startswith("v_cmpx") and layout.encoding == "VOP3" and "vdst" not in self._printed:
-            word |= _EXEC  # the result, where it is not printed
+            word |= _EXEC  # the result, if it is not printed
         if layout.name == "MUBUF" and family in GFX12:
             word |= _UNTYPED
         sets_halves = self.mnemonic.startswith(_HIGH_HALVES) or (
@@ -171,14 +172,15 @@ class RowEncoder:
             self._preset |= _VECTOR_SOURCES
         self._value, self._known = word, known
         self.later = layout.name == "SMRD" and not _selected(layout, "imm", word)
-        """Whether another row that takes the same text comes first: a number in the instruction, not behind it."""
+        """Whether another row that accepts the same text comes first: one with the number in the instruction rather
+        than after it."""
 
     def _is_modifier(self, word: str) -> bool:
         name, colon, _ = word.partition(":")
         return name.lower() + colon in self._heads or word in self._words
 
     def encode(self, statement: Statement, place: Place) -> bytes:
-        """The instruction's bytes; raises Mismatch if the statement is not of this row."""
+        """The instruction's bytes; raises Mismatch if the statement does not match this row."""
         operands, words = separate(statement, self._is_modifier)
         word = Word(self._value, self._known, place)
         open_modifiers = self._typed_modifiers(words, word)
@@ -190,7 +192,7 @@ class RowEncoder:
             raise Mismatch(reason, len(operands), word.plain)
         for field, codes in open_modifiers:
             if not field.put(codes, word):
-                # The operands say it: halves of registers.
+                # The operands determine it: halves of registers.
                 code = field.any_code(word) if field.name == "op_sel" else None
                 if code is None:
                     raise Mismatch("its operands contradict each other")
@@ -198,7 +200,7 @@ class RowEncoder:
         return self._bytes(word)
 
     def _typed_modifiers(self, words: list[str], word: Word) -> list[tuple[ModifierField, list[int]]]:
-        """Set the modifiers that were typed, or have one default; the others with their codes."""
+        """Set the modifiers that were typed, or have a single default; returns the others with their codes."""
         later = []
         for fixed in self._fixed:
             for text in fixed:
@@ -233,11 +235,11 @@ class RowEncoder:
         return later
 
     def _skips(self, number: int, left: int) -> bool:
-        """Whether an offset is left out: prefetches may have none."""
+        """Whether an offset may be omitted, as in prefetches."""
         return "_prefetch_" in self.mnemonic and left < len(self._operands) - number
 
     def _implied(self, typed: list[str]) -> list[int]:
-        """Numbers of the operands vcc that need not be typed, if they are not."""
+        """Indices of the vcc operands that may be omitted and are."""
         fields = self._operands
         implied = [n for n, field in enumerate(fields) if isinstance(field, FixedField) and field.text[:3] == "vcc"]
         may = self._may_omit and (self._may_omit_both or len(implied) == 1)
@@ -266,7 +268,7 @@ class RowEncoder:
                     field.zero(word)
                     continue
                 if isinstance(field, NumberField) and field.counts:
-                    waiting[:] = [" ".join(waiting)]  # commas may stand between the counters
+                    waiting[:] = [" ".join(waiting)]  # commas may separate the counters
                 if not isinstance(field, NumberField):
                     _check_single(waiting[0], word.place)
                 field.read(waiting[0], word)
@@ -279,7 +281,7 @@ class RowEncoder:
             raise Mismatch(error.reason, matched, word_, error.near) from None
 
     def _listed(self, number: int, typed: str, word: Word) -> list[str]:
-        """The elements of a list, which is as long as the operands between the brackets say."""
+        """The elements of a list whose length follows from the operands between the brackets."""
         inner = []
         for field in self._operands[number + 1 :]:
             if isinstance(field, _Brackets):
@@ -290,7 +292,7 @@ class RowEncoder:
             return [typed]
         elements = split_list(typed)
         if len(elements) > len(inner) and isinstance(inner[-1], RegistersField):
-            # From gfx11 on the last ones follow each other; each may be written by itself all the same.
+            # From gfx11 on the last ones are consecutive, but each may also be written separately.
             last = f"[{', '.join(elements[len(inner) - 1 :])}]"
             try:
                 typed_register(last, word.place)
@@ -318,7 +320,7 @@ def _selected(layout: Layout, selector: str, word: int) -> int:
 
 
 def _check_single(typed: str, place: Place) -> None:
-    """Refuse what is an operand with another word behind it: a modifier that there is not, or a comma is missing."""
+    """Reject an operand that is followed by another word: an unknown modifier, or a missing comma."""
     first, second, *_ = (*words_of(typed), "", "")
     if _MODIFIER.match(second) or (_WORD.match(second) and _ENDS_OPERAND.search(first)):
         if _WORD.match(second) and (second[0].isdigit() or typed_register(second, place) is not None):
@@ -327,7 +329,7 @@ def _check_single(typed: str, place: Place) -> None:
 
 
 def _closed_bars(mnemonic: str, operands: list[str]) -> list[str]:
-    """LLVM closes the bars of the second source of v_cndmask behind vcc."""
+    """LLVM closes the bars of v_cndmask's second source after vcc."""
     bars = [text.count("|") for text in operands[2:]]
     if mnemonic.startswith("v_cndmask") and bars == [1, 1] and operands[3].endswith("|"):
         return [*operands[:2], operands[2] + "|", operands[3][:-1]]

@@ -13,10 +13,10 @@ from rocdbg.isa.operands import INV_2PI, float_bits
 
 _MARKED = re.compile(r"^(lit|lit64)\s*\((.*)\)$", re.IGNORECASE | re.DOTALL)
 _INVERSE = {0.1592: ("f16",), 0.15915494: ("f16", "f32"), 0.15915494309189532: ("f16", "f32", "f64")}
-"""1/(2*pi) in the digits that the inline constant has at each width; for bf16 those of f32."""
+"""1/(2*pi), with the digits that the inline constant has at each width; for bf16 those of f32."""
 _NAMES = {"f16": "16-bit", "bf16": "16-bit brain", "f32": "32-bit", "f64": "64-bit"}
 _LEAST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
-"""The smallest numbers above zero."""
+"""The smallest normal numbers above zero."""
 _FLOAT_TYPES = {
     "f16": "f16", "b16": "f16", "v2f16": "f16", "bf16": "bf16", "v2bf16": "bf16", "b32": "f32", "f64": "f64",
     "b64": "f64",
@@ -24,7 +24,7 @@ _FLOAT_TYPES = {
 
 
 class Number(Struct, frozen=True):
-    """A number as typed: an integer of 64 bits, ``addresses`` as in `rocdbg.isa.operand_expressions.Value`, or a
+    """A number as typed: a 64-bit integer, with ``addresses`` as in `rocdbg.isa.operand_expressions.Value`, or a
     floating-point number. ``literal``: `lit(...)`, so never an inline constant; ``wide``: `lit64(...)`; ``part`` as in
     a value."""
 
@@ -37,7 +37,7 @@ class Number(Struct, frozen=True):
 
 
 def read(text: str, symbols: Lookup) -> Number | None:
-    """The number, or None if the text is none. Raises Mismatch for one that has no value."""
+    """The number, or None if the text is not one. Raises Mismatch for a number without a value."""
     literal = wide = False
     if match := _MARKED.match(text):
         literal, wide, text = True, match[1].lower() == "lit64", match[2].strip()
@@ -52,7 +52,7 @@ def read(text: str, symbols: Lookup) -> Number | None:
 
 
 def integer(text: str, symbols: Lookup) -> Value | None:
-    """The value of an expression, or None if it is none."""
+    """The value of an expression, or None if it is not one."""
     try:
         return evaluate_with(text, symbols)
     except OverflowError:
@@ -66,7 +66,7 @@ def integer(text: str, symbols: Lookup) -> Value | None:
 
 
 def absolute(text: str, symbols: Lookup) -> int:
-    """The value of an absolute expression; raises Mismatch if it is none."""
+    """The value of an absolute expression; raises Mismatch if it is not one."""
     if match := _MARKED.match(text):
         text = match[2].strip()
     value = integer(text, symbols)
@@ -78,8 +78,9 @@ def absolute(text: str, symbols: Lookup) -> int:
 
 
 def put_address(number: Number, type: str, wide: bool, name: str, word: Word) -> int:
-    """Set the literal of a relocatable value: of a plain symbol the distance from the literal to it, as a linker would,
-    else what stands behind its ``@``. Returns its size in bytes. Raises Mismatch where there is no such literal.
+    """Set the literal of a relocatable value: for a plain symbol the distance from the literal to it, as a linker
+    would; otherwise what the suffix after ``@`` selects. Returns its size in bytes. Raises Mismatch if there is no such
+    literal.
 
     ``wide``: the target has literals of 64 bits for this operand, whose ``name`` is that of the operand.
     """
@@ -98,20 +99,21 @@ def put_address(number: Number, type: str, wide: bool, name: str, word: Word) ->
 
 
 def fits(value: int, bits: int) -> bool:
-    """Whether truncation to some bits loses nothing: those cut off are all 0, or all 1 like the highest one left."""
+    """Whether truncation to some bits loses nothing: the removed bits are all 0, or all 1 like the highest remaining
+    one."""
     return -(1 << bits - 1) <= value < 1 << bits
 
 
 def truncated(value: int, bits: int) -> int:
-    """The low bits of a value; raises Mismatch if the others say something."""
+    """The low bits of a value; raises Mismatch if the other bits are significant."""
     if not fits(value, bits):
         raise Mismatch(f"{value:#x} does not fit into {bits} bits")
     return value & (1 << bits) - 1
 
 
 def as_float(number: float, kind: str) -> int:
-    """Bits of a float of a kind (``f16``, ``bf16``, ``f32``, ``f64``); precision may be lost, but not by overflow or
-    underflow (a result below the least normal number that is not exact, as IEEE 754 has it)."""
+    """Bits of a float of a kind (``f16``, ``bf16``, ``f32``, ``f64``). Precision may be lost, but overflow and
+    underflow (an inexact result below the smallest normal number, as in IEEE 754) are errors."""
     for value, kinds in _INVERSE.items():
         if number == value and (kind in kinds or (kind == "bf16" and "f32" in kinds)):
             return INV_2PI[kind]
@@ -134,7 +136,7 @@ def as_float(number: float, kind: str) -> int:
 
 
 def constant_bits_of(number: Number, type: str) -> int | None:
-    """Bits of a number in an operand of a type as an inline constant would have them; None if it cannot be one."""
+    """The bits that a number would have as an inline constant in an operand of a type; None if it cannot be one."""
     if number.literal or number.addresses:
         return None
     if number.floating is not None:
@@ -148,8 +150,8 @@ def constant_bits_of(number: Number, type: str) -> int | None:
 def literal_of(number: Number, type: str, wide: bool, high: bool = False) -> tuple[int, int]:
     """The literal that gives an operand of a type a number: its value and its size in bytes.
 
-    ``wide``: the target has literals of 64 bits for this operand. ``high``: integers of 64 bits may stand in 64-bit
-    floats if they have a high half only. Raises Mismatch if there is no such literal.
+    ``wide``: the target has literals of 64 bits for this operand. ``high``: a 64-bit float may be given as a 64-bit
+    integer whose low half is zero. Raises Mismatch if there is no such literal.
     """
     if number.floating is not None:
         bits = as_float(number.floating, _FLOAT_TYPES[type])

@@ -1,4 +1,4 @@
-"""Generator of the encoding tables: asks LLVM's disassembler what each opcode of each layout looks like.
+"""Generator of the encoding tables: determines from LLVM's disassembler how each opcode of each layout is printed.
 
-Run by hand: ``python -m rocdbg.isa.generate [TARGET...]``. It needs libLLVM 22 (``LIBLLVM`` names another path).
+Run by hand: ``python -m rocdbg.isa.generate [TARGET...]``. It needs libLLVM 22 (``LIBLLVM`` gives another path).
 """

@@ -1,4 +1,4 @@
-"""Learn all rows of a target and put them into a table."""
+"""Learns all rows of a target and builds its table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TARGETS = tuple(
         key=lambda name: (name in ("gfx600", "gfx700"), targets.TARGETS[name].mach),
     )
 )
-"""Targets with a table of their own, those last that are made out of another's."""
+"""Targets with a table of their own; those derived from another's table come last."""
 LLVM = "LLVM 22"
 IMAGES = ("MIMG", "VIMAGE", "VSAMPLE")
 
@@ -62,7 +62,7 @@ def _item(item: Item, texts: Pool) -> list[Any]:
 def learn_layouts(
     oracle: Oracle, selected: list[Layout], known: dict[Any, Any] | None = None
 ) -> dict[tuple[str, int], Row]:
-    """All rows of some layouts; the key is layout name and opcode combined with the selector case."""
+    """All rows of some layouts; the key is the layout name and the opcode combined with the selector case."""
     rows: dict[tuple[str, int], Row] = {}
     known = {} if known is None else known
     for layout in selected:
@@ -84,13 +84,13 @@ def learn_layouts(
 _POOLED = {
     ItemTag.OPERAND: 3, ItemTag.MODIFIER: 3, ItemTag.NUMBER: 6, ItemTag.NUMBER_MODIFIER: 6, ItemTag.REGISTERS: 4,
 }
-"""Where the number of a pooled vector stands in an item."""
+"""Position of a pooled vector's number in an item."""
 
 
 def _kept(
     rows: dict[str, Any], previous: dict[str, Any], signatures: Pool, texts: Pool
 ) -> dict[str, list[Any]]:
-    """Rows of an earlier table, renumbered for new pools."""
+    """Rows of an earlier table, renumbered for the new pools."""
     result: dict[str, list[Any]] = {}
     for key, row in rows.items():
         *head, items = previous["signatures"][row[1]]
@@ -107,9 +107,9 @@ def _kept(
 def build(
     target: str, previous: dict[str, Any] | None = None, only: str = ""
 ) -> tuple[dict[str, Any], list[str]]:
-    """The table of a target, and what was odd on the way.
+    """The table of a target, and a list of the oddities found.
 
-    With the ``previous`` table, only layouts whose names match the expression ``only`` are learnt anew.
+    With the ``previous`` table, only layouts whose names match the expression ``only`` are learnt again.
     """
     family = family_of(target)
     if family in ("gfx6", "gfx7"):

@@ -1,4 +1,4 @@
-"""Take the text of a disassembled instruction apart: mnemonic, operands, modifiers."""
+"""Splits the text of a disassembled instruction into mnemonic, operands and modifiers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def is_modifier(word: str) -> bool:
 
 
 def tokens(text: str) -> list[str]:
-    """Words; comments and bracketed lists stay whole."""
+    """Words; comments and bracketed lists are not split."""
     words, current, depth, i = [], "", 0, 0
     while i < len(text):
         if text.startswith("/*", i):

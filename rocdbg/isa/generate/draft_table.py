@@ -1,4 +1,4 @@
-"""Encoding tables that are being made: rows whose items carry their vectors, and a table of them in memory."""
+"""Encoding tables under construction: rows whose items contain their vectors, and an in-memory table of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocdbg.isa.generate.value_pools import Pool
 
 
 class DraftRow:
-    """A row: its items are those of a table, but for vectors in the place of their numbers."""
+    """A row: its items are those of a table, but with vectors instead of their numbers."""
 
     PLACES: ClassVar = {"o": 3, "m": 3, "n": 6, "N": 6, "w": 4}
 
@@ -19,11 +19,11 @@ class DraftRow:
         self.base = 0
         """A legal encoding of it."""
         self.asked = mnemonic
-        """The mnemonic that was given to the assembler for it."""
+        """The mnemonic that was passed to the assembler for it."""
         self.key = 0
 
     def signature(self, layout: Layout, texts: Pool) -> list[Any]:
-        """What a table holds for the row; bits in no field must be as in the base."""
+        """The table's data for the row; bits outside fields must be as in the base."""
         covered = layout.mask | insert(layout.opcode, -1)
         for selector in layout.selectors:
             covered |= insert(selector.bits, -1)
@@ -45,7 +45,7 @@ class DraftRow:
 
 
 def field_bits(item: list[Any]) -> tuple[int, ...]:
-    """Where in an item bits of the encoding are named."""
+    """Where an item names bits of the encoding."""
     if item[0] == ItemTag.REGISTERS:
         return (2, 3) if item[3] else (2,)
     return (2,) if item[0] in DraftRow.PLACES else ()

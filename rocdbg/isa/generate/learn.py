@@ -1,7 +1,6 @@
-"""Learn what one opcode of a layout looks like, from LLVM's text for chosen encodings.
+"""Learns how one opcode of a layout is printed, from LLVM's text for selected encodings.
 
-The result is a list of items in text order. An operand item says which bits choose its text; a modifier
-item likewise. A
+The result is a list of items in text order. Items of operands and of modifiers say which bits select their text. A
 vector of texts, one per value of the field, is learned exhaustively (None: that value is illegal).
 """
 
@@ -43,15 +42,15 @@ _SAMPLES = frozenset({
     *range(8), 16, 17, 33, 34, 64, 65, *range(90, 130), 191, 192, 193, 207, 208, 209, *range(228, 262), 272, 273,
     320, 321, 383, 384, 385, 386, 387, 400, 448, 500, *range(506, 512),
 })
-"""Operand codes at which kinds of operands differ: special registers, constants, alignment, 128 (the high
-halves), ends."""
+"""Operand codes at which the kind of operand changes: special registers, constants, alignment, 128 (the high halves),
+ends."""
 
 
 _FIXED_CODES = {"VOP3": (("vdst", 126),), "FLAT": (("saddr", 124), ("saddr", 125), ("saddr", 127))}
-"""Codes that unused fields must have in some opcodes: exec for v_cmpx, null for flat instructions without
-scalar address."""
+"""Codes that unused fields must have in some opcodes: exec for v_cmpx, null for flat instructions without a scalar
+address."""
 _FORMATS = {"src0": ("cbsz", "op_sel"), "src1": ("blgp", "op_sel_hi")}
-"""Fields that hold the number formats of the sources of v_mfma_*_f8f6f4 and of v_wmma_*_f8f6f4."""
+"""Fields with the number formats of the sources of v_mfma_*_f8f6f4 and v_wmma_*_f8f6f4."""
 _FIXED_MODIFIERS = {
     "VOP3P": ("op_sel_hi", 7), "VOP3P_DPP": ("op_sel_hi", 7), "VOP3P_DPP8": ("op_sel_hi", 7), "DS": ("gds", 1),
     "VOP1_SDWA": ("dst_sel", 6),
@@ -60,7 +59,7 @@ _FIXED_MODIFIERS = {
 
 
 class LearnError(Exception):
-    """The probes contradict the layout."""
+    """The results contradict the layout."""
 
 
 class Item(Struct):
@@ -75,7 +74,7 @@ class Item(Struct):
     style: str = ""
     prefix: str = ""
     silent: bool = False
-    """A zero prints nothing."""
+    """Whether nothing is printed for zero."""
     exceptions: dict[int, str] = field(default_factory=dict)
     text: str = ""
     literal: str = ""
@@ -84,11 +83,11 @@ class Item(Struct):
     sext: int = -1
     constant: str = ""
     controls: Bits = ()
-    """``registers``: the bits that choose from ``counts``."""
+    """``registers``: the bits that select from ``counts``."""
     counts: tuple[int, ...] = ()
     """Numbers of registers; 0: no such operand, -1: illegal."""
     default: int = -1
-    """Number of registers if with ``counts`` some would run over the last one; -1: that is illegal."""
+    """Number of registers if those of ``counts`` would extend past the last one; -1: that is illegal."""
 
 
 class Row(Struct):
@@ -171,7 +170,7 @@ class Learner:
             item.name = name.removesuffix("_lo")
             placed[index] = item
             covered |= insert(item.bits, -1)
-        if layout.name == "VOP3P_GFX9":  # gfx12 takes some values for an image instruction
+        if layout.name == "VOP3P_GFX9":  # gfx12 interprets some values as an image instruction
             sources = [item for item in placed.values() if item.name.startswith("src")]
             best = min(sources, key=lambda item: item.texts.count(None))
             for item in sources:
@@ -212,7 +211,7 @@ class Learner:
         items += self._order(base, [m for m, _ in modifiers], text, notes)
         must_mask, must_value = self._must(base, covered, text, size, notes)
         if layout.encoding == "VOP3" and mnemonic.startswith("v_cmpx") and must_mask & 0xFF:
-            # "Potentially undefined" to LLVM, whose C interface refuses it. llvm-objdump prints it.
+            # "Potentially undefined" for LLVM, whose C interface rejects it. llvm-objdump prints it.
             must_mask, must_value = must_mask & ~0xFF, must_value & ~0xFF
         return Row(mnemonic, items, size, must_mask, must_value, notes)
 
@@ -251,7 +250,7 @@ class Learner:
         return min(2 + index, (1 << size) - 1)
 
     def _find_base(self, word0: int, fields: dict[str, Bits]) -> tuple[int, tuple[int, str]] | None:
-        """An encoding of the opcode that is legal, with as many distinct non-zero operand fields as possible."""
+        """A legal encoding of the opcode, with as many distinct non-zero operand fields as possible."""
         case_mask = 0
         for selector in self.layout.selectors:
             case_mask |= insert(selector.bits, -1)
@@ -346,13 +345,13 @@ class Learner:
             if entry[0] == size + 4 or (_LITERAL_TEXT.match(entry[1][index]) and v & 511 == 255 % main):
                 return "LITERAL"
             if v & 511 == _WIDE_LITERAL and re.match(r"0x|lit", entry[1][index]):
-                # No room for a literal of 64 bits: LLVM shows bits of the instruction itself. Or it is the one that
-                # the instruction always has.
+                # There is no space for a 64-bit literal: LLVM prints bits of the instruction itself. Or it is the
+                # literal that the instruction always has.
                 return "LITERAL64" if size == 12 and self.layout.dwords == 1 else None
             return entry[1][index]
 
-        # Operands come in few kinds: one that agrees with an earlier one wherever kinds are known to
-        # differ is the same.
+        # Operands have few kinds: one that agrees with an earlier one wherever kinds are known to differ is of the same
+        # kind.
         key = (bits[0][1], count, tuple(text_of(v) for v in samples))
         texts = self.known.get(key)
         if texts is None:
@@ -404,7 +403,7 @@ class Learner:
                 top // 2 + 77,
             }
             values = sorted({v % top for v in samples} | {v * 2654435761 % top for v in range(300)})
-            if name == "dpp8":  # LLVM takes small values for operand codes in some opcodes
+            if name == "dpp8":  # LLVM interprets small values as operand codes in some opcodes
                 values = sorted({*values, *range(256)})
             elif name == "offset" and size > 21:
                 half = self.ask([clear | insert(bits, v) for v in values if v >= top // 2])
@@ -525,7 +524,7 @@ class Learner:
                     continue
                 if token in (f"-{old}", f"neg({old})"):
                     item.neg = position[i]
-                elif token in (f"|{old}|", f"|{old}"):  # of v_cndmask, LLVM closes the bars after vcc
+                elif token in (f"|{old}|", f"|{old}"):  # for v_cndmask, LLVM closes the bars after vcc
                     item.abs = position[i]
                 elif token == f"sext({old})":
                     item.sext = position[i]
@@ -544,7 +543,7 @@ class Learner:
         return Item("modifier", name, bits, texts)
 
     def _joined(self, base: int, items: list[Item], operands: list[str], mnemonic: str) -> list[Item]:
-        """Modifiers that are one, since their bits make up one number or one makes others illegal."""
+        """Merge modifiers whose bits form one number, or one of which makes others illegal."""
         numbers = [i for i in items if any(t and t.startswith("bitop3:") for t in i.texts)]
         wholes = [i for i in items if any(t and t.startswith(WHOLE_REGISTERS) for t in i.texts)]
         if len(numbers) > 1:
@@ -565,7 +564,7 @@ class Learner:
         return rest if joint is None else [*rest, joint]
 
     def _whole_restricts(self, base: int, whole: Item) -> bool:
-        """Whether operands printed as whole registers make source modifiers illegal that are otherwise ignored."""
+        """Whether printing operands as whole registers makes source modifiers illegal that are otherwise ignored."""
         others = [self.layout.modifiers[n] for n in ("abs", "neg") if n in self.layout.modifiers]
         code = next(v for v, t in enumerate(whole.texts) if t and t.startswith(WHOLE_REGISTERS))
         for bits in others:
@@ -591,7 +590,7 @@ class Learner:
         return WHOLE_REGISTERS + text if whole else text
 
     def _order(self, base: int, items: list[Item], text: str, notes: list[str]) -> list[Item]:
-        """Items and words of the tail that depend on nothing, in text order."""
+        """Order the independent items and words of the tail as in the text."""
         tail = split(text)[2]
 
         def value_with_text(item: Item) -> int | None:
@@ -654,7 +653,7 @@ class Learner:
         return (item.texts[value] or "").removeprefix(WHOLE_REGISTERS)
 
     def _must(self, base: int, covered: int, text: str, size: int, notes: list[str]) -> tuple[int, int]:
-        """Bits without a meaning that are nevertheless not ignored."""
+        """Bits without a meaning that must nevertheless have a fixed value."""
         free = [i for i in range(32 * self.layout.dwords) if not covered >> i & 1]
         mask = 0
         for bit, (got_size, got) in zip(free, self.ask([base ^ (1 << b) for b in free]), strict=True):

@@ -1,8 +1,8 @@
-"""Learn the image instructions (MIMG, VIMAGE, VSAMPLE).
+"""Learns the image instructions (MIMG, VIMAGE, VSAMPLE).
 
-How many registers their data and addresses have depends on control fields of the instruction (dmask, dim, a16, d16,
-tfe) and not only on the opcode, so their register operands are items of their own sort: a vector of register
-counts, indexed by the control bits that matter.
+The number of their data and address registers depends not only on the opcode, but also on control fields (dmask, dim,
+a16, d16, tfe), so their register operands are items of a separate kind: a vector of register counts, indexed by the
+control bits that matter.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from rocdbg.isa.generate.learn import Item, Learner, LearnError, Row
 from rocdbg.isa.row_items import UNUSED
 
 CONTROLS = ("dmask", "tfe", "d16", "dim", "a16")
-"""Fields that may decide how many registers an operand has."""
+"""Fields that may determine how many registers an operand has."""
 _TUPLE = re.compile(r"^([va])(?:(\d+)|\[(\d+):(\d+)\])(?:/\*.*\*/)?$")
 Shape = tuple[int, ...]
-"""Registers of the data (0: no such operand), then of each address."""
+"""Number of data registers (0: no such operand), then of registers of each address."""
 
 
 def _count(token: str) -> int:
@@ -39,7 +39,7 @@ class ImageLearner(Learner):
         return [name for name in self.layout.operands if name.startswith("vaddr")]
 
     def _shape(self, answer: tuple[int, str]) -> Shape | None:
-        if not answer[1].startswith("image_"):  # illegal, or an instruction with a like encoding
+        if not answer[1].startswith("image_"):  # illegal, or an instruction with a similar encoding
             return None
         operands = [
             o for o in split(answer[1])[1] if not o.startswith(("s", "ttmp", "vcc", "null", "m0", "exec"))
@@ -66,7 +66,8 @@ class ImageLearner(Learner):
         scalars = {
             n: insert(b, 16 if width(b) == 9 else 4) for n, b in layout.operands.items() if n.startswith("s")
         }
-        # Intersections of rays have a descriptor of four dwords and no coordinates to scale, and say so.
+        # Ray intersection instructions have a descriptor of four dwords and no coordinates to scale, and set these bits
+        # accordingly.
         rays = word0 | sum(insert(layout.modifiers[name], 1) for name in ("unorm", "r128") if name in layout.modifiers)
         counts_of = itertools.product((word0, rays), range(len(vectors), 0, -1), range(len(scalars), -1, -1))
         for begin, addresses, count in counts_of:
@@ -79,7 +80,7 @@ class ImageLearner(Learner):
         else:
             return None
         if begin == rays:
-            base &= ~insert(layout.operands[vectors[-1]], -1)  # must be zero where a16 leaves the operand out
+            base &= ~insert(layout.operands[vectors[-1]], -1)  # must be zero if a16 omits the operand
         size = answers[legal[0]][0]
         mnemonic = split(answers[legal[0]][1])[0]
         notes: list[str] = []
@@ -127,7 +128,7 @@ class ImageLearner(Learner):
             modifier = self._modifier(base, name, field, operands, {}, mnemonic, [])
             covered |= insert(field, -1)
             if modifier is not None:
-                if name in CONTROLS and begin != rays:  # what is illegal is in the counts
+                if name in CONTROLS and begin != rays:  # illegal encodings are in the counts
                     modifier.texts = self._control_texts(base, field, modifier.texts)
                 modifiers.append(modifier)
         text = self.ask([base])[0][1]
@@ -136,7 +137,7 @@ class ImageLearner(Learner):
         return Row(mnemonic, items, size, must_mask, must_value, notes)
 
     def _unused(self, base: int, controls: Bits, counts: tuple[int, ...], field: Bits) -> tuple[int, ...]:
-        """Counts with `UNUSED` for an operand that there is not and whose bits must be zero."""
+        """Counts with `UNUSED` for an operand that does not exist and whose bits must be zero."""
         clear = base & ~insert(controls, -1) | insert(field, 1)
         answers = self.ask([clear | insert(controls, code) for code in range(len(counts))])
         legal = [text.startswith("image_") for _, text in answers]
@@ -144,18 +145,19 @@ class ImageLearner(Learner):
 
     @property
     def _aligned(self) -> bool:
-        """Whether registers must be aligned, so that LLVM says which are wrong."""
+        """Whether registers must be aligned, which LLVM reports if they are not."""
         return self.layout.name == "MIMG" and self.oracle.cpu in ("gfx90a", "gfx942", "gfx950")
 
     def _explained(self, base: int, name: str, bits: Bits, index: int) -> Item:
-        """An operand with a text for every register and value of the controls."""
+        """An operand with a text for every register and every value of the controls."""
         clear = base & ~insert(bits, -1)
         answers = self.ask([clear | insert(bits, v) for v in range(1 << width(bits))])
         texts = tuple(split(text)[1][index - self._no_data] if size else None for size, text in answers)
         return Item("operand", name, bits, texts)
 
     def _control_texts(self, base: int, field: Bits, texts: tuple[str | None, ...]) -> tuple[str | None, ...]:
-        """Texts of a control field that were illegal beside the other fields' values, learnt beside others."""
+        """Texts of a control field that were illegal with the current values of other fields, learnt with other values.
+        """
         known = list(texts)
         if None not in known:
             return texts
@@ -177,7 +179,7 @@ class ImageLearner(Learner):
         return tuple("" if t is None else t for t in known)
 
     def _default(self, base: int, controls: Bits, shapes: list[Shape | None]) -> Shape | None:
-        """The counts LLVM falls back to if registers would run over the last one; None if unknown."""
+        """The counts that LLVM uses if registers would extend past the last one; None if unknown."""
         names = ["vdata", *self._addresses()]
         for i, name in enumerate(names):
             code = next((c for c, s in enumerate(shapes) if s and i < len(s) and s[i] > 1), None)
@@ -192,7 +194,7 @@ class ImageLearner(Learner):
 
 
 def _shorten(controls: Bits, counts: tuple[int, ...]) -> tuple[Bits, tuple[int, ...]]:
-    """Leave out the control bits that do not matter."""
+    """Remove the control bits that do not matter."""
     bits = list(controls)
     for i in reversed(range(len(bits))):
         low = tuple(c for n, c in enumerate(counts) if not n >> i & 1)

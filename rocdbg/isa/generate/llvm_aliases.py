@@ -1,10 +1,9 @@
-"""Names that LLVM's assembler knows instructions by besides their own: those that earlier generations had for them.
+"""Further names that LLVM's assembler accepts for instructions: those of earlier generations.
 
 Run by hand: ``python -m rocdbg.isa.generate.llvm_aliases``. Writes ``rocdbg/isa/tables/aliases.json``: for each table
-that has such names, the instruction that each stands for. Instructions of other targets are assembled for the target;
-where one is printed under another name, that is what its own stands for. So it is where an instruction of the target
-itself
-may be written with the name of another target's.
+with such names, the instruction that each name means. To find them, instructions of other targets are assembled for the
+target: if one is printed under another name, its own name means that instruction. The same is done for instructions of
+the target written with the name of another target's.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _FORM = re.compile(r"^(\w+?)(_e32|_e64)?(?= |$)")
 
 
 def samples(model: str, target: str) -> Iterator[tuple[str, str]]:
-    """Names that a target has not, each with texts of the instruction."""
+    """Names that a target does not have, each with texts of the instruction."""
     table, decoder, own = Table(model), decoder_for(model), Table(target)
     known = {base_name(row[0]) for layout in layouts(own.family) for row in own.rows(layout.name, 64).values()}
     for layout in layouts(table.family):
@@ -57,7 +56,7 @@ def samples(model: str, target: str) -> Iterator[tuple[str, str]]:
 
 
 def aliases(target: str) -> dict[str, str]:
-    """What other names stand for."""
+    """The meanings of other names."""
     asked = sorted({pair for model in MODELS if model != target for pair in samples(model, target)})
     found: dict[str, str] = {}
     for (name, _), answer in zip(asked, Assembler(target).ask([text for _, text in asked]), strict=True):
@@ -90,10 +89,10 @@ def _names(target: str) -> dict[str, str]:
 
 
 def renamed(target: str) -> dict[str, str]:
-    """Names of other targets' instructions that the target's own may be written with."""
+    """Names of other targets' instructions that are accepted for the target's own."""
     own = _names(target)
     others = {name for model in (*MODELS, "gfx900", "gfx908", "gfx1200") for name in _names(model)}
-    others.add("v_accvgpr_write")  # nowhere its name
+    others.add("v_accvgpr_write")  # not its name on any target
     oracle = Assembler(target)
     strange = sorted(others - set(own))
     oracle.ask(strange)
@@ -103,7 +102,7 @@ def renamed(target: str) -> dict[str, str]:
     for (name, base, _), answer in zip(asked, oracle.ask([text for *_, text in asked]), strict=True):
         if answer is not None and base_name(answer[2].partition(" ")[0]) == base:
             plain = oracle.one(_FORM.sub(base, own[base]))
-            # One form only may have the other name: v_add_co_u32 of gfx7 is long.
+            # Only one form may have the other name: v_add_co_u32 of gfx7 is a long form.
             same = plain is not None and plain[:2] == answer[:2]
             found.setdefault(name, base if same else answer[2].partition(" ")[0])
     return found

@@ -1,7 +1,7 @@
 """LLVM's AMDGPU assembler as a function: the only tool that knows the encodings of GFX6 and GFX7.
 
-Its disassembler refuses these targets, so that what an encoding means there is asked the other way round: a text is
-right if it assembles to the encoding.
+LLVM's disassembler rejects these targets, so the meaning of an encoding is determined in reverse: a text is right if
+it assembles to the encoding.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Assembler:
     def __init__(self, cpu: str) -> None:
         self.cpu = cpu
         self.errors: dict[str, str] = {}
-        """Why texts of the last `ask` were refused."""
+        """Why texts of the last `ask` were rejected."""
 
     def ask(self, texts: Sequence[str]) -> list[Assembled | None]:
-        """What each text assembles to; None if that is an error, or not exactly one instruction of known bits."""
+        """The encoding of each text; None if it is an error, or not exactly one instruction with known bits."""
         self.errors = {}
         results: list[Assembled | None] = []
         for start in range(0, len(texts), _BATCH):
@@ -48,7 +48,7 @@ class Assembler:
             [_TOOL, "-triple", "amdgcn-amd-amdhsa", f"-mcpu={self.cpu}", "-show-encoding"],
             input=source, capture_output=True, text=True, check=False,
         )
-        if done.returncode < 0 and len(texts) > 1:  # it has crashed: of one text
+        if done.returncode < 0 and len(texts) > 1:  # it has crashed on a text
             middle = len(texts) // 2
             return self._batch(texts[:middle]) + self._batch(texts[middle:])
         for line in done.stderr.splitlines():

@@ -1,7 +1,7 @@
 """LLVM's AMDGPU disassembler as a function, through libLLVM's C interface.
 
-LLVM 22 built without assertions can crash on some illegal operands (its error path formats a dead string). So the
-calls run in a forked worker; an encoding that ends the worker counts as illegal, which is what it is.
+LLVM 22 built without assertions can crash on some illegal operands (its error path formats a dead string). The calls
+therefore run in a forked worker; an encoding that ends the worker counts as illegal, which it is.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Oracle:
             return
         os.close(self._to)
         os.close(self._from)
-        faulthandler.disable()  # an expected death needs no report
+        faulthandler.disable()  # an expected crash needs no report
         try:
             self._serve(to_read, from_write)
         finally:

@@ -1,7 +1,7 @@
 """Instruction words of every opcode, legal and illegal, chosen so that all kinds of operands occur.
 
-For every layout, opcode and case of its selectors: each operand field over the codes at which kinds of operands differ,
-each modifier and immediate field over its values, and random mixtures; further, random words behind every prefix.
+For every layout, opcode and selector case, each operand field takes the codes at which kinds of operands differ, and
+each modifier and immediate field its values; there are also random mixtures, and random words with every prefix.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _fixed(layout: Layout) -> int:
 
 
 def _operands(layout: Layout, generator: random.Random, kind: int, fixed: int) -> int:
-    """Likely operands: vector registers (0), scalar registers (1), all zero (2), any of the codes (3)."""
+    """Probable operands: vector registers (0), scalar registers (1), all zero (2), any of the codes (3)."""
     word = 0
     for bits in layout.operands.values():
         size = width(bits)
@@ -96,7 +96,7 @@ def words_of(layout: Layout, opcode: int, generator: random.Random, mixtures: in
 
 
 def encodings(target: str, every: int, mixtures: int, generator: random.Random) -> Iterator[tuple[str, int]]:
-    """Name of the layout and instruction word with what follows it; about one of ``every`` words is taken."""
+    """Name of the layout, and instruction word with the bytes after it; about one of ``every`` words is used."""
     opcodes_skipped = math.isqrt(every)
     for layout in layouts(family_of(target)):
         for opcode in layout.opcodes or range(1 << width(layout.opcode)):

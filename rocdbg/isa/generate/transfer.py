@@ -1,9 +1,9 @@
-"""Make the tables of GFX6 and GFX7 out of GFX8's, asking LLVM's assembler about every difference.
+"""Derives the tables of GFX6 and GFX7 from GFX8's, using LLVM's assembler to find the differences.
 
-Each row of GFX8 is written as text, under its name and those of relatives that take the same operands, and assembled
-for the older target: where the result lies in one of its layouts, there the row belongs. Fields that have moved are
-found by their names; registers that have other codes get other texts. Then every text of every field is assembled
-again, and what does not come back as the encoding it stands for is illegal.
+Each row of GFX8 is written as text, under its name and those of related instructions with the same operands, and
+assembled for the older target: the row belongs to the layout of the result. Fields that have moved are found by their
+names; registers with other codes get other texts. Then every text of every field is assembled again, and texts that do
+not assemble to the expected encoding are illegal.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _RELATIVES = {
         for wide in ("", "_x2")
     },
 }
-"""Instructions of GFX6 and GFX7 that take the operands of one that GFX8 has."""
+"""Instructions of GFX6 and GFX7 with the operands of one that GFX8 has."""
 _SWAPPED = ("v_lshl_b64", "v_lshr_b64", "v_ashr_i64")
-"""Those whose first source is the value and not the count."""
+"""Relatives whose first source is the value instead of the count."""
 
 _SPECIALS = {
     "gfx6": ({108: "tba_lo", 109: "tba_hi", 110: "tma_lo", 111: "tma_hi"}, {108: "tba", 110: "tma"}),
@@ -54,22 +54,22 @@ _SPECIALS = {
         {104: "flat_scratch", 108: "tba", 110: "tma"},
     ),
 }
-"""Single registers and pairs among the codes 102 to 111, where GFX8 has others: s102 and s103, too."""
+"""Single registers and pairs among the codes 102 to 111, where GFX8 has others, including s102 and s103."""
 
 
 _LANE_SELECTS = ("v_readlane_b32", "v_writelane_b32")
 _STATUS_BITS = {251: "src_vccz", 252: "src_execz", 253: "src_scc"}
 _LITERALS = {"b32": "b32i", "f16": "f16i", "f64": "f64i"}
-"""Styles of literals by GFX8's."""
+"""Styles of literals, by GFX8's style."""
 _OTHER_NAMES = {"src1": "vsrc1", "SMEM": "SMRD"}
 _SCALAR = re.compile(r"^s(?:(\d+)|\[(\d+):(\d+)\])")
 _DIGITS = re.compile(r"\bv(\d+)\b")
 
 
 def models(target: str) -> Iterator[tuple[Layout, DraftRow, str]]:
-    """Rows of a table whose texts the assembler may take: layout, row, and the text of a legal encoding of it.
+    """Rows of a table whose texts the assembler might accept: layout, row, and the text of a legal encoding.
 
-    Each comes several times: LLVM prints operands of some kinds that it does not assemble.
+    Each row occurs several times, because LLVM prints some kinds of operands that it does not assemble.
     """
     table = load(target)
     draft = Draft(table)
@@ -100,7 +100,7 @@ def _inline(table: dict[str, Any], number: int) -> tuple[int, list[list[Any]]]:
 
 
 def _example(layout: Layout, row: DraftRow, compiled: CompiledRow, scalar: int) -> str:
-    """The text of an encoding with plain registers: vector registers where there may be, but for one operand."""
+    """The text of an encoding with plain registers: vector registers where possible, except for one operand."""
     word, key = layout.value, row.key
     for selector in reversed(layout.selectors):
         key, case = divmod(key, len(selector.codes) + 1)
@@ -121,18 +121,18 @@ def _example(layout: Layout, row: DraftRow, compiled: CompiledRow, scalar: int) 
 
 
 def _plain_code(texts: Texts, n: int, prefixes: str) -> int:
-    """A code whose text is a register, another one for each operand."""
+    """A code whose text is a register, a different one for each operand."""
     for prefix in prefixes:
         codes = [c for c, t in enumerate(texts) if t and t[0] == prefix and t[1:2] in "0123456789[" and "/*" not in t]
         if codes:
             first = [c for c in codes if int(re.findall(r"\d+", texts[c] or "")[0]) % 16 == 0]
-            # One scalar register for all operands: an instruction may read few of them.
+            # One scalar register for all operands, because an instruction may read only few.
             return first[(n + 1 if prefix == "v" else 1) % len(first)]
     return next(c for c, text in enumerate(texts) if text is not None and "/*" not in text)
 
 
 def _candidates(layout: Layout, row: DraftRow, text: str) -> Iterator[tuple[str, str]]:
-    """Texts under the names that the older targets may have for an instruction, and what is special about each."""
+    """Texts under the names that the older targets may use for an instruction, and the peculiarities of each."""
     mnemonic, _, rest = text.partition(" ")
     base = base_name(mnemonic)
     for name in (base, *_RELATIVES.get(base, "").split()):
@@ -152,7 +152,7 @@ def _candidates(layout: Layout, row: DraftRow, text: str) -> Iterator[tuple[str,
 
 
 def relatives_of(text: str) -> list[str]:
-    """A text under all names that GFX6 and GFX7 may have for the instruction."""
+    """A text under all names that GFX6 and GFX7 may use for the instruction."""
     mnemonic, _, rest = text.partition(" ")
     base = base_name(mnemonic)
     names = (base, *_RELATIVES.get(base, "").split())
@@ -181,7 +181,7 @@ class Transfer:
             (*proposal, answer, self._place(proposal[0], answer))
             for proposal, answer in zip(proposals, answers, strict=True) if answer is not None
         ]
-        # Those of the same encoding first: others stand in where GFX8 has only a longer one.
+        # Rows of the same encoding first: others are used if GFX8 has only a longer one.
         placed.sort(key=lambda entry: entry[5] is None or entry[5][0].encoding != _renamed(entry[0].encoding))
         for layout, row, text, special, answer, place in placed:
             if place is not None and (place[0].name, place[1]) not in found:
@@ -213,7 +213,7 @@ class Transfer:
         return layout, key
 
     def _moved(self, old: Layout, new: Layout, row: DraftRow, answer: Assembled, special: str) -> DraftRow:
-        """A row with its fields where the new layout has them."""
+        """A row with its fields at their positions in the new layout."""
         word, size, text = answer
         items = []
         for item in row.items:
@@ -241,7 +241,7 @@ class Transfer:
             signs = item[5:] if new.encoding == old.encoding else [-1, -1, -1]
             texts = item[3]
             if len(texts) == 512 and width(bits) == 8 and (texts[256] or "") == "v0":
-                texts = texts[256:]  # where the shorter encoding has vector registers only
+                texts = texts[256:]  # if the shorter encoding has only vector registers
             texts = self._registers(texts, 1 << width(bits))
             if special == "addr64" and name == "vaddr":
                 texts = tuple(f"v[{n}:{n + 1}]" if n < 255 else None for n in range(256))
@@ -264,7 +264,7 @@ class Transfer:
         return item
 
     def _registers(self, texts: Texts, count: int) -> Texts:
-        """The texts of an operand's codes, with the registers that the target has instead of GFX8's."""
+        """The texts of an operand's codes, with the target's registers instead of GFX8's."""
         result = list((*texts, *[None] * count)[:count])
         lowest = _SCALAR.match(texts[0] or "")
         if lowest:
@@ -280,7 +280,7 @@ class Transfer:
                 elif low < 106 or low > 107:
                     result[code] = (single if dwords == 1 else pairs if dwords == 2 else {}).get(low)
         if count == 512 and lowest:
-            result[248] = None  # 1/(2*pi) came with GFX8
+            result[248] = None  # 1/(2*pi) was introduced with GFX8
             for code, text in _STATUS_BITS.items():
                 result[code] = result[code] or text
         return tuple(None if text is not None and "/*" in text else text for text in result)
@@ -296,7 +296,7 @@ def _renamed(name: str) -> str:
 
 
 def transfer(target: str) -> tuple[Draft, list[str]]:
-    """The verified table of GFX6 or GFX7, and what was odd on the way."""
+    """The verified table of GFX6 or GFX7, and a list of the oddities found."""
     maker = Transfer(target)
     rows = maker.rows()
     verify(maker, rows)
@@ -305,7 +305,7 @@ def transfer(target: str) -> tuple[Draft, list[str]]:
 
 
 def verify(maker: Transfer, rows: dict[tuple[str, int], DraftRow]) -> None:
-    """Assemble the text of every code of every field, and make illegal what does not come back."""
+    """Assemble the text of every code of every field, and mark as illegal what does not give the same encoding."""
     forms = {layout.name: layout for layout in maker.layouts}
     draft = Draft.of(maker.target, maker.family, rows, forms)
     answers = maker.assembler.ask([_base_text(draft, forms[name], key, row) for (name, key), row in rows.items()])
@@ -335,12 +335,12 @@ def verify(maker: Transfer, rows: dict[tuple[str, int], DraftRow]) -> None:
             if answer[2] != text:
                 maker.notes.append(f"other text: {text} / {answer[2]}")
         elif "constant bus" in maker.assembler.errors.get(text, ""):
-            continue  # legal beside other operands
+            continue  # legal with other operands
         elif place < 0:
             maker.notes.append(f"{row.mnemonic}: does not assemble: {text}")
         else:
             refused.setdefault((id(row), place), set()).add(code)
-            if row.items[place][1] == "format":  # named otherwise
+            if row.items[place][1] == "format":  # has another name
                 formats.append((row, place, code, word, re.sub(r"format:\[.*\]", f"format:{code}", text)))
     answers = maker.assembler.ask([text for *_, text in formats])
     for (row, place, code, word, _), answer in zip(formats, answers, strict=True):
@@ -351,7 +351,7 @@ def verify(maker: Transfer, rows: dict[tuple[str, int], DraftRow]) -> None:
     for row in rows.values():
         for place, item in enumerate(row.items):
             bad = refused.get((id(row), place), set())
-            if len([code for code in bad if code > 264]) > 16:  # scalar registers only
+            if len([code for code in bad if code > 264]) > 16:  # only scalar registers
                 bad |= set(range(256, 512))
             if bad:
                 item[3] = tuple(None if code in bad else text for code, text in enumerate(item[3]))

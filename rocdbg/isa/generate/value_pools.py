@@ -1,4 +1,4 @@
-"""Numbers for values that repeat in a table."""
+"""Numbers for values that occur repeatedly in a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Pool:
-    """Values by number, each once."""
+    """Distinct values by number."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []

@@ -1,4 +1,5 @@
-"""All that a run has at one moment, by name: what files of checkpoints or cores hold, and what a digest is of."""
+"""The complete state of a run at one moment, by name: the contents of checkpoint or core files, and the subject of
+digests."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _BARRIER = {"waiting": WaveFlag.WAITING, "signalled": WaveFlag.SIGNALLED, "passe
 
 class WaveImage(Struct, frozen=True):
     """A wave: its place in the grid, and its registers. ``vectors`` and ``accumulators``: those that the kernel was
-    given, lane by lane, u32 each. ``barrier``: how it stands to its workgroup's (``waiting``, ``signalled``,
+    given, lane by lane, u32 each. ``barrier``: its state at its workgroup's barrier (``waiting``, ``signalled``,
     ``passed``)."""
 
     number: WaveNumber
@@ -47,7 +48,7 @@ class GroupImage(Struct, frozen=True):
 
 
 class MemoryImage(Struct, frozen=True):
-    """An allocation of global memory; scratch of waves is among them. ``access``: `layout.PageFlags`."""
+    """An allocation of global memory, including the scratch of waves. ``access``: `layout.PageFlags`."""
 
     address: int
     kind: str
@@ -56,8 +57,8 @@ class MemoryImage(Struct, frozen=True):
 
 
 class RunImage(Struct, frozen=True):
-    """A moment of a run. ``position``: wave-instructions executed. ``created``: the number of the youngest wave that
-    there has been. ``sync``: resources of global wave sync, u32 fields of each in order (`global_share.GWS_FIELDS`)."""
+    """A moment of a run. ``position``: wave-instructions executed. ``created``: the number of the youngest wave so far.
+    ``sync``: resources of global wave sync, u32 fields of each in order (`global_share.GWS_FIELDS`)."""
 
     target: str
     wave_size: int
@@ -71,7 +72,7 @@ class RunImage(Struct, frozen=True):
 
 
 def capture(dispatch: Dispatch, share: GlobalShare, allocations: Iterable[Allocation]) -> RunImage:
-    """The run as it stands."""
+    """The current state of a run."""
     state = dispatch.plan.state
     waves = dispatch.waves
     groups = {wave.workgroup: wave.lds for wave in waves}
@@ -85,7 +86,7 @@ def capture(dispatch: Dispatch, share: GlobalShare, allocations: Iterable[Alloca
 
 
 def digest(dispatch: Dispatch, share: GlobalShare, allocations: Iterable[Allocation]) -> bytes:
-    """Of an image, 32 bytes, the same on every machine; what is in memory is not copied for it."""
+    """The digest of an image, 32 bytes, the same on every machine; the contents of memory are not copied for it."""
     found = hashlib.sha256(msgspec.msgpack.encode(capture(dispatch, share, ())))
     for allocation in allocations:
         found.update(allocation.address.to_bytes(8, "little") + allocation.size.to_bytes(8, "little"))
@@ -94,9 +95,9 @@ def digest(dispatch: Dispatch, share: GlobalShare, allocations: Iterable[Allocat
 
 
 def restore(image: RunImage, dispatch: Dispatch, share: GlobalShare, allocations: Iterable[Allocation]) -> None:
-    """Give a run the state of an image. It has to have the same waves in the same places and the same allocations.
+    """Set a run to the state of an image, which must have the same waves in the same places and the same allocations.
 
-    Raises `ArchitectureError`, and has changed nothing then.
+    Raises `ArchitectureError` without having changed anything.
     """
     state, waves = dispatch.plan.state, dispatch.waves
     groups = {wave.workgroup: wave.lds for wave in waves}
@@ -120,7 +121,7 @@ def restore(image: RunImage, dispatch: Dispatch, share: GlobalShare, allocations
     share.gws[:] = image.sync
     for part in image.memory:
         if part.data:
-            dispatch.memory.write(part.address, part.data)  # code is read anew
+            dispatch.memory.write(part.address, part.data)  # code is decoded again
     dispatch.rewritten()
 
 

@@ -1,4 +1,4 @@
-"""Names of everything that a program can have: registers, memory, what workgroups and the device share."""
+"""Names of everything that a program can access: registers, memory, and what workgroups and the device share."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Sync(Struct, tag="gws", array_like=True, frozen=True):
 
 
 class Memory(Struct, tag="memory", array_like=True, frozen=True):
-    """Bytes of one allocation of global memory, private memory of waves among it, by simulated address."""
+    """Bytes of one allocation of global memory, including the private memory of waves, by simulated address."""
 
     address: Unsigned
 
@@ -87,7 +87,7 @@ def specials(target: Target) -> tuple[str, ...]:
 
 
 def vector_number(name: str, target: Target) -> tuple[bool, int] | None:
-    """Whether a vector register is an accumulator, and its number; None if the target has none of that name."""
+    """Whether a vector register is an accumulator, and its number; None if the target has no register of that name."""
     match = _VECTOR.fullmatch(name)
     if match is None:
         return None

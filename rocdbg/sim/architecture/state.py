@@ -1,8 +1,8 @@
-"""Reading and writing architectural state by name: the one way by which what comes from outside is written.
+"""Reading and writing architectural state by name: the only way in which data from outside are written.
 
-Every place and every size is checked against the launch before a byte is touched: waves that are resident, registers
-that the target has, lanes, bytes of LDS, GDS and allocations. A place is looked up in tables of names; no number from
-outside becomes an offset into a block, but for an offset into bytes that a program may have as a whole.
+Every place and every size is checked against the launch before a byte is accessed: resident waves, the target's
+registers, lanes, bytes of LDS, GDS and allocations. Places are looked up in tables of names; a number from outside
+never becomes an offset into a block, except into bytes to which the program has full access.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _SYNC_BYTES: Final = 4 * len(GWS_FIELDS)
 _MOST_SYNC: Final = {"flag": 1, "origin": max(Origin)}
-"""The largest values of fields of a resource that are not counters."""
+"""Limits of the fields of a resource that are not counters."""
 
 
 class ArchitectureError(Error):
@@ -50,23 +50,23 @@ class ArchitectureError(Error):
 
 
 class Extent(Struct, frozen=True):
-    """How much there is of what a launch has: all that names are checked against before the run begins."""
+    """The sizes of everything that a launch has, against which names are checked before the run begins."""
 
     first_wave: int
     waves: int
-    """Of the whole grid."""
+    """Number of waves of the whole grid."""
     at_once: int
-    """Waves that exist at a time, at most."""
+    """Maximum number of waves that exist at a time."""
 
     @classmethod
     def of(cls, plan: DispatchPlan) -> Extent:
-        """That of a launch."""
+        """The extent of a launch."""
         waves = plan.waves
         return cls(plan.first_wave, waves, min(waves, plan.resident_groups * plan.waves_per_group))
 
     def check_wave(self, number: int, position: int) -> None:
-        """Raises `ArchitectureError` for a wave that cannot be there after ``position`` instructions of the run: those
-        created after the first ones each follow one that has ended, of one instruction at least."""
+        """Raise `ArchitectureError` for a wave that cannot exist after ``position`` instructions of the run: each wave
+        created after the first ones follows one that has ended, which takes at least one instruction."""
         index = number - self.first_wave
         if not 0 <= index < self.waves:
             raise ArchitectureError(f"there is no wave {number}: the launch has {self.waves}")
@@ -75,7 +75,7 @@ class Extent(Struct, frozen=True):
 
 
 class ArchitecturalState:
-    """What the waves of a dispatch and its device have."""
+    """The state of a dispatch's waves and of its device."""
 
     def __init__(self, dispatch: Dispatch, memory: GlobalMemory, share: GlobalShare) -> None:
         self._dispatch, self._memory, self._share = dispatch, memory, share
@@ -83,7 +83,8 @@ class ArchitecturalState:
         self._wave_size = dispatch.plan.state.wave_size
 
     def check(self, place: Place, data: bytes) -> None:
-        """Whether the launch can have these bytes at a place, in whatever waves exist. Raises `ArchitectureError`."""
+        """Check whether the launch can have these bytes at a place, whatever waves exist. Raises `ArchitectureError`.
+        """
         problem = self._problem(place, len(data))
         if problem is None and isinstance(place, Special):
             value = int.from_bytes(data, "little")
@@ -103,7 +104,7 @@ class ArchitecturalState:
         return self._view(place, size).tobytes()
 
     def write(self, place: Place, data: bytes) -> None:
-        """Let a place hold these bytes. Raises `ArchitectureError`, and has changed nothing then."""
+        """Write these bytes to a place. Raises `ArchitectureError` without having changed anything."""
         self.check(place, data)
         if isinstance(place, Special):
             self._wave(place.wave).set_field(place.name, int.from_bytes(data, "little"))
@@ -142,7 +143,7 @@ class ArchitecturalState:
                 fits = allocation is not None and 0 < size <= allocation.end - address
                 return None if fits else f"no allocation has {size} bytes at {address:#x}"
 
-    # -- where it is
+    # -- location
 
     def _wave(self, number: int) -> Wave:
         wave = self._dispatch.resident(number)
@@ -151,7 +152,7 @@ class ArchitecturalState:
         return wave
 
     def _view(self, place: Place, size: int) -> NDArray[np.uint8]:
-        """The bytes of a place that was checked."""
+        """The bytes of a place that has been checked."""
         match place:
             case Register(number, name, lane):
                 wave = self._wave(number)
@@ -173,10 +174,10 @@ class ArchitecturalState:
                 return self._memory.view(address, size)
         raise TypeError(place)
 
-    # -- the other way round
+    # -- inverse
 
     def changes(self, wave: Wave, before: NDArray[np.uint8]) -> Iterator[tuple[Place, bytes]]:
-        """What a wave has other than when its state was ``before``."""
+        """The places whose contents differ from a wave's earlier state ``before``."""
         after = wave.state
         for name in specials(self._target):
             field = layout.HEADER[name]
@@ -189,7 +190,7 @@ class ArchitecturalState:
                 yield Register(wave.number, name), after[at].tobytes()
         old, new = (state[layout.VGPRS :].view(np.uint32).reshape(-1, self._wave_size) for state in (before, after))
         for row in np.flatnonzero((old != new).any(axis=1)).tolist():
-            # AGPRs follow the 256 VGPRs of the targets that have them.
+            # AGPRs follow the 256 VGPRs on targets that have them.
             is_accumulator = self._target.has_agprs and row >= layout.VGPR_COUNT
             name = f"a{row - layout.VGPR_COUNT}" if is_accumulator else f"v{row}"
             lanes = np.flatnonzero(old[row] != new[row])
@@ -197,8 +198,7 @@ class ArchitecturalState:
             yield Register(wave.number, name, low), new[row, low:high].tobytes()
 
     def place_at(self, host: int, size: int) -> Iterator[tuple[Place, bytes]]:
-        """What is named in bytes of the host that belong to no allocation: GDS, GWS or LDS; nothing where they are the
-        engine's."""
+        """The place of host bytes that belong to no allocation: GDS, GWS or LDS; None if they are the engine's."""
         share = self._share
         for memory, place in ((share.gds, Gds), (share.gws.view(np.uint8).reshape(-1), None)):
             found = _part(memory, host, size)
@@ -236,7 +236,7 @@ def _outside(what: str, offset: int, size: int, limit: int) -> str | None:
 
 
 def _part(memory: NDArray[np.uint8], host: int, size: int) -> tuple[int, int] | None:
-    """Begin and end in an array of bytes of the host, as far as they are in it."""
+    """Begin and end of host bytes within an array, as far as they are in it."""
     low = host - int(memory.ctypes.data)
     return (low, min(low + size, memory.size)) if 0 <= low < memory.size else None
 

@@ -1,1 +1,1 @@
-"""What the whole simulator is built on: the builder, the layout of shared memory, waves, stops."""
+"""The foundation of the simulator: the builder, the layout of shared memory, waves, stops."""

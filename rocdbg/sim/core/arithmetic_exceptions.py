@@ -1,4 +1,4 @@
-"""The arithmetic exceptions by name, and whether code could notice them."""
+"""The names of the arithmetic exceptions, and whether code could notice them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ENABLED_SHIFT = 12
 """Where MODE has the bits that enable traps, before GFX12."""
 CAUSES = (1 << len(Cause)) - 1
 MEMORY_VIOLATION, ILLEGAL_INSTRUCTION = 1 << 8, 1 << 11
-"""Further bits of TRAPSTS. On GFX12 EXCP_FLAG_PRIV has them elsewhere."""
+"""Further bits of TRAPSTS. GFX12 has them at other bits, in EXCP_FLAG_PRIV."""
 
 
 def causes(flags: int) -> tuple[Cause, ...]:
@@ -54,14 +54,14 @@ def excp_flag_priv(trapsts: int) -> int:
 
 
 def enabled(target: Target, mode: int, trap_ctrl: int) -> int:
-    """The causes that trap, as bits."""
+    """The causes that are enabled to trap, as bits."""
     return (trap_ctrl if target.generation >= Generation.GFX12 else mode >> ENABLED_SHIFT) & CAUSES
 
 
 def could_notice(code: bytes | bytearray, target: Target) -> bool:
     """Whether dwords of ``code`` could be instructions that read the sticky bits or enable traps.
 
-    Literals and data may look like such instructions; that only costs time.
+    False positives, such as literals and data that look like such instructions, only cost time.
     """
     words = np.frombuffer(code, "<u4", len(code) // 4)
     words = words[words >> 28 == 0xB]
@@ -82,7 +82,7 @@ _OPCODES = {
     Generation.GFX6: (18, 19, 21), Generation.GFX7: (18, 19, 21), Generation.GFX8: (17, 18, 20),
     Generation.GFX9: (17, 18, 20), Generation.GFX10: (18, 19, 21),
 }
-"""s_getreg_b32, s_setreg_b32, s_setreg_imm32_b32 in SOPK, where they differ from GFX11's."""
+"""s_getreg_b32, s_setreg_b32, s_setreg_imm32_b32 in SOPK, where their opcodes differ from GFX11's."""
 
 __all__ = [
     "CAUSES",

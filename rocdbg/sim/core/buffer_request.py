@@ -1,7 +1,7 @@
-"""What a buffer instruction asks of the routines in `rocdbg.sim.translator.buffers`: their argument ``a``.
+"""The packed argument ``a`` that a buffer instruction passes to the routines in `rocdbg.sim.translator.buffers`.
 
-Bits 31:0 are the offset of the resource in the wave's state; the rest says what the instruction does. Apart from the
-routines because semantics are read at every start, routines only when one is compiled.
+Bits 31:0 are the offset of the resource in the wave's state; the other bits say what the instruction does. This module
+is separate from the routines because semantics are imported at every start, but routines only when one is compiled.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ IDXEN: Final = 1 << 34
 FORMATTED: Final = 1 << 35
 """A format instruction, typed or not."""
 TYPED: Final = 1 << 36
-"""MTBUF: the format is the instruction's."""
+"""MTBUF: the instruction gives the format."""
 D16: Final = 1 << 37
 MEASURED_GFX940: Final = 1 << 38
-"""Of GFX9's rules those measured on gfx950: only resources with ADD_TID are swizzled, and linear ones add the lane
-only where the instruction gives no index."""
+"""On GFX9, follow what was measured on gfx950: only resources with ADD_TID are swizzled, and linear ones add the lane
+only if the instruction gives no index."""
 BEFORE_GFX9: Final = 1 << 39
 """GFX6 to GFX8: the resource has an element size."""
 FORMAT: Final = 40
@@ -26,7 +26,7 @@ FORMAT: Final = 40
 CHANNELS: Final = 48
 """Shift of the number of channels the instruction names (1 to 4)."""
 GFX8: Final = 1 << 52
-"""Of the rules before GFX9 those of GFX8: records are counted where the resource is swizzled, and the stride of one
-that adds the lane goes on in the place of the data format."""
+"""Before GFX9, follow GFX8: records are counted where the resource is swizzled, and if it adds the lane, the data
+format field holds further bits of the stride."""
 ADDR64: Final = 1 << 53
-"""GFX6 and GFX7: the lane's address is one of 64 bits, which is added to the base; nothing is checked or swizzled."""
+"""GFX6 and GFX7: the lane gives a 64-bit address, which is added to the base; nothing is checked or swizzled."""

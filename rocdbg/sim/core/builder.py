@@ -1,9 +1,8 @@
-"""The abstract builder: typed values and the few primitives instruction semantics are made of.
+"""The abstract builder: typed values and the few primitives that make up instruction semantics.
 
-A semantic never computes: it asks the values it is given to be added, compared, selected, and the builder
-behind them records (LLVM IR) or interprets (reference). A vector instruction's semantic describes *one
-lane*; builders repeat it over lanes as they like. A value is *uniform* when it is the same for the whole
-wave.
+A semantic never computes anything itself. It adds, compares and selects values, and the builder behind these values
+either records the operations (LLVM IR) or interprets them (reference). A vector instruction's semantic describes *one
+lane*; builders repeat it over lanes as they like. A value is *uniform* when it is the same for the whole wave.
 
 Integers have no sign; operations that care come in two forms. Python ints and floats mix in freely as
 constants of the other operand's type. Shift counts must be smaller than the width: mask them first. Float
@@ -389,9 +388,9 @@ class Arithmetic(ABC):
     """What values record into: the primitives."""
 
     rounding: tuple[int, int] = (0, 0)
-    """MODE's rounding that `rounded` applies: of f32 results, of f16 and f64 results."""
+    """MODE's rounding that `rounded` applies: of f32 results, then of f16 and f64 results."""
     keeps_signaling: bool = False
-    """Whether signaling NaNs pass through arithmetic as they are (MODE.IEEE is clear, before GFX12)."""
+    """Whether signaling NaNs pass through arithmetic unchanged (MODE.IEEE is clear, before GFX12)."""
     on_rounding: Callable[[Op, Type, Sequence[Value], Value], None] | None = None
     """Called with each primitive that `rounded` applies, with its result (arithmetic exceptions)."""
 
@@ -412,7 +411,8 @@ class Arithmetic(ABC):
 
     @contextmanager
     def nearest(self) -> Iterator[None]:
-        """Primitives inside round to nearest whatever MODE says: exact steps, and those whose error is made up for."""
+        """Make the primitives inside round to nearest whatever MODE says: for exact steps, and those whose error is
+        corrected later."""
         saved, self.rounding = self.rounding, (0, 0)
         try:
             yield
@@ -421,10 +421,10 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def emit_directed(self, op: Op, type: Type, args: Sequence[Value], mode: int) -> Value:
-        """A primitive of `ROUNDING` but FDIV and SQRT, rounded toward +inf (1), -inf (2) or zero (3)."""
+        """Apply a primitive of `ROUNDING` other than FDIV and SQRT, rounding toward +inf (1), -inf (2) or zero (3)."""
 
     def check_exact(self, op: Op, type: Type) -> None:
-        """Raises InexactError if ``op`` would round to nearest in an instruction that rounds otherwise."""
+        """Raise InexactError if ``op`` would round to nearest in an instruction that rounds otherwise."""
         if op in ROUNDING and self.rounding_of(type):
             raise InexactError(f"{op.name} to {type.name}")
 
@@ -436,7 +436,7 @@ class Arithmetic(ABC):
     def contains(self, name: str, table: Sequence[int], key: Value, where: Value) -> Value:
         """Whether the sorted ``table`` of I32 numbers, called ``name``, holds ``key`` (I32) and ``where`` (I1) is true.
 
-        Meant for rare exceptions: where ``where`` holds in no lane this costs a branch, else a search per lane."""
+        For rare cases: it costs one branch if ``where`` holds in no lane, and otherwise a search per lane."""
 
     @abstractmethod
     def const(self, value: int | float, type: Type) -> Value:
@@ -447,7 +447,7 @@ class Builder(Arithmetic):
     """The primitives, and the wave's state.
 
     State access is by hardware numbers. ``read_vgpr`` and friends are legal only inside *lane code* (between
-    ``lanes()`` and ``scalar()``); they are about the current lane. Scalar state may be accessed anywhere.
+    ``lanes()`` and ``scalar()``) and apply to the current lane. Scalar state may be accessed anywhere.
     """
 
     wave_size: int
@@ -464,7 +464,7 @@ class Builder(Arithmetic):
 
     @abstractmethod
     def scalar(self) -> None:
-        """Leave lane code: results of lanes are in the state after it."""
+        """Leave lane code: afterwards the state holds the results of the lanes."""
 
     @abstractmethod
     def lane_id(self) -> Value:
@@ -472,7 +472,7 @@ class Builder(Arithmetic):
 
     @abstractmethod
     def lane_bit(self, mask: Value) -> Value:
-        """The current lane's bit of a uniform mask, I1."""
+        """The current lane's bit in a uniform mask, I1."""
 
     @abstractmethod
     def active(self) -> Value:
@@ -488,12 +488,12 @@ class Builder(Arithmetic):
 
     @abstractmethod
     def read_vgpr_at(self, number: int, offset: Value) -> Value:
-        """I32: VGPR ``number + offset`` (uniform I32); v0 where the wave has no such register. Lane code that uses
-        this or `write_vgpr_at` must have been entered afresh, after `scalar`."""
+        """I32: VGPR ``number + offset`` (uniform I32); v0 if the wave has no such register. Call `scalar` and re-enter
+        lane code before using this or `write_vgpr_at`."""
 
     @abstractmethod
     def write_vgpr_at(self, number: int, offset: Value, value: Value) -> None:
-        """Write VGPR ``number + offset`` in active lanes; nothing where the wave has no such register. `scalar` must
+        """Write VGPR ``number + offset`` in active lanes; do nothing if the wave has no such register. `scalar` must
         follow before any other register is read."""
 
     @abstractmethod
@@ -560,12 +560,12 @@ class Builder(Arithmetic):
 
     @abstractmethod
     def shuffle(self, vgpr: int, sources: Sequence[int | None], dword: int) -> None:
-        """Put VGPR ``vgpr``, lanes permuted, into dword ``dword`` of the transfer buffer: lane L gets
-        ``sources[L]``'s, None 0."""
+        """Put the permuted lanes of VGPR ``vgpr`` into dword ``dword`` of the transfer buffer: lane L gets the value of
+        lane ``sources[L]``, or 0 for None."""
 
     @abstractmethod
     def permute_mask(self, mask: Value, sources: Sequence[int | None]) -> Value:
-        """A mask (wave-size integer) with bit L = bit ``sources[L]`` of ``mask``, None 0."""
+        """A mask (wave-size integer) whose bit L is bit ``sources[L]`` of ``mask``, or 0 for None."""
 
     @abstractmethod
     def call(self, helper: str, args: Sequence[Value]) -> None:
@@ -601,5 +601,5 @@ class Builder(Arithmetic):
 
     @abstractmethod
     def leave_if(self, condition: Value, status: int) -> None:
-        """Return ``status`` after this instruction, which is counted, if the condition (uniform I1) holds; else go on.
-        Outside of lane code, last of all that the instruction does."""
+        """Return ``status`` after this instruction, which is counted, if the condition (uniform I1) holds; otherwise
+        continue. Must be called outside lane code, as the last thing that the instruction does."""

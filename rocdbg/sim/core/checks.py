@@ -1,8 +1,8 @@
-"""Checks at stops: whether a wave that comes to an instruction stops there is found out by native code.
+"""Checks at stops: native code decides whether a wave that reaches an instruction stops there.
 
-A `Check` stands at a pc and has conditions. Where one of them holds, or cannot be decided, the wave stops with BREAK
-and nothing is counted: the caller evaluates it. Else what is to be counted is counted, the instruction is
-executed, and the wave goes on without leaving native code.
+A `Check` belongs to a pc and has conditions. If one of them holds, or cannot be decided, the wave stops with BREAK,
+nothing is counted, and the caller evaluates the condition. Otherwise the counters are updated, the instruction is
+executed, and the wave continues without leaving native code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_CONDITIONS = 1_000
 
 
 class Counter(Struct, eq=False):
-    """Counts the arrivals for which a condition held: ``hits`` of them, of which ``skips`` more do not stop.
+    """Counts the arrivals for which a condition held (``hits``); the next ``skips`` of them do not stop.
 
     Several conditions may share one.
     """
@@ -28,10 +28,10 @@ class Counter(Struct, eq=False):
 
 
 class Log(Struct, eq=False):
-    """What conditions have collected, in order of arrivals: records of u64 words.
+    """What conditions have collected, in order of arrival: records of u64 words.
 
-    A record is the condition's ``tag``, the number of the wave, how many instructions that had executed, the mask of
-    lanes, what is the same for all of them, and each value for all of them.
+    A record consists of the condition's ``tag``, the number of the wave, the number of instructions that the wave had
+    executed, the mask of lanes, the values shared by all lanes, and then each per-lane value for all lanes.
     """
 
     words: list[NDArray[np.uint64]] = field(default_factory=list)
@@ -42,11 +42,12 @@ RECORD_HEAD = 4
 
 
 class Condition(Struct, frozen=True, eq=False):
-    """One reason to stop at a pc, or with a ``log`` to collect in it ``shared`` and ``values`` (I64) and go on.
+    """One reason to stop at a pc, or, with a ``log``, to collect ``shared`` and ``values`` (I64) in it and continue.
 
-    ``active``: an expression that is the same for all lanes, the mask of those that are there; of them those in
-    ``lanes`` are asked. ``holds`` is a condition (I1) for each; without one the wave's arrival is enough. ``cells``
-    are the expression's. ``wave``: only that one stops. ``shared`` are expressions that are the same for all lanes.
+    ``active`` is an expression that is the same for all lanes: the mask of the lanes that are at this place. Only those
+    of them in ``lanes`` are tested. ``holds`` is a condition (I1) for each lane; without one, the wave's arrival
+    suffices. ``cells`` are the cells of the expression. With ``wave``, only that wave stops. ``shared`` are expressions
+    that are the same for all lanes.
     """
 
     active: Node
@@ -69,14 +70,14 @@ def record_words(condition: Condition, wave_size: int) -> int:
 
 
 class Check(Struct, frozen=True, eq=False):
-    """What decides at one pc; any of the conditions stops the wave."""
+    """What is decided at one pc; any of the conditions stops the wave."""
 
     conditions: tuple[Condition, ...]
 
 
 ENTRY_WORDS = 3
-"""Words (u64) of an entry of `check_table.CheckTable`: the function of one instruction, the check's routine, and
-its row, that is the addresses of the conditions' counters, all their cells, and the address of what is collected."""
+"""Words (u64) of an entry of `check_table.CheckTable`: the one-instruction function, the check's routine, and the
+check's row: the addresses of the conditions' counters, all their cells, and the address of the log buffer."""
 LOG_HEAD, LOG_WORDS = 2, 1 << 20
-"""What an engine collects in: two words, how many are used and how many there are, and then these. A wave for whose
-records there may not be room stops instead."""
+"""The layout of an engine's log buffer: two words, the number of words used and the number available, and then these
+words. A wave whose records might not fit stops instead."""

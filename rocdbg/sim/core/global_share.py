@@ -1,4 +1,4 @@
-"""What all waves of a device share beside memory: the global data share (GDS) and global wave sync (GWS).
+"""What all waves of a device share besides memory: the global data share (GDS) and global wave sync (GWS).
 
 GDS is memory of its own, reached by ds_* instructions with ``gds``; GWS is 64 resources that are barriers or
 semaphores. Compute runtimes hand out neither by default; here a device's programs have all of both.
@@ -17,19 +17,19 @@ from rocdbg.sim.core.guarded import guarded
 
 GWS_RESOURCES: Final = 64
 GWS_FIELDS: Final = ("counter", "flag", "waiting", "origin")
-"""u32 each. Flag: which of two passes of a barrier is under way. Waiting: waves queued at a semaphore. Origin: `Origin`
-of the counter."""
+"""u32 each. Flag: which of a barrier's two passes is in progress. Waiting: waves queued at a semaphore. Origin:
+`Origin` of the counter."""
 
 
 class Origin(IntEnum):
-    """Who has set a resource's counter."""
+    """What set a resource's counter."""
 
     NOBODY = 0
     PROGRAM = 1
     """ds_gws_init."""
     BARRIER = 2
     """The first wave at a barrier that no program has initialised. A runtime initialises resource 0 before a
-    cooperative launch, with the number that the barrier instructions give too."""
+    cooperative launch, with the same number that the barrier instructions give."""
 
 
 class GlobalShare:

@@ -1,11 +1,12 @@
-"""Host memory that generated code works on: between pages that cannot be touched.
+"""Host memory for generated code, placed between pages that cannot be accessed.
 
-Generated code checks each access itself. Should a check be wrong, an access that runs off either end of a block meets
-a guard page and stops at once (`native_guard`), instead of changing whatever the host keeps behind the block.
+Generated code checks each access itself. If such a check is wrong, an access beyond either end of a block hits a guard
+page and stops at once (`native_guard`) instead of changing the host's own data behind the block.
 
-A process may have only so many mappings (Linux: vm.max_map_count, by default 65,530). Blocks beyond `MOST_GUARDS` come
-without guards: the checks stand. Before that, now and then, what is unreachable is collected: blocks of a
-launch that was never ended lie in cycles, which Python's collector leaves alone as long as few other objects are made.
+A process may have only a limited number of mappings (Linux: vm.max_map_count, by default 65,530). Blocks beyond
+`MOST_GUARDS` have no guard pages, only the checks of generated code. Before that limit is reached, unreachable objects
+are collected now and then: blocks of a launch that never ended lie in reference cycles, which Python's collector leaves
+alone as long as few other objects are made.
 """
 
 from __future__ import annotations
@@ -35,20 +36,22 @@ MOST_GUARDS: Final = 16384
 _PAGE: Final = mmap.PAGESIZE
 _NOTHING: Final = 0  # PROT_NONE
 _LARGE: Final = 4 << 20
-"""Blocks of this many bytes and more ask for huge pages, as NumPy's do, unless few of their pages are ever touched."""
+"""Blocks of this many bytes or more request huge pages, as NumPy's do, unless only few of their pages are ever touched.
+"""
 _HUGE: Final = 2 << 20
-"""Such a block ends where an address is a multiple of this: the host gives huge pages only where a whole one fits
-between two guard pages; without them each 4 KiB that a launch copies into a buffer cost a page fault."""
+"""Such a block ends at a multiple of this address: the host gives huge pages only where a whole one fits between two
+guard pages; otherwise each 4 KiB that a launch copies into a buffer costs a page fault."""
 _KEPT: Final = 64 << 20
-"""Bytes of freed blocks that are kept for the next of their size: launches come again and again."""
+"""Bytes of freed blocks that are kept for later blocks of the same size, because launches repeat."""
 _KEPT_GUARDS: Final = MOST_GUARDS // 8
-"""Guard pages of kept blocks: small ones would take most of those that a process may have."""
+"""Guard pages of kept blocks. Without this limit, small blocks would use up most of the guard pages that a process may
+have."""
 _MANY: Final = 1 << 20
-"""Kept blocks of so many bytes have their pages taken away when they are used again, smaller ones are cleared."""
+"""Kept blocks of this many bytes or more are reset by returning their pages to the host; smaller ones are cleared."""
 
 _STAGGER: Final = 1088
-"""The n-th of many blocks begins n times so many bytes after the beginning of a page: blocks that all began at the same
-place within their pages would contend for the same lines of the host's caches. An odd multiple of ALIGN."""
+"""The n-th of many blocks begins n times this many bytes after the beginning of a page: blocks that all began at the
+same offset in their pages would contend for the same lines of the host's caches. An odd multiple of ALIGN."""
 
 Parts = tuple[tuple[int, int], ...]
 """Begin and end of parts of a row, in bytes."""
@@ -56,7 +59,7 @@ Parts = tuple[tuple[int, int], ...]
 
 class Head(NamedTuple):
     """A second block for each row: ``size`` bytes that begin ``distance`` bytes before the row, with a guard page
-    between the two. The distance is two pages and the size, or more."""
+    between the two. ``distance`` is at least ``size`` plus two pages."""
 
     size: int
     distance: int
@@ -66,7 +69,7 @@ _NO_HEAD: Final = Head(0, 0)
 
 
 class _Kind(NamedTuple):
-    """What blocks have in common that can take each other's place."""
+    """The properties that two blocks must share for one to replace the other."""
 
     rows: int
     size: int
@@ -93,7 +96,7 @@ class _Mapping(Struct, frozen=True):
     def clear(self) -> None:
         """Make all bytes zero again."""
         if self.used is None and len(self.memory) >= _MANY and sys.platform == "linux":
-            self.memory.madvise(mmap.MADV_DONTNEED)  # private pages come back as zeros
+            self.memory.madvise(mmap.MADV_DONTNEED)  # private pages read as zeros again
             return
         every = np.frombuffer(self.memory, np.uint8)
         for row in range(self.rows):
@@ -105,14 +108,14 @@ class _Mapping(Struct, frozen=True):
 
 
 _lock: Final = threading.RLock()
-"""For all that follows: the devices of detached programs run in threads of their own."""
+"""Protects everything below: the devices of detached programs run in threads of their own."""
 _guards = 0
 _kept_guards = 0
 _kept_bytes = 0
 _asked = 0
-"""Guards asked for since what lies in cycles was collected last."""
+"""Guards requested since cycles were last collected."""
 _SELDOM: Final = 1024
-"""So many are asked for between two collections: each looks at all objects there are."""
+"""This many guards are requested between two collections, because each collection visits all objects."""
 _kept: dict[_Kind, list[_Mapping]] = {}
 
 
@@ -124,7 +127,7 @@ def _mprotect() -> Callable[[int, int, int], int]:
 
 
 def protect(address: int, size: int, access: int) -> bool:
-    """Give whole pages of the host an access (mmap's PROT_ bits); whether the host refuses."""
+    """Set the access of whole host pages (mmap's PROT_ bits); return whether the host refuses."""
     return bool(_mprotect()(address, size, access))
 
 
@@ -133,15 +136,15 @@ def _pages(size: int) -> int:
 
 
 def _map(blocks: list[tuple[int, int]], sparse: bool) -> tuple[mmap.mmap, int]:
-    """Zero bytes with room for blocks, begin and end of each in ascending order, of which all whole pages that are in
-    none cannot be touched; and how much further behind the beginning each block lies. Raises MemoryError."""
+    """Zeroed memory for blocks, given as begin and end of each in ascending order. All whole pages outside the blocks
+    are inaccessible. Also returns how far each block is displaced from its begin. Raises MemoryError."""
     global _guards
     end = _pages(blocks[-1][1])
     size = end + _PAGE
     large = size >= _LARGE and not sparse and hasattr(mmap, "MADV_HUGEPAGE")
     whole = size + _HUGE if large else size
     memory = _private(whole)
-    if memory is None:  # what is kept for later may be what is missing now
+    if memory is None:  # memory kept for later may be the memory that is missing now
         _keep_none()
         memory = _private(whole)
     if memory is None:
@@ -151,13 +154,13 @@ def _map(blocks: list[tuple[int, int]], sparse: bool) -> tuple[mmap.mmap, int]:
     shift = 0
     if large:
         shift = -(start + end) % _HUGE
-        with contextlib.suppress(OSError):  # a host without them
+        with contextlib.suppress(OSError):  # the host has no guard pages
             memory.madvise(mmap.MADV_HUGEPAGE)
     lows = [0, *(shift + _pages(end) for _, end in blocks)]
     highs = [*(shift + begin // _PAGE * _PAGE for begin, _ in blocks), whole]
     for low, high in zip(lows, highs, strict=True):
         if protect(start + low, high - low, _NOTHING):
-            break  # others have used up the mappings
+            break  # something else has used up the mappings
     return memory, shift
 
 
@@ -182,7 +185,7 @@ def _take(kind: _Kind) -> _Mapping | None:
 
 
 class _Shown(Struct, frozen=True):
-    """Rows that are in use. ``mapping`` is None if it is too large to be kept: it goes with them."""
+    """Rows that are in use. ``mapping`` is None if it is too large to be kept: it is freed together with its rows."""
 
     reference: weakref.ref[NDArray[np.uint8]]
     mapping: _Mapping | None
@@ -190,21 +193,21 @@ class _Shown(Struct, frozen=True):
 
 
 _shown: dict[int, _Shown] = {}
-"""By the identity of the reference."""
+"""By the identity of the weak reference."""
 _gone: deque[weakref.ref[NDArray[np.uint8]]] = deque()
-"""References whose rows are no longer in use. Nothing but this list's own append runs when rows are freed: that may be
-anywhere, even where no Python function can be called as the stack is at its end."""
+"""References whose rows are no longer in use. When rows are freed, only this list's own append runs: freeing can happen
+anywhere, even where no Python function can be called because the stack is exhausted."""
 
 
 def _show(memory: NDArray[np.uint8], mapping: _Mapping, sparse: bool) -> None:
-    """Note that the rows in ``memory`` are in use."""
+    """Record that the rows in ``memory`` are in use."""
     reference = weakref.ref(memory, _gone.append)
     kept = mapping if len(mapping.memory) <= _KEPT else None
     _shown[id(reference)] = _Shown(reference, kept, _Kind(mapping.rows, mapping.size, sparse, mapping.head))
 
 
 def _take_back() -> None:
-    """Keep what is no longer in use, or free it."""
+    """Keep or free the memory that is no longer in use."""
     global _guards, _kept_bytes, _kept_guards
     while _gone:
         shown = _shown.pop(id(_gone.popleft()))
@@ -222,7 +225,7 @@ def _take_back() -> None:
 
 
 class Sparing(Protocol):
-    """Those that keep blocks which are not needed at the moment."""
+    """Objects that keep blocks which are not needed at the moment."""
 
     def clear(self) -> None:
         """Keep none."""
@@ -232,7 +235,7 @@ _sparing: weakref.WeakSet[Sparing] = weakref.WeakSet()
 
 
 def when_scarce(who: Sparing) -> None:
-    """Clear what ``keeper`` keeps when guards or memory run short, as long as it exists."""
+    """Clear ``keeper``'s blocks when guards or memory run short, as long as it exists."""
     _sparing.add(who)
 
 
@@ -241,7 +244,7 @@ def _keep_none() -> None:
     for who in tuple(_sparing):
         who.clear()
     _take_back()
-    # Whatever an interrupt leaves undone here, guards are not taken for fewer than there are.
+    # Wherever an interrupt stops this, guards must never be counted as fewer than there are.
     freed, _kept_guards = _kept_guards, 0
     _kept.clear()
     _kept_bytes = 0
@@ -249,7 +252,7 @@ def _keep_none() -> None:
 
 
 def _made_room(guards: int) -> bool:
-    """Whether there can be so many more guards, once everything that is not needed has been given back."""
+    """Whether this many more guards are possible, after freeing everything that is not needed."""
     global _asked
     _asked += guards
     if _guards + guards > MOST_GUARDS // 2 and _asked >= _SELDOM:
@@ -264,7 +267,7 @@ def _made_room(guards: int) -> bool:
 def guarded(size: int, sparse: bool = False) -> NDArray[np.uint8]:
     """``size`` zero bytes, uint8[size], between guard pages, less than `ALIGN` bytes before the second.
 
-    ``sparse``: a few bytes here and there are ever written, so that huge pages would only take long to clear. Raises
+    ``sparse``: only a few scattered bytes are ever written, so huge pages would only take long to clear. Raises
     MemoryError.
     """
     block: NDArray[np.uint8] = guarded_rows(1, size, sparse=sparse)[0]
@@ -275,8 +278,8 @@ def guarded_rows(rows: int, size: int, used: Parts | None = None, sparse: bool =
     """Blocks of ``size`` zero bytes, uint8[rows, size], with guard pages before, between and behind them. Less than a
     page of unowned bytes lies between the end of a block and a guard page.
 
-    ``used``: the parts of each block that will ever be written to, where that is much less than all: only they are
-    cleared when the memory is used again. ``sparse``: see `guarded`. Raises MemoryError.
+    ``used``: the parts of each block that may be written, if these are much less than the whole: only they are cleared
+    when the memory is reused. ``sparse``: see `guarded`. Raises MemoryError.
     """
     with _lock:
         return _guarded_rows(rows, size, used, sparse, _NO_HEAD)[1]
@@ -285,8 +288,8 @@ def guarded_rows(rows: int, size: int, used: Parts | None = None, sparse: bool =
 def headed_rows(
     rows: int, size: int, head: Head, used: Parts | None = None
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Blocks as of `guarded_rows`, each with a second block in front that no access of the first can reach, and the
-    other way round: heads, uint8[rows, head.size], and blocks, uint8[rows, size]. Raises MemoryError."""
+    """Blocks as of `guarded_rows`, each with a second block in front; no access to one of them can reach the other.
+    Returns heads, uint8[rows, head.size], and blocks, uint8[rows, size]. Raises MemoryError."""
     if head.distance < 2 * _PAGE + head.size:
         raise ValueError("there is no whole page between the two")
     with _lock:

@@ -1,5 +1,5 @@
-"""The hardware registers of a wave that s_getreg and s_setreg name, and the layouts of those that the simulator has to
-make up.
+"""The hardware registers of a wave that s_getreg and s_setreg name, and the layouts of those that the simulator must
+construct.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from rocdbg.arch.targets import Generation, Target
 
 
 class Register(Enum):
-    """What a register holds. Those that are not listed for a target read 0 there and take no writes."""
+    """What a register holds. Registers that are not listed for a target read as 0 and ignore writes."""
 
     MODE = "MODE"
     STATUS = "STATUS"
     STATE_PRIV = "STATE_PRIV"
-    """GFX12: SCC, priorities and HALT, which were STATUS's."""
+    """GFX12: SCC, priorities and HALT, which were in STATUS before."""
     TRAPSTS = "TRAPSTS"
     EXCP_FLAG_PRIV = "EXCP_FLAG_PRIV"
     EXCP_FLAG_USER = "EXCP_FLAG_USER"
@@ -47,11 +47,11 @@ _GFX12 = {
 }
 
 USER_WRITABLE = frozenset((Register.MODE, Register.TRAPSTS, Register.EXCP_FLAG_USER, Register.SCHED_MODE))
-"""What s_setreg may change outside of trap handlers. On GFX10 FLAT_SCR_LO and _HI, too."""
+"""The registers that s_setreg may change outside trap handlers. On GFX10 also FLAT_SCR_LO and _HI."""
 
 
 def registers(target: Target) -> dict[int, Register]:
-    """The registers a wave of the target can name, by number."""
+    """The registers that a wave of the target can name, by number."""
     if target.generation >= Generation.GFX12:
         return _GFX12
     if target.generation < Generation.GFX10:
@@ -70,26 +70,26 @@ def _has_cycles(target: Target) -> bool:
 
 
 def writable(register: Register, target: Target) -> bool:
-    """Whether s_setreg outside of a trap handler changes the register."""
+    """Whether s_setreg outside a trap handler changes the register."""
     if register in (Register.FLAT_SCR_LO, Register.FLAT_SCR_HI):
         return target.generation is Generation.GFX10
     return register in USER_WRITABLE
 
 
 def gpr_alloc(target: Target, wave_size: int, vgprs: int, agprs: int, sgprs: int) -> int:
-    """GPR_ALLOC of a wave whose registers begin at 0. ``vgprs``, ``agprs``, ``sgprs``: what the wave was given."""
+    """GPR_ALLOC of a wave whose registers begin at 0. ``vgprs``, ``agprs``, ``sgprs``: how many the wave has."""
     if target.generation >= Generation.GFX11:
         return _blocks(vgprs, 8 if wave_size == 32 else 4) << 12
     if target.generation >= Generation.GFX10:
         return _blocks(vgprs, 8 if wave_size == 32 else 4) << 8 | _blocks(128, 16) << 24
     if target.unified_vgprs:
-        # The size is that of VGPRs and AGPRs together; ACCV_OFF says where the latter begin.
+        # The size counts VGPRs and AGPRs together; ACCV_OFF is where the AGPRs begin.
         return _blocks(vgprs + agprs, 8) << 6 | _blocks(vgprs, 4) << 12 | _blocks(sgprs, 16) << 24
     return _blocks(vgprs, 4) << 8 | _blocks(sgprs, 16) << 24
 
 
 def _blocks(count: int, size: int) -> int:
-    """Blocks that ``count`` registers take, less one."""
+    """Number of blocks that ``count`` registers occupy, minus one."""
     return max(0, -(-count // size) - 1)
 
 

@@ -1,11 +1,12 @@
-"""What an image instruction asks of the routines in `translator.image_access`: their arguments ``a`` and ``b``.
+"""The packed arguments ``a`` and ``b`` that an image instruction passes to the routines in `translator.image_access`.
 
-Apart from the routines because semantics are read at every start, routines only when one is compiled.
+This module is separate from the routines because semantics are imported at every start, but routines only when one is
+compiled.
 
-Bits 15:0 of ``a`` are the offset of the image's descriptor in the wave's state, bits 31:16 the sampler's. On GFX9,
-whose encoding does not say how many address registers there are, bits 19:0 of ``b`` are the offset of the first and
-bits 31:20 how many there are from it to the end of the register file; elsewhere both are 0. Bits 39:32 are the chip,
-the highest two bits are those of atomics.
+Bits 15:0 of ``a`` are the offset of the image's descriptor in the wave's state, bits 31:16 that of the sampler. The
+encoding of GFX9 does not give the number of address registers, so there bits 19:0 of ``b`` are the offset of the first
+one, and bits 31:20 the number of registers from it to the end of the register file; on other targets both are 0. Bits
+39:32 are the chip, the highest two bits those of atomics.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ UNORM: Final = 1 << 39
 A16: Final = 1 << 40
 D16: Final = 1 << 41
 R128: Final = 1 << 42
-"""The descriptor has four dwords, the others count as 0."""
+"""The descriptor has four dwords; the remaining ones count as 0."""
 LEVEL: Final = 1 << 43
 """The last address is the level."""
 RAW: Final = 1 << 44
@@ -35,23 +36,23 @@ SIGNED: Final = 1 << 45
 DMASK: Final = 46
 """Shift of the mask of components, 4 bits."""
 OFFSET: Final = 1 << 50
-"""Samples: offsets in texels come first,"""
+"""The optional addresses of samples, in this order: offsets in texels,"""
 BIAS: Final = 1 << 51
-"""then a bias of the level of detail,"""
+"""a bias of the level of detail,"""
 COMPARE: Final = 1 << 52
-"""then a reference value,"""
+"""a reference value,"""
 DERIVATIVES: Final = 1 << 53
-"""then derivatives;"""
+"""derivatives,"""
 LOD: Final = 1 << 54
-"""after the coordinates comes the level of detail,"""
+"""and after the coordinates the level of detail"""
 CLAMP: Final = 1 << 55
-"""or its least value."""
+"""or its lower limit."""
 ZERO: Final = 1 << 56
 """The level of detail is 0."""
 GATHER: Final = 1 << 57
-"""Four texels' values of one component."""
+"""Gather one component of four texels."""
 QUERY: Final = 1 << 58
-"""No texel is wanted: what is asked for is the level of detail, or sizes."""
+"""Read no texel, but the level of detail, or sizes."""
 G16: Final = 1 << 59
 """Derivatives have 16 bits."""
 

@@ -30,7 +30,7 @@ _STATUS_VALID = 1 << 16
 _MAX_USER_SGPRS = 16
 
 _PLACE = struct.Struct("<QQQQIIII")
-"""Consecutive words of the engine that differ by wave: scratch_base to wave_in_group."""
+"""Consecutive engine words that differ between waves: scratch_base to wave_in_group."""
 _PLACE_OFFSET = layout.ENGINE["scratch_base"].offset - layout.ENGINE_OFFSET
 assert layout.ENGINE["wave_in_group"].offset + 4 - layout.ENGINE_OFFSET == _PLACE_OFFSET + _PLACE.size
 
@@ -56,7 +56,7 @@ class DispatchState(Struct, frozen=True):
     wave_scratch_size: int
     lds_size: int
     user_data: tuple[int, ...] | None = None
-    """Of a shader, in place of the ABI's items."""
+    """For a shader: the user data, instead of the ABI's items."""
 
     def user_sgprs(self) -> list[int]:
         """The user SGPRs, in the ABI's order, as many as the descriptor counts."""
@@ -65,7 +65,7 @@ class DispatchState(Struct, frozen=True):
             return [*self.user_data, *[0] * limit][:limit]
         values = [0] * max(limit, _MAX_USER_SGPRS)
         for item, (first, count) in self.descriptor.user_sgprs().items():
-            # Registers beyond the hardware's user data are asked for in vain: the ABI leaves them undefined.
+            # Requests beyond the hardware's user data have no effect: the ABI leaves those registers undefined.
             words = self._user_data(item, count)
             values[first : first + count] = words
         return values[:limit]
@@ -141,8 +141,8 @@ def enabled_exceptions(descriptor: KernelDescriptor) -> int:
 
 
 def prototype(dispatch: DispatchState) -> StateBlock:
-    """The part of a wave's state before the vector registers, and the engine's words, with all that the waves of a
-    dispatch share."""
+    """The part of a wave's state before the vector registers, and the engine's words, with everything that the waves of
+    a dispatch share."""
     wave = Wave(
         state_block(dispatch.target, dispatch.wave_size),
         dispatch.target,
@@ -173,7 +173,7 @@ def apply(
 ) -> None:
     """Put a wave (number, workgroup and index set) into its initial state, whatever its block held before.
 
-    ``shared`` is the dispatch's `prototype`. Vector registers are cleared as far as the kernel has them.
+    ``shared`` is the dispatch's `prototype`. The vector registers that the kernel has are cleared.
     """
     wave.state[: layout.VGPRS], wave.engine[:] = shared
     wave.sgpr_count, wave.vgpr_count, wave.agpr_count = register_counts(dispatch)
@@ -192,7 +192,7 @@ def apply(
     scratch_size = dispatch.lane_scratch_size * dispatch.wave_size
     is_architected = dispatch.target.scratch is ScratchKind.ARCHITECTED
     wave.set_field("flat_scratch", base if is_architected else hidden_base(dispatch))
-    # Field by field this would be most of the time that short waves take.
+    # Setting the fields one by one would take most of the time of short waves.
     _PLACE.pack_into(
         wave.engine.data,
         _PLACE_OFFSET,
@@ -206,7 +206,7 @@ def apply(
 
 
 def hidden_base(dispatch: DispatchState) -> int:
-    """What FLAT_SCRATCH counts from on GFX7 and GFX8 (SH_HIDDEN_PRIVATE_BASE_VMID): the dispatch's scratch; else 0."""
+    """The base of FLAT_SCRATCH on GFX7 and GFX8 (SH_HIDDEN_PRIVATE_BASE_VMID): the dispatch's scratch; 0 elsewhere."""
     return dispatch.scratch_address if dispatch.target.flat_scratch_is_offset else 0
 
 
@@ -249,7 +249,7 @@ def varying_values(group: Dim3, scratch_offset: int) -> list[int]:
 
 
 def _set_system_sgprs(wave: Wave, dispatch: DispatchState, group_waves: int, scratch_slot: int) -> None:
-    """Workgroup ids, group info and scratch offset behind the user SGPRs, or ids in TTMPs."""
+    """Set the workgroup ids, group info and scratch offset after the user SGPRs, or the ids in TTMPs."""
     descriptor, sgprs, index = dispatch.descriptor, wave.sgprs, wave.index
     if dispatch.target.architected_sgprs:
         sgprs[layout.TTMP0 + 8] = (index & 31) << 25
@@ -266,9 +266,7 @@ def _set_system_sgprs(wave: Wave, dispatch: DispatchState, group_waves: int, scr
 
 
 class GroupIds:
-    """Work-item ids and used lanes of the waves of a group of one size (a partial group has a size of its
-    own).
-    """
+    """Work-item ids and used lanes of the waves of groups of one size (a partial group has its own)."""
 
     def __init__(self, size: Dim3, wave_size: int, registers: int, packed: bool) -> None:
         """``registers``: how many of x, y, z get a VGPR of their own; ``packed``: all in v0, 10 bits each."""

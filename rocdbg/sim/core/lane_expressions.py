@@ -1,9 +1,9 @@
-"""Expressions over one lane of a wave, as the debugger, which knows the source, hands them to the engine.
+"""Expressions over one lane of a wave. The debugger, which knows the source, passes them to the engine.
 
 An expression is a tree of typed nodes. Its leaves are what a wave holds (registers, memory, fields of its state), the
 number of the lane, constants, and *cells*: numbers that the caller may change between runs. It may be *undecided*: a
-`Require` whose condition fails, or memory that cannot be read, gives no value, and the caller is asked to find the
-answer, or to say what is wrong. So a translation need not know every corner of what it stands for.
+`Require` whose condition fails, or memory that cannot be read, gives no value, and the caller must find the answer
+itself or report an error. A translated expression therefore need not cover every corner case of its source.
 
 `rocdbg.sim.translator.lane_code` translates expressions.
 """
@@ -21,16 +21,16 @@ from rocdbg.sim.core.layout import EXEC_LO, SGPR_COUNT, WORDS
 from rocdbg.sim.translator.ir import well_typed
 
 MAX_NODES = 4_000
-"""Nodes of one expression; each is a few instructions for every lane."""
+"""Maximum number of nodes in an expression; each becomes a few instructions for every lane."""
 MAX_DEPTH = 150
 
 
 class LaneExpressionError(Exception):
-    """An expression that has no meaning, or is too large: its maker falls back to another way."""
+    """An expression that has no meaning, or is too large: the caller evaluates it in another way."""
 
 
 class Space(IntEnum):
-    """Where an address leads."""
+    """The address space of a load."""
 
     FLAT = 0
     """Global memory, or LDS and private memory in their apertures."""
@@ -80,7 +80,8 @@ class Scalar(Struct, frozen=True):
 
 
 class Vector(Struct, frozen=True):
-    """The lane's dword of a vector register (I32); ``lane``: another one's, undecided if there is no such lane."""
+    """The lane's dword of a vector register (I32). ``lane``: that of another lane; undecided if there is no such lane.
+    """
 
     number: int
     accumulator: bool = False
@@ -92,7 +93,7 @@ class Vector(Struct, frozen=True):
 
 
 class Cell(Struct, frozen=True):
-    """A number that the caller keeps (I64): the ``index``-th."""
+    """A number that the caller keeps (I64): the one at ``index``."""
 
     index: int
 
@@ -102,7 +103,8 @@ class Cell(Struct, frozen=True):
 
 
 class Load(Struct, frozen=True):
-    """Memory at an address (I64); undecided where it cannot be read. Addresses are not cut to what a space has."""
+    """Memory at an address (I64); undecided if it cannot be read. Addresses are not truncated to the size of the space.
+    """
 
     type: Type
     space: Space
@@ -118,7 +120,7 @@ class Apply(Struct, frozen=True):
 
 
 class Choose(Struct, frozen=True):
-    """``condition ? yes : no``: the other one is not evaluated."""
+    """``condition ? yes : no``; the branch not taken is not evaluated."""
 
     condition: Node
     yes: Node
@@ -143,7 +145,7 @@ class Require(Struct, frozen=True):
 Node: TypeAlias = Constant | LaneNumber | Field | Scalar | Vector | Cell | Load | Apply | Choose | Require
 
 
-# -- making them --------------------
+# -- construction --------------------
 
 
 def constant(value: int, type: Type = I64) -> Constant:
@@ -152,14 +154,14 @@ def constant(value: int, type: Type = I64) -> Constant:
 
 
 def number_of(node: Node) -> int | None:
-    """The unsigned number that an integer node always is; ``None`` where it depends on anything."""
+    """The unsigned value of an integer node that is constant; ``None`` if it is not."""
     if isinstance(node, Constant) and not node.type.is_float:
         return int(node.value)
     return None
 
 
 def apply(op: Op, *operands: Node, type: Type | None = None) -> Node:
-    """A primitive, by default of its operands' type. What is constant is computed."""
+    """Apply a primitive, whose result has the type of its operands by default. Constant operands are folded."""
     first = operands[0].type
     result = type if type is not None else I1 if op in _COMPARES else first
     if not well_typed(op, result, [operand.type for operand in operands]):
@@ -210,7 +212,7 @@ def signed(node: Node, type: Type) -> Node:
 
 
 def both(*conditions: Node) -> Node:
-    """Whether all conditions hold; all are evaluated."""
+    """Whether all conditions hold; all of them are evaluated."""
     result = conditions[0]
     for condition in conditions[1:]:
         result = apply(Op.AND, result, condition)
@@ -230,11 +232,11 @@ def exec_mask(wave_size: int) -> Node:
     return apply(Op.OR, low, apply(Op.SHL, unsigned(Scalar(EXEC_LO + 1), I64), constant(32)))
 
 
-# -- looking at them --------------------
+# -- inspection --------------------
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """The expressions that an expression is made of."""
+    """The operands of an expression."""
     match node:
         case Vector(_, _, lane):
             return (lane,) if lane is not None else ()
@@ -250,20 +252,21 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def is_uniform(node: Node) -> bool:
-    """Whether a tree is the same for all lanes, and cannot be undecided: then it may be computed in any case."""
+    """Whether a tree is the same for all lanes and cannot be undecided, so that it can always be computed."""
     if isinstance(node, LaneNumber | Vector | Load | Choose | Require):
         return False
     return all(is_uniform(child) for child in children(node))
 
 
-# -- checking them --------------------
+# -- validation --------------------
 
 
 def check(node: Node, vgprs: int, has_agprs: bool) -> int:
-    """How many cells an expression needs. Raises `LaneExpressionError` for one that names what does not exist.
+    """The number of cells that an expression needs. Raises `LaneExpressionError` for one that names something that does
+    not exist.
 
-    ``vgprs``: the vector registers that a wave's state has room for. Every number that becomes an offset in host memory
-    is checked here.
+    ``vgprs``: the number of vector registers in a wave's state. Every number that becomes an offset into host memory is
+    checked here.
     """
     waiting: list[tuple[Node, int]] = [(node, 0)]
     count = cells = 0

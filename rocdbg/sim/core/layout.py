@@ -1,11 +1,12 @@
-"""Where everything lies in memory that generated code and Python share.
+"""The layout of the memory that generated code and Python share.
 
 Four blocks exist:
 
-* the *wave state*: one flat block per wave, all that a program can have of it. It can be copied, compared and restored;
-* the *engine words* of a wave: what the engine relies on, in pages of their own before the wave state;
+* the *wave state*: one flat block per wave, with everything that a program can name. It can be copied, compared and
+restored;
+* the *engine words* of a wave: what the engine relies on, in separate pages before the wave state;
 * the *environment*: one per engine: page table, apertures, entry points of helpers, scratch space of instructions
-  (per-lane addresses, transferred data). Nothing in it outlives one instruction, but the fault record;
+  (per-lane addresses, transferred data). Only the fault record in it outlives one instruction;
 * the *page table* of simulated global memory.
 
 All offsets are in bytes; all integers are little-endian, unsigned.
@@ -42,7 +43,7 @@ class Field:
 
 
 def make_fields(*rows: tuple[str, int], start: int = 0) -> dict[str, Field]:
-    """Fields of these names and sizes one after the other from ``start`` on, each aligned to its size (at most 8)."""
+    """Consecutive fields with these names and sizes, from ``start`` on, each aligned to its size (at most 8)."""
     fields: dict[str, Field] = {}
     offset = start
     for name, size in rows:
@@ -68,14 +69,17 @@ HEADER: Final = make_fields(
     ("trap_ctrl", 4),  # GFX12's TRAP_CTRL: bits 6:0 say which arithmetic exceptions trap
     ("sched_mode", 4),  # GFX12's SCHED_MODE
 )
-"""What a wave is beside its general registers: hardware registers that a program, a debugger or a file may name."""
+"""The part of a wave's state besides its general registers: hardware registers that a program, a debugger or a file may
+name."""
 SGPRS: Final = 256
 SGPR_COUNT: Final = 128
 SCALARS_END: Final = SGPRS + 4 * SGPR_COUNT
-"""Header and scalar file lie before this offset; from here to ``VGPRS`` nothing is kept: see EXCEPTION_MASKS."""
+"""Header and scalar file lie before this offset. The space from here to ``VGPRS`` holds only temporary data: see
+EXCEPTION_MASKS."""
 EXCEPTION_MASKS: Final = SGPR_COUNT
 """Where the lanes of each arithmetic exception of one instruction are collected: seven masks, two dwords each, which
-follow the scalar file as if they were SGPRs. Nothing in them outlives the instruction, but of one that ended a run."""
+follow the scalar file as if they were SGPRs. They are valid only during the instruction, or after it if it ended a run.
+"""
 VGPRS: Final = 1024
 VGPR_COUNT: Final = 256
 
@@ -108,8 +112,8 @@ def sgpr_offset(code: int) -> int:
 
 ENGINE_SIZE: Final = 128
 ENGINE_OFFSET: Final = -(2 * mmap.PAGESIZE + ENGINE_SIZE)
-"""Where the engine's words of a wave lie, from its state block: so far before it that a whole page, which cannot be
-touched, is between the two, wherever in a page the block begins."""
+"""Offset of a wave's engine words from its state block. It is negative and so large that a whole inaccessible page lies
+between the two, wherever in a page the block begins."""
 
 ENGINE: Final = make_fields(
     ("instructions", 8),  # wave-instructions executed
@@ -124,21 +128,21 @@ ENGINE: Final = make_fields(
     ("workgroup_z", 4),
     ("wave_in_group", 4),
     ("register_bounds", 8),  # how many registers the wave has: see register_bounds.py
-    ("exception_pc", 8),  # the last instruction that could raise one, where that is watched for
+    ("exception_pc", 8),  # the last instruction that could raise an arithmetic exception, if these are watched
     ("lds_size", 4),  # bytes of LDS the workgroup may touch
     ("vgpr_limit", 4),  # VGPRs the wave has: register numbers made with M0 must stay below
     ("exception", 4),  # enabled arithmetic exceptions of the instruction at exception_pc
-    ("requested", 4),  # SGPR that wants the state of the workgroup's barrier (Status.BARRIER_STATE)
+    ("requested", 4),  # SGPR that receives the state of the workgroup's barrier (Status.BARRIER_STATE)
     ("trap_id", 4),  # operand of the s_trap that stopped the wave
     ("sleep", 4),  # operand of the last s_sleep
     ("gws", 4),  # what the wave waits for at a global wave sync resource, see `translator.sync`
     start=ENGINE_OFFSET,
 )
-"""What the engine relies on, from the state block: limits, bounds, a host address, who the wave is. No register is
-among them, and nothing that comes from outside (`rocdbg.sim.architecture`) can name one."""
+"""What the engine relies on, as offsets from the state block: limits, bounds, a host address, the wave's identity. It
+contains no registers, and nothing outside the simulator (`rocdbg.sim.architecture`) can name its fields."""
 
 WORDS: Final = {**HEADER, **ENGINE}
-"""Both, for generated code and the engine itself."""
+"""Both, for generated code and for the engine itself."""
 
 
 # -- MODE --------------------
@@ -153,7 +157,7 @@ VGPR_MSB: Final = 12
 """Lowest of eight bits of MODE on gfx125x: bits 9:8 of the VGPR numbers of four operands (`vgpr_banks`)."""
 
 BANKS: Final = 11
-"""Lowest of the bits of a key where gfx125x has those of MODE from VGPR_MSB on."""
+"""Lowest bit in a MODE key of the bits that gfx125x has in MODE from VGPR_MSB on."""
 
 MODE_KEYS: Final = 1 << 19
 
@@ -161,7 +165,7 @@ MODE_KEYS: Final = 1 << 19
 def mode_key(mode: int, m0: int | None = None, banked: bool = False) -> int:
     """The part of MODE (and, under GFX9's register indexing, of M0) that blocks depend on, packed into 19 bits.
 
-    Pass ``m0`` on GFX9 only and ``banked`` on gfx125x only: elsewhere their bits of MODE mean something else.
+    Pass ``m0`` on GFX9 only and ``banked`` on gfx125x only: on other targets these bits of MODE mean something else.
     """
     key = mode & 0x3FF | (mode >> 23 & 1) << 10
     if banked:
@@ -175,7 +179,7 @@ def mode_key(mode: int, m0: int | None = None, banked: bool = False) -> int:
 
 
 class Mode(Struct, frozen=True):
-    """What a block may assume about MODE. Round: 0 nearest even, 1 +inf, 2 -inf, 3 zero."""
+    """What a block may assume about MODE. Rounding modes: 0 nearest even, 1 +inf, 2 -inf, 3 zero."""
 
     key: int
 
@@ -223,8 +227,8 @@ class Mode(Struct, frozen=True):
 
     @property
     def indexed(self) -> int:
-        """Operands of vector instructions whose register numbers are relative to M0[7:0]: bits 0 to 2 the sources,
-        3 the destination."""
+        """Operands of vector instructions whose register numbers are relative to M0[7:0]: bits 0 to 2 for the sources,
+        bit 3 for the destination."""
         return self.key >> 12 & 15
 
 
@@ -240,8 +244,8 @@ PAGE_COUNT: Final = WINDOW_SIZE >> PAGE_SHIFT
 PAGE_ENTRY_SIZE: Final = 32
 """Entry: u64 host pointer of the page's start, u64 lo, u64 hi, u64 flags. Legal: lo <= offset, offset + size <= hi.
 
-The flags are `PageFlags` in the low ``PAGE_FLAG_BITS`` bits; above them is the signed distance on the host from a byte
-to its shadow, 0 where there is none (`uninitialized`)."""
+The flags are `PageFlags` in the low ``PAGE_FLAG_BITS`` bits; the bits above are the signed distance on the host from a
+byte to its shadow, 0 if it has none (`uninitialized`)."""
 PAGE_FLAG_BITS: Final = 8
 
 
@@ -259,8 +263,8 @@ PRIVATE_APERTURE: Final = 0x0002_0000_0000_0000
 """Default base of the private aperture of generic addresses; 4 GiB long."""
 
 SCRATCH_ADDRESSES: Final = 0x0800_0000_0000_0000
-"""Where gfx125x has the private memory of all lanes (src_flat_scratch_base): bits 57:52 of an address are the lane,
-bits 31:0 the offset. Code takes addresses for such that agree with the base from bit 58 on."""
+"""Where gfx125x places the private memory of all lanes (src_flat_scratch_base): bits 57:52 of an address are the lane,
+bits 31:0 the offset. Code treats an address as private if it agrees with the base from bit 58 on."""
 
 
 def is_scratch_address(address: int) -> bool:
@@ -271,7 +275,7 @@ def is_scratch_address(address: int) -> bool:
 # -- environment --------------------
 
 MAX_HELPERS: Final = 512
-MAX_CHECK_ENTRIES: Final = 1 << 16  # places with a check at a time, under each MODE key
+MAX_CHECK_ENTRIES: Final = 1 << 16  # checks that may exist at a time, for each MODE key
 MAX_DATA: Final = 32  # dwords per lane that one instruction may transfer or permute
 
 ENV: Final = make_fields(
@@ -293,21 +297,22 @@ ENV: Final = make_fields(
     ("gws_pointer", 8),  # host address of the global wave sync resources (`global_share`)
     ("checks", 8),  # host address of the entries of checks at stops (`checks`)
     ("watches", 8),  # host address of the watched words (`watches`)
-    ("touches", 8),  # host address of the bytes of which reads are watched too
-    ("watch_pc", 8),  # after Status.WATCH: the instruction that changed one,
+    ("touches", 8),  # host address of the bytes whose reads are watched too
+    ("watch_pc", 8),  # after Status.WATCH: the instruction that changed a watched word,
     ("watch_lanes", 8),  # the lanes that took part in its last access,
-    ("watch_reads", 8),  # 1 if it reads
-    ("watch_size", 8),  # and the bytes of each; where is in ENV_POINTER and ENV_KIND if the size is not 0
-    ("reads_table", 8),  # host address of the counts of reads never written (`uninitialized`), 0 if none are kept
-    ("noted_ranges", 8),  # host address of u64[n][2]: begin and end of host memory, stores to which are noted
+    ("watch_reads", 8),  # 1 if it reads,
+    ("watch_size", 8),  # and the bytes of each access; its place is in ENV_POINTER and ENV_KIND if the size is not 0
+    ("reads_table", 8),  # host address of the counts of uninitialized reads (`uninitialized`), 0 if none are kept
+    ("noted_ranges", 8),  # host address of u64[n][2]: begin and end of host memory whose stores are recorded
     ("noted_count", 8),  # n
-    ("noted_hits", 8),  # stores of lanes to any of them
+    ("noted_hits", 8),  # number of stores of lanes to any of them
     ("noted_lanes", 8),  # lanes that stored
     ("noted_pc", 8),  # the last instruction that did
     ("trace", 8),  # host address of u64[n][2]: pc and EXEC before each instruction of a traced wave
     ("trace_first", 8),  # the wave's `instructions` that row 0 belongs to
-    ("window_base", 8),  # simulated address that the page table begins with
-    ("texel_size", 8),  # bytes of a texel of the image that was accessed last
+    ("window_base", 8),  # simulated address at which the page table begins
+    ("texel_size", 8),  # bytes of a texel of the image that was last accessed
+    ("plan", 8),  # host address of the plan by which the followed wave runs (`stop_plan`)
 )
 ENV_HELPERS: Final = 256  # u64[MAX_HELPERS]: addresses of the runtime's routines
 ENV_ADDRESS: Final = ENV_HELPERS + MAX_HELPERS * 8  # u64[64]: per-lane address or offset of the access
@@ -318,7 +323,7 @@ ENV_SIZE: Final = ENV_DATA + MAX_DATA * 64 * 4
 
 
 class Status(IntEnum):
-    """Why generated code returned. The wave's pc is at the instruction concerned unless said otherwise."""
+    """Why generated code returned. The wave's pc is at the instruction concerned unless noted otherwise."""
 
     CONTINUE = 0
     MISS = 1
@@ -334,7 +339,7 @@ class Status(IntEnum):
     END = 6
     """An s_endpgm was executed; pc stays at it."""
     FAULT = 7
-    """A memory access faulted; nothing of the instruction was done. See the environment's fault record."""
+    """A memory access faulted; the instruction had no effect. See the environment's fault record."""
     TRAP = 8
     """pc is at an s_trap; ``trap_id`` in the state is its operand. It is not counted."""
     ILLEGAL = 9
@@ -358,12 +363,13 @@ class Status(IntEnum):
     """The state of the workgroup's barrier goes to the SGPR ``requested``; pc is after the instruction. The wave goes
     on."""
     REGISTERS = 18
-    """The block at pc names registers the wave does not have; nothing of it was done (never leaves ``Engine.run``)."""
+    """The block at pc names registers that the wave does not have; none of it was executed (never leaves
+    ``Engine.run``)."""
     HALT = 19
     """The wave halted itself; pc is after the instruction."""
     CRASH = 20
-    """Generated code was abandoned in the middle (`native_guard`): pc is at the beginning of the block concerned, other
-    state is as it was left."""
+    """Generated code was abandoned midway (`native_guard`): pc is at the beginning of the block concerned; the other
+    state is as the block left it."""
     REFETCH = 21
     """s_icache_inv was executed; pc is after it. The wave goes on (never leaves ``Engine``)."""
     WATCH = 22
@@ -380,7 +386,7 @@ class FaultKind(IntEnum):
     MISALIGNED = 3
     LDS_RANGE = 4
     SCRATCH_RANGE = 5
-    # What follows is not a violation: the instruction asks for something of an image that is not simulated.
+    # The following are not violations: the instruction uses an image feature that is not simulated.
     TILED = 6
     """A tiling that is not simulated, or not for the image's type and format."""
     COMPRESSED = 7
@@ -388,21 +394,21 @@ class FaultKind(IntEnum):
     SAMPLES = 9
     BORDER_PALETTE = 10
     READ_ONLY_FORMAT = 11
-    """A store in a format that is only read."""
+    """A store in a read-only format."""
     LEVELS = 12
-    """Levels of detail of an image whose tiling holds them in a way that is not simulated."""
+    """Levels of detail of an image whose tiling stores them in a way that is not simulated."""
     CHANNELS = 13
-    """A tiling that mixes memory channels, of which the target's number is not known."""
+    """A tiling that interleaves memory channels, on a target whose number of channels is not known."""
 
     @property
     def is_unsupported(self) -> bool:
-        """Whether the simulator, not the program, is why the access was not done."""
+        """Whether the access failed because of the simulator, not of the program."""
         return self >= FaultKind.TILED
 
 
 FLUSH_INPUTS: Final = 1 << 62
 FLUSH_RESULTS: Final = 1 << 63
-"""Bits of argument b of atomic routines: subnormal inputs, results of float operations become zeros."""
+"""Bits of argument b of atomic routines: flush subnormal inputs, and results, of float operations to zero."""
 
 
 class Access(IntEnum):
@@ -412,7 +418,7 @@ class Access(IntEnum):
 
 
 class Space(IntEnum):
-    """Address space of an access, for the fault record. The address array holds what is said here."""
+    """Address space of an access, for the fault record, and what the address array holds for it."""
 
     GLOBAL = 0
     """Simulated address."""
@@ -423,7 +429,7 @@ class Space(IntEnum):
     SCRATCH = 3
     """Byte offset in the lane's own private memory."""
     BUFFER = 4
-    """Simulated address formed from a buffer resource."""
+    """Simulated address computed from a buffer resource."""
     SCALAR = 5
     """Simulated address of a scalar load; lane 0 of the address array."""
     GDS = 6

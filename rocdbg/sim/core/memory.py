@@ -1,14 +1,14 @@
 """Global memory of the simulated device: named allocations in a window of simulated virtual addresses.
 
 Addresses are deterministic: an allocation takes the lowest run of free pages of the window that fits. Each allocation
-starts on a page, shares its pages with no other, and is followed by at least one unmapped page, so that an access which
-runs off either end is always noticed. The pages of freed buffers stay unmapped until `QUARANTINE` others were freed
-after them: a pointer kept too long faults, and the message knows what it pointed to. Only a buffer of the same size for
-the same purpose gets such an address earlier, so that repeated launches see the same addresses.
+starts on a page, shares its pages with no other, and is followed by at least one unmapped page, so that an access
+beyond either end is always detected. The pages of freed buffers stay unmapped until `QUARANTINE` others were freed
+after them: use of a dangling pointer faults, and the message says what it pointed to. Only a buffer of the same size
+for the same purpose gets such an address earlier, so that repeated launches see the same addresses.
 
 The page table is what generated code reads; `rocdbg.sim.core.layout` describes it. An entry's ``hi`` may lie beyond its
-page, because an allocation is contiguous on the host as well. What a program shares lies in its `SharedWindow`, all
-else in memory of its own.
+page, because an allocation is contiguous on the host as well. Memory shared with a program lies in its `SharedWindow`,
+every other allocation in host memory of its own.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PAGE_ENTRY = np.dtype([("host", "<u8"), ("lo", "<u8"), ("hi", "<u8"), ("flags", 
 _ENTRY = struct.Struct("<4Q")
 
 DEFAULT_LIMIT = 16 << 30
-"""Bytes that may be live at once. Pages are zero and untouched until used, so the host pays only for those
+"""Bytes that may be live at once. Pages are zero and untouched until used, so the host provides only those that are
 used.
 """
 
@@ -52,7 +52,7 @@ MAX_ALIGN = 1 << 30
 """The largest alignment of an allocation."""
 
 QUARANTINE = 256
-"""Freed buffers whose addresses are not given out again yet."""
+"""Number of freed buffers whose addresses are not reused yet."""
 
 class AllocationKind(enum.Enum):
     """What an allocation is for; the value is the noun used in messages."""
@@ -65,7 +65,7 @@ class AllocationKind(enum.Enum):
     PACKET = "dispatch packet"
     RUNTIME = "runtime's"
     RANGE = "address range"
-    """Addresses for memory that is live elsewhere, see `GlobalMemory.expose`."""
+    """Addresses of memory that is live elsewhere, see `GlobalMemory.expose`."""
 
 
 class MemoryAccessError(Error):
@@ -108,10 +108,10 @@ class Allocation:
     purpose: str = ""
     """What a buffer is for, see `GlobalMemory.allocate`."""
     written: NDArray[np.uint8] | None = field(default=None, repr=False)
-    """For each byte whether it was ever written, uint8[size]; None where that is not watched."""
+    """For each byte, whether it was ever written, uint8[size]; None if that is not watched."""
 
     def mark_written(self, offset: int = 0, size: int | None = None) -> None:
-        """Let bytes count as written (all of them by default); nothing where that is not watched."""
+        """Mark bytes as written (all of them by default); do nothing if that is not watched."""
         if self.written is not None:
             self.written[offset : None if size is None else offset + size] = 1
 
@@ -136,7 +136,7 @@ class GlobalMemory:
     """The window of simulated global memory: allocate, free, read, write, look up.
 
     ``limit`` is the number of bytes that may be live at once. ``watched``: buffers remember which bytes were written.
-    ``window``: memory that a program sees too, and where it is; without one it begins at `WINDOW_BASE`.
+    ``window``: the memory shared with a program, and its address; without one, the window begins at `WINDOW_BASE`.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class GlobalMemory:
         self._table: NDArray[np.void] = guarded(PAGE_COUNT * PAGE_ENTRY.itemsize, sparse=True).view(PAGE_ENTRY)
         self._table_bytes = self._table.view(np.uint8).data
         self._first_pages: NDArray[np.int32] = guarded(PAGE_COUNT * 4, sparse=True).view(np.int32)
-        """For each page the first one of the allocation that has it; 0: it is free. Page 0 is always free."""
+        """For each page, the first page of its allocation; 0 if it is free. Page 0 is always free."""
         self._first_page = self._first_pages.data
         self._live: dict[int, Allocation] = {}
         """By first page."""
@@ -160,10 +160,10 @@ class GlobalMemory:
         self._freed: deque[_Freed] = deque()
         self._code_listeners: list[Callable[[int, int], None]] = []
         self.before_write: Callable[[int, bytes], None] | None = None
-        """Called before the host writes: address and bytes. What it raises prevents the write."""
+        """Called with address and bytes before the host writes. An exception prevents the write."""
 
     def on_code_write(self, listener: Callable[[int, int], None]) -> None:
-        """Have ``listener(low, high)`` called after the host has written to executable memory."""
+        """Call ``listener(low, high)`` after the host has written to executable memory."""
         self._code_listeners.append(listener)
 
     @property
@@ -194,10 +194,10 @@ class GlobalMemory:
     ) -> Allocation:
         """Make ``size`` zero bytes accessible and return the allocation.
 
-        A size of 0 gives an allocation without accessible bytes but with an address of its own. ``align`` is
-        a power of two up to `MAX_ALIGN` (every allocation starts on a page). ``purpose`` (argument 2 of a
-        kernel) lets a buffer have the addresses of the freed one that served the same. ``address`` is that of the page
-        where the allocation is to begin. Raises AllocationError, also if that is in use.
+        A size of 0 gives an allocation without accessible bytes but with an address of its own. ``align`` is a power of
+        two up to `MAX_ALIGN` (every allocation starts on a page). ``purpose`` (argument 2 of a kernel) lets a buffer
+        reuse the addresses of a freed one with the same purpose. ``address``, if given, is the page where the
+        allocation must begin. Raises AllocationError, also if that page is in use.
         """
         if size < 0:
             raise AllocationError(size, name, "a size cannot be negative")
@@ -228,21 +228,22 @@ class GlobalMemory:
     def _storage(
         self, address: int, size: int, kind: AllocationKind
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8] | None, int]:
-        """Memory of the host for an allocation, what tells whether its bytes were written, and how far from them that
-        is. Raises MemoryError."""
+        """Host memory for an allocation, its shadow (which bytes were written), and the distance from the bytes to the
+        shadow. Raises MemoryError."""
         shadow = -(-size // ALIGN) * ALIGN if self.watched and kind is AllocationKind.BUFFER else 0
-        if self.window is not None and kind is not AllocationKind.SCRATCH:  # no program looks at a wave's own memory
+        # no program accesses a wave's own memory by another way
+        if self.window is not None and kind is not AllocationKind.SCRATCH:
             data = self.window.open(address, size)
             if not shadow:
                 return data, None, 0
             written = guarded(size)
             return data, written, int(written.ctypes.data) - int(data.ctypes.data)
-        # The bytes lie last before a guard page, their shadow in front of them.
+        # The bytes end right before a guard page; their shadow lies in front of them.
         owner = guarded(shadow + size)
         return owner[shadow:], owner[:size] if shadow else None, -shadow
 
     def _map(self, page: int, pages: int, allocation: Allocation, distance: int) -> None:
-        """Make an allocation live. ``distance``: from its bytes to what tells whether they were written."""
+        """Make an allocation live. ``distance``: from its bytes to its shadow."""
         host, size = allocation.host_address, allocation.size
         flags = int(allocation.protection)
         if allocation.kind is AllocationKind.SCRATCH:
@@ -251,7 +252,7 @@ class GlobalMemory:
         self._live[page] = allocation
         if allocation.kind is not AllocationKind.RANGE:
             self.live_bytes += size
-        if pages == 1:  # most are so small, and there may be many
+        if pages == 1:  # most allocations are this small, and there may be many
             _ENTRY.pack_into(self._table_bytes, page * PAGE_ENTRY_SIZE, host, 0, size, flags)
             self._first_page[page] = page
             return
@@ -264,8 +265,8 @@ class GlobalMemory:
         self._first_pages[page : page + pages] = page
 
     def protect(self, allocation: Allocation, protection: PageFlags) -> None:
-        """From now on the program may access an allocation so; without READ and WRITE every access faults. Raises
-        AllocationError if it is not live."""
+        """Set the accesses to an allocation that the program is allowed; without READ and WRITE every access faults.
+        Raises AllocationError if it is not live."""
         page, pages = self._pages_of(allocation)
         entries = self._table["flags"][page : page + pages]
         bits = np.uint64(PageFlags.READ | PageFlags.WRITE | PageFlags.EXECUTE)
@@ -273,9 +274,9 @@ class GlobalMemory:
         allocation.protection = protection
 
     def expose(self, allocation: Allocation, parts: Sequence[tuple[int, int, PageFlags]]) -> None:
-        """From now on only parts of an allocation may be accessed: begin and end of each, bytes from its first one, in
-        order and apart, and how. Parts of one page of the page table can be used as one, with what lies between. Raises
-        AllocationError if it is not live."""
+        """Restrict access to parts of an allocation: begin and end of each part, in bytes from the allocation's start,
+        ascending and disjoint, and the accesses allowed. Parts in one page of the page table may be merged, including
+        the bytes between them. Raises AllocationError if it is not live."""
         page, pages = self._pages_of(allocation)
         self.protect(allocation, PageFlags(0))
         entries = self._table[page : page + pages]
@@ -298,8 +299,8 @@ class GlobalMemory:
                 entries["flags"][at] |= np.uint64(protection)
 
     def free(self, allocation: Allocation) -> None:
-        """Unmap an allocation; its addresses may be given out again, a buffer's not at once. Raises
-        AllocationError if it is not live.
+        """Unmap an allocation; its addresses may be reused, those of a buffer only later. Raises AllocationError if it
+        is not live.
         """
         page, pages = self._unmap(allocation)
         if self.window is not None and allocation.kind is not AllocationKind.SCRATCH:
@@ -310,12 +311,12 @@ class GlobalMemory:
         self._quarantine(allocation)
 
     def hide(self, allocation: Allocation) -> None:
-        """As `free` of a buffer, but it can come back with what it holds (`show`)."""
+        """Free a buffer as `free` does, but keep its contents so that `show` can bring it back."""
         self._unmap(allocation)
         self._quarantine(allocation)
 
     def show(self, allocation: Allocation) -> None:
-        """Make a buffer accessible again that was hidden. Raises AllocationError."""
+        """Make a hidden buffer accessible again. Raises AllocationError."""
         size = allocation.size
         if self.live_bytes + size > self.limit:
             raise AllocationError(size, allocation.name, "it exceeds the simulated device's memory")
@@ -348,7 +349,7 @@ class GlobalMemory:
         return page, max(1, -(-allocation.size // PAGE_SIZE))
 
     def _give(self, freed: _Freed) -> None:
-        """Let the pages of a freed buffer be used again."""
+        """Make the pages of a freed buffer available again."""
         page = (freed.address - self.base) >> PAGE_SHIFT
         self._gaps.give(page, max(1, -(-freed.size // PAGE_SIZE)) + 1)
 
@@ -407,7 +408,7 @@ class GlobalMemory:
         """Store ``data`` at ``address``, all in one allocation. Raises MemoryAccessError and then changes
         nothing.
 
-        The host may write whatever is mapped: protections bind the simulated program only.
+        The host may write to anything that is mapped: protections apply to the simulated program only.
         """
         source = np.frombuffer(data, np.uint8)
         view = self.view(address, source.size, "write")
@@ -417,8 +418,8 @@ class GlobalMemory:
         self.note_written(address, source.size)
 
     def note_written(self, address: int, size: int) -> None:
-        """The host has written to memory by other ways than `write`, as a program does that shares it: the bytes count
-        as written, and code is read anew. What is in no allocation is of no account."""
+        """Note that the host has written to memory by other means than `write`, as a program does that shares it: the
+        bytes count as written, and code is decoded again. Bytes outside allocations are ignored."""
         end = address + size
         while address < end:
             allocation = self.find(address)
@@ -453,7 +454,8 @@ class GlobalMemory:
         return None
 
     def _take_at(self, address: int, pages: int, size: int, name: str) -> int:
-        """The page of an address from which on that many are free, and one behind them. Raises AllocationError."""
+        """The pages from an address on, if that many are free: the first page and the page after the last. Raises
+        AllocationError."""
         for freed in [freed for freed in self._freed if freed.address == address]:
             self._freed.remove(freed)
             self._give(freed)
@@ -463,7 +465,7 @@ class GlobalMemory:
         return page
 
     def _find_pages(self, pages: int, align: int, size: int, name: str) -> int:
-        """First page of the lowest gap; an unmapped page goes with them, so that there is one on either side."""
+        """First page of the lowest gap that fits, with an unmapped page on either side."""
         page = self._gaps.take(pages + 1, align)
         if page is None and self._freed:
             while self._freed:
@@ -475,7 +477,7 @@ class GlobalMemory:
 
 
 class _Freed(Struct, frozen=True):
-    """A buffer that was freed: what it was called while it lived."""
+    """A freed buffer: its name while it was live."""
 
     address: int
     size: int

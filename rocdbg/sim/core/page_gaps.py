@@ -1,4 +1,4 @@
-"""Free runs of pages in a window of addresses: who wants some gets the lowest that fit."""
+"""Free runs of pages in a window of addresses: an allocation gets the lowest that fits."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 _EXACT: Final = 64
 """Runs shorter than this have a bin for each length."""
 _PARTS: Final = 8
-"""Longer ones have so many bins between one power of two and the next."""
+"""Longer runs have this many bins between one power of two and the next."""
 _SPARE: Final = 64
-"""Stale entries that a bin may hold beside as many as there are runs."""
+"""Stale entries that a bin may hold in addition to one per run."""
 
 
 def _bin(length: int) -> int:
@@ -24,8 +24,8 @@ def _bin(length: int) -> int:
 class PageGaps:
     """Which of the pages [first, end) are free.
 
-    A bin holds the starts of runs of about one length as a heap. Entries of runs that are no more are left there until
-    they come to its top.
+    A bin is a heap of the starts of runs of about one length. Entries of runs that no longer exist stay until they
+    reach the top.
     """
 
     def __init__(self, first: int, end: int) -> None:
@@ -37,7 +37,8 @@ class PageGaps:
             self._add(first, end - first)
 
     def take(self, count: int, align: int = 1) -> int | None:
-        """The first page of the lowest ``count`` free ones in a row, a multiple of ``align``; None: there are none."""
+        """Take the lowest ``count`` free pages in a row, aligned to ``align`` pages, and return the first; None if
+        there are none."""
         best: int | None = None
         number = _bin(count)
         filled = self._filled >> number
@@ -59,7 +60,7 @@ class PageGaps:
         return page
 
     def take_at(self, page: int, count: int) -> bool:
-        """Take ``count`` pages from ``page`` on, if all are free. Takes longer the more runs there are."""
+        """Take ``count`` pages from ``page`` on, if all are free. The time grows with the number of runs."""
         start = max((start for start in self._lengths if start <= page), default=None)
         if start is None or start + self._lengths[start] < page + count:
             return False
@@ -71,7 +72,7 @@ class PageGaps:
         return True
 
     def give(self, page: int, count: int) -> None:
-        """Pages that were taken are free again."""
+        """Free pages that were taken."""
         end = page + count
         before = self._by_end.get(page)
         if before is not None:
@@ -100,7 +101,7 @@ class PageGaps:
         return length is not None and _bin(length) == number
 
     def _lowest(self, number: int, count: int, align: int) -> int | None:
-        """Start of the lowest run of a bin in which the pages fit."""
+        """Start of the lowest run of a bin that has room for the pages."""
         heap = self._bins[number]
         while heap and not self._is_in(number, heap[0]):
             heapq.heappop(heap)

@@ -1,8 +1,8 @@
 """The reference builder: interprets the primitives on Python integers, one lane after the other.
 
-It exists for tests: slow, obvious, and independent of LLVM and of the host's arithmetic. A uniform value is
-an int (the bits), a varying one a list with an int per lane. Floats are computed as fractions and rounded
-once. The NaN that an operation makes is the quiet NaN without payload.
+It exists for tests: slow, obvious, and independent of LLVM and of the host's arithmetic. A uniform value is an int (the
+bits), a varying one a list with one int per lane. Floats are computed as fractions and rounded once. An operation that
+produces a NaN gives the quiet NaN without payload.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def encode_float(value: Number, type: Type, mode: int = 0) -> int:
     steps = (
         round(magnitude / quantum) if not mode else (math.ceil if away else math.floor)(magnitude / quantum)
     )
-    # A carry out of the significand goes into the exponent by itself; a subnormal has exponent field 0.
+    # A carry out of the significand increments the exponent by itself; a subnormal has exponent field 0.
     encoded = ((exponent + bias - 1) << fraction_bits) + steps
     largest = top << fraction_bits
     return sign << width - 1 | min(encoded, largest if away or not mode else largest - 1)
@@ -124,7 +124,7 @@ def _square_root(a: Number, type: Type) -> Number:
         return a
     if a < 0:
         return math.nan
-    # Enough bits that rounding this down-rounded root, made odd if inexact, rounds right.
+    # Compute enough bits that rounding this down-rounded root, made odd if inexact, gives the right result.
     shift = 2 * (type.bits + 600)
     scaled = Fraction(a) * 2**shift
     root = math.isqrt(scaled.numerator // scaled.denominator)
@@ -223,7 +223,8 @@ def _sign_of_zero(op: Op, numbers: Sequence[Number]) -> Number:
 
 
 def compute(op: Op, type: Type, args: Sequence[tuple[Type, int]], mode: int = 0) -> int:
-    """One primitive on bits: the operands' types and bits, the result type, the rounding; returns the result's bits."""
+    """Compute one primitive on bits, given the operands' types and bits, the result type and the rounding; return the
+    result's bits."""
     first = args[0][0]
     values = [bits for _, bits in args]
     if op in _INTEGER:
@@ -257,7 +258,7 @@ class Interrupted(Exception):
 
 
 class ReferenceBuilder(Builder):
-    """Executes semantics at once on a wave's state block.
+    """Executes semantics immediately on a wave's state block.
 
     ``block`` is the memory of the wave. After an instruction ``status`` says how it ended and ``next_pc`` where.
     """
@@ -331,10 +332,10 @@ class ReferenceBuilder(Builder):
     # -- lane code --------------------
 
     def lanes(self) -> None:
-        """Nothing to enter: lanes are computed as they come."""
+        """Do nothing: lanes are computed one by one anyway."""
 
     def scalar(self) -> None:
-        """Nothing to leave."""
+        """Do nothing, as `lanes`."""
 
     def lane_id(self) -> Value:
         return self._each(I32, lambda lane: lane)

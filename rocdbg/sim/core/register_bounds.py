@@ -1,11 +1,13 @@
-"""How many registers a wave has, and instructions that name more.
+"""The number of registers that a wave has, and the instructions that name more.
 
-The documents let such an instruction read other registers or do nothing, depending on the generation; here it is an
-illegal instruction, which says what is wrong. A block is checked as a whole when it is entered (`Status.REGISTERS`); if
-it names too much its instructions are executed one by one until the first that does.
+The manuals allow such an instruction to read other registers or do nothing, depending on the generation; here it is an
+illegal instruction, with a message that says what is wrong. A block is checked as a whole when it is entered
+(`Status.REGISTERS`); if it names too many registers, its instructions are executed one by one up to the first that
+does.
 
-Bounds and needs are packed: 16 bits each for VGPRs, AGPRs and SGPRs. A wave's bounds hold 0x7FFF less its registers, so
-that the sum with a block's needs has the top bit of a field set where these are too many, and that 0 means no bounds.
+Bounds and needs are packed: 16 bits each for VGPRs, AGPRs and SGPRs. A wave's bounds hold 0x7FFF minus its registers,
+so the sum with a block's needs has the top bit of a field set if the block needs too many, and 0 means that there are
+no bounds.
 """
 
 from __future__ import annotations
@@ -21,10 +23,10 @@ _PREFIX = {OperandKind.VGPR: "v", OperandKind.AGPR: "a", OperandKind.SGPR: "s"}
 _NAMES = {OperandKind.VGPR: "VGPRs", OperandKind.AGPR: "AGPRs", OperandKind.SGPR: "SGPRs"}
 _MOST = 0x7FFF
 OVERFLOW = 0x8000_8000_8000
-"""Bits of the sum of bounds and needs that say: too many."""
+"""Bits of the sum of bounds and needs that are set if there are too many."""
 
 MOST_GRANULE = max(target.vgpr_allocation(size) for target in TARGETS.values() for size in target.wave_sizes)
-"""VGPRs are allocated in multiples of at most so many."""
+"""VGPRs are allocated in multiples of at most this number."""
 _FEWEST = 4
 """No wave has fewer VGPRs."""
 _FEWEST_SCALARS = 16
@@ -32,9 +34,9 @@ _FEWEST_SCALARS = 16
 
 
 def bounds(target: Target, wave_size: int, vgprs: int, agprs: int, sgprs: int) -> int:
-    """The packed bounds of a wave whose kernel asked for so many registers.
+    """The packed bounds of a wave whose kernel asked for this many registers.
 
-    Allocation rounds up, but no wave has more VGPRs than instructions can name: that is what its state has room for.
+    Allocation rounds up, but no wave has more VGPRs than instructions can name, which is what its state has room for.
     From GFX10 on every wave has all SGPRs.
     """
     granule = target.vgpr_allocation(wave_size)
@@ -55,21 +57,20 @@ def needs(instructions: Iterable[Instruction]) -> int:
 
 
 def pack(vgprs: int, agprs: int, sgprs: int = 0) -> int:
-    """Packed needs; 0 if every wave has so many registers."""
+    """Packed needs; 0 if every wave has this many registers."""
     if vgprs <= _FEWEST and not agprs and sgprs <= _FEWEST_SCALARS:
         return 0
     return vgprs | agprs << 16 | sgprs << 32
 
 
 def most(one: int, other: int) -> int:
-    """Packed needs that cover two others."""
+    """The field-wise maximum of two packed needs."""
     return sum(max(one >> shift & _MOST, other >> shift & _MOST) << shift for shift in _SHIFT.values())
 
 
 def exists(instruction: Instruction, target: Target) -> bool:
-    """Whether a target has all the vector registers that an instruction names, the last of each tuple too.
-
-    Encodings can name a tuple that begins with v255. There is no register after that.
+    """Whether a target has all the vector registers that an instruction names, including the last one of each tuple.
+    Encodings can name a tuple that begins with v255, after which there is no register.
     """
     files = {OperandKind.VGPR: target.vgpr_file, OperandKind.AGPR: VGPR_COUNT if target.has_agprs else 0}
     return all(
@@ -80,7 +81,7 @@ def exists(instruction: Instruction, target: Target) -> bool:
 
 
 def excess(instruction: Instruction, bounds: int) -> str | None:
-    """``v40 is past the wave's 32 VGPRs``: what is wrong with an instruction under a wave's bounds, if anything."""
+    """What is wrong with an instruction under a wave's bounds, if anything: ``v40 is past the wave's 32 VGPRs``."""
     for operand in instruction.operands:
         if operand.kind not in _SHIFT:
             continue

@@ -1,4 +1,4 @@
-"""Scratch: how much a wave gets, and the buffer descriptor the runtime hands to kernels that use one."""
+"""Scratch: the amount per wave, and the buffer descriptor that the runtime passes to kernels that use one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ WAVE_GRANULE = 1024
 """A wave's scratch area is a multiple of this many bytes."""
 
 DYNAMIC_STACK_SIZE = 16 << 10
-"""Bytes per lane added where a kernel's stack size is not known at compile time (recursion, calls by
-pointer).
-"""
+"""Bytes per lane added if a kernel's stack size is not known at compile time (recursion, calls by pointer)."""
 
 _SELECT_XYZW = 4 | 5 << 3 | 6 << 6 | 7 << 9
 _NUM_FORMAT_UINT = 4
@@ -30,8 +28,8 @@ def area_size(lane_size: int, wave_size: int) -> int:
 def buffer_descriptor(target: Target, wave_size: int, address: int, size: int) -> tuple[int, int, int, int]:
     """The V# of the private segment buffer over all scratch of a dispatch (``size`` bytes at ``address``).
 
-    As the ROCm runtime sets it: raw buffer, swizzled in dwords, the lane id added as the index, index stride
-    the wave size, so that offset ``o`` of lane ``l`` is the byte ``(o / 4) * 4 * wave_size + l * 4 + o % 4``.
+    Set as the ROCm runtime does: raw buffer, swizzled in dwords, the lane id added as the index, index stride the wave
+    size, so that offset ``o`` of lane ``l`` is the byte ``(o / 4) * 4 * wave_size + l * 4 + o % 4``.
     """
     word1 = (address >> 32) & 0xFFFF | _SWIZZLE_ENABLE
     index_stride = 3 if wave_size == 64 else 2  # 64 or 32 elements
@@ -42,8 +40,8 @@ def buffer_descriptor(target: Target, wave_size: int, address: int, size: int) -
         if target.generation is Generation.GFX10:
             word3 |= 1 << 24
     else:
-        # ELEMENT_SIZE 20:19 is 1, four bytes; the runtime sets it on gfx9 too, where that is the only size.
-        # DATA_FORMAT, bits 18:15, is stride[17:14] from gfx8 on where the lane id is added: left 0.
+        # ELEMENT_SIZE 20:19 is 1, four bytes; the runtime sets it on gfx9 too, where no other size exists. DATA_FORMAT,
+        # bits 18:15, is stride[17:14] from gfx8 on if the lane id is added: left 0.
         word3 |= _NUM_FORMAT_UINT << 12 | 1 << 19
         if target.generation < Generation.GFX8:
             word3 |= _DATA_FORMAT_32 << 15

@@ -1,12 +1,12 @@
-"""Simulated memory that another process sees too: a sparse file without a name, mapped here and there.
+"""Simulated memory that another process shares: an unnamed sparse file, parts of which are mapped.
 
-The file is as long as the window; what lies at a simulated address is in the file at its distance from the window's
-base. A program whose pointers are to be simulated addresses maps the file at that base. Pages take memory of the host
-from when they are first touched until they are freed.
+The file is as long as the window; a simulated address is in the file at its distance from the window's base. A program
+whose pointers must equal simulated addresses maps the file at that base. Pages occupy host memory from their first
+access until they are freed.
 
-Here, what no allocation holds cannot be touched, as long as the host has mappings for that (`MOST_GUARDS`): what slips
-through a check of generated code stops at once. Nothing else that rocdbg relies on is in the file: the other process
-may write to any of it at any time, but can make it no shorter or longer.
+In this process, addresses outside allocations are inaccessible as long as the host has mappings for that
+(`MOST_GUARDS`), so an access that slips through a check of generated code stops at once. The file contains nothing else
+that rocdbg relies on: the other process may write to any of it at any time, but cannot change its length.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from rocdbg.sim.core.guarded import protect
 from rocdbg.sim.core.layout import PAGE_SIZE, WINDOW_SIZE
 
 SHARED_BASE: Final = 0x4000_0000_0000
-"""The window's usual base: an address that processes have nothing at, with and without AddressSanitizer."""
+"""The window's usual base: an address range that processes do not use, with or without AddressSanitizer."""
 
 MOST_GUARDS: Final = 8192
-"""Allocations of a window at a time between which nothing can be touched: each takes mappings, beside those of
-`guarded.MOST_GUARDS`."""
+"""Allocations of a window at a time that have inaccessible gaps between them: each needs mappings, in addition to those
+of `guarded.MOST_GUARDS`."""
 
 _NOTHING: Final = 0  # PROT_NONE
 _BOTH: Final = mmap.PROT_READ | mmap.PROT_WRITE
 _FIXED: Final = 0x10  # MAP_FIXED
 _HOST_PAGE: Final = mmap.PAGESIZE
-# Not in the modules of every Python: linux/mman.h, linux/fcntl.h
+# Not in the modules of every Python version: linux/mman.h, linux/fcntl.h
 _NO_RESERVE: Final = 0x4000
 _ADD_SEALS: Final = 1033
 _SEAL_SEAL, _SEAL_SHRINK, _SEAL_GROW = 1, 2, 4
@@ -54,7 +54,7 @@ def _host_mmap() -> Callable[[int, int, int, int, int, int], int | None]:
 
 
 class SharedWindowError(Error):
-    """The host does not give what shared memory needs."""
+    """The host does not provide what shared memory needs."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"cannot share the GPU's memory with a program: {reason}")
@@ -92,13 +92,13 @@ class SharedWindow:
         protect(self.host, self.size, _NOTHING)
 
     def open(self, address: int, size: int) -> NDArray[np.uint8]:
-        """Let the bytes at an address, which are at the beginning of a page of the page table, be used: zeros,
-        uint8[size]. Raises MemoryError."""
+        """Make the bytes at an address, which begins a page of the page table, usable: zeros, uint8[size]. Raises
+        MemoryError."""
         offset = address - self.base
         length = -(-size // _HOST_PAGE) * _HOST_PAGE
         if size:
             guarded = self._guards < MOST_GUARDS
-            # One after the other they make one mapping where there are no guards between them.
+            # Allocated one after the other, they form one mapping if there are no guards between them.
             span = length if guarded else -(-size // PAGE_SIZE) * PAGE_SIZE + PAGE_SIZE
             if protect(self.host + offset, min(span, self.size - offset), _BOTH):
                 raise MemoryError("the host has no more mappings")
@@ -108,9 +108,8 @@ class SharedWindow:
         return self._bytes[offset : offset + size]
 
     def place(self, address: int, size: int, file: int, offset: int) -> None:
-        """Let whole pages of the host at an open address be those of a window's file, this one's or another's, at a
-        distance from its beginning. What they are of is to be given back before the address is closed: `restore`.
-        Raises MemoryError."""
+        """Map part of a window's file, this one's or another's, at whole host pages of an open address, from a given
+        distance in the file. Call `restore` for the address before it is closed. Raises MemoryError."""
         at = self.host + (address - self.base)
         length = -(-size // _HOST_PAGE) * _HOST_PAGE
         flags = mmap.MAP_SHARED | _NO_RESERVE | _FIXED
@@ -120,12 +119,11 @@ class SharedWindow:
             self._map.madvise(advice, address - self.base, length)
 
     def restore(self, address: int, size: int) -> None:
-        """Undo `place`: the window's own pages are there again, all zero where nothing was written. Raises
-        MemoryError."""
+        """Undo `place`: map the window's own pages again, zero where nothing was written. Raises MemoryError."""
         self.place(address, size, self.file, address - self.base)
 
     def close(self, address: int, size: int) -> None:
-        """The bytes have no owner any more: their memory goes back to the host, for every process."""
+        """Release the memory of bytes that no allocation owns any more to the host, for every process."""
         if not size:
             return
         offset = address - self.base

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class StopKind(enum.Enum):
-    """The reason of a stop."""
+    """The reason for a stop."""
 
     BREAKPOINT = "breakpoint"
     """A wave is about to execute an instruction at one of the stop PCs."""
@@ -26,23 +26,23 @@ class StopKind(enum.Enum):
     RANGE = "range"
     """The PC of the stepped wave has left the stepping range."""
     FAULT = "fault"
-    """An access the memory does not permit; the instruction had no effect and PC still names it."""
+    """A forbidden memory access; the instruction had no effect and PC still points at it."""
     TRAP = "trap"
-    """``s_trap N``. For the abort trap (N = 2) PC is at it; for others PC is after it and the wave can go on."""
+    """``s_trap N``. For the abort trap (N = 2) PC is at it; for others PC is after it and the wave can continue."""
     EXCEPTION = "arithmetic exception"
     """An arithmetic exception that MODE (GFX12: TRAP_CTRL) enables. The instruction was executed, PC is after it."""
     ILLEGAL = "illegal instruction"
     """The bytes at PC are not an instruction of this target."""
     UNSUPPORTED = "unsupported instruction"
-    """The instruction at PC is real, but the simulator has no semantics for it."""
+    """The instruction at PC is valid, but the simulator has no semantics for it."""
     HANG = "hang"
-    """No wave can go on, as the reason says: all wait at barriers that no wave completes. Or a wave halted itself: it
-    goes on when it is run again."""
+    """No wave can continue, for the given reason: all wait at barriers that no wave completes, or a wave halted itself
+    (it continues when run again)."""
     INTERNAL = "internal error"
-    """The simulator failed in the middle of the block at PC, as the reason says; what the wave has done of it is not
-    known. It cannot go on."""
+    """The simulator failed within the block at PC, for the given reason; how much of the block the wave executed is not
+    known. It cannot continue."""
     ABORT = "abort"
-    """A wave has asked the host for something that a runtime would end the program for, as the reason says."""
+    """A wave asked the host for something that makes a runtime end the program, as the reason says."""
     WATCH = "watch"
     """An instruction has changed watched memory. It was executed, PC is after it."""
     INTERRUPTED = "interrupted"
@@ -93,7 +93,7 @@ class Fault(Struct, frozen=True):
     where: str | None = None
     misaligned: bool = False
     forbidden: bool = False
-    """Whether the memory is there and does not permit the access."""
+    """Whether the memory exists but does not permit the access."""
 
     @property
     def lanes(self) -> tuple[int, ...]:
@@ -102,7 +102,7 @@ class Fault(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """``write of 4 bytes at 0x7f0000101000, 0 bytes past ...`` : one line for people."""
+        """One readable line: ``write of 4 bytes at 0x7f0000101000, 0 bytes past ...``."""
         prefix = "" if self.space is Space.GLOBAL else f"{self.space.value}#"
         kind = "misaligned " if self.misaligned else ""
         unit = "byte" if self.size == 1 else "bytes"
@@ -114,11 +114,11 @@ class Stop(Struct, frozen=True):
     """Why and where execution stopped. ``wave`` is None for stops of the whole dispatch (DONE, INTERRUPTED,
     BUDGET).
 
-    ``instruction`` is the text of the instruction for FAULT, TRAP, EXCEPTION, ILLEGAL and UNSUPPORTED. ``lanes``
-    are the lanes concerned: the faulting ones, those that raised an exception (none for a scalar instruction), or
-    the active ones for other kinds. ``causes`` are the arithmetic exceptions, ``instruction_pc`` is the address of
-    the instruction that raised them. ``reason`` says what is wrong with an instruction that is illegal only for this
-    wave (the registers it names), and what a hang is due to. ``report`` is about an internal error, for developers.
+    ``instruction`` is the text of the instruction for FAULT, TRAP, EXCEPTION, ILLEGAL and UNSUPPORTED. ``lanes`` are
+    the lanes concerned: the faulting ones, those that raised an exception (none for a scalar instruction), or the
+    active ones for other kinds. ``causes`` are the arithmetic exceptions, ``instruction_pc`` is the address of the
+    instruction that raised them. ``reason`` says why an instruction is illegal only for this wave (the registers it
+    names), or what caused a hang. ``report`` describes an internal error for developers.
     """
 
     kind: StopKind
@@ -132,30 +132,30 @@ class Stop(Struct, frozen=True):
     instruction_pc: int | None = None
     reason: str | None = None
     touched: frozenset[int] = frozenset()
-    """For WATCH: which of the watched bytes the access has reached, by index."""
+    """For WATCH: indices of the watched bytes that the access reached."""
     reads: bool = False
-    """For WATCH: whether the access was no mere store."""
+    """For WATCH: whether the access also reads, rather than only stores."""
     report: str = ""
 
     @property
     def is_exception(self) -> bool:
-        """Whether the wave cannot go on as intended: fault, abort trap, arithmetic exception, illegal or
-        unsupported, hang."""
+        """Whether the wave cannot continue normally: fault, abort trap, arithmetic exception, illegal or unsupported
+        instruction, hang."""
         return self.kind in _EXCEPTIONS or (self.kind is StopKind.TRAP and self.trap != DEBUG_TRAP)
 
     @property
     def is_aperture_violation(self) -> bool:
-        """Whether a fault is one of the address itself (LDS out of range, misaligned), not of the memory it names."""
+        """Whether the fault concerns the address itself (LDS out of range, misaligned), not the memory at it."""
         return self.fault is not None and (self.fault.misaligned or self.fault.space is Space.LOCAL)
 
     @property
     def cause_text(self) -> str:
-        """``division by zero, inexact result``: the arithmetic exceptions."""
+        """The arithmetic exceptions, such as ``division by zero, inexact result``."""
         return ", ".join(cause.description for cause in self.causes)
 
     @property
     def message(self) -> str:
-        """One line that says what happened, for people."""
+        """One line that says what happened."""
         at = f" at {self.pc:#x}" if self.pc is not None else ""
         code = f"`{self.instruction}`" if self.instruction else "the instruction"
         if self.kind is StopKind.FAULT and self.fault is not None:
@@ -187,7 +187,7 @@ _EXCEPTIONS = frozenset(
 
 
 def watch_stop(wave: Wave, change: Change, instruction: str | None) -> Stop:
-    """The stop of a wave that has changed or accessed what is watched, by an instruction."""
+    """The stop of a wave one of whose instructions has changed or accessed watched memory."""
     lanes = tuple(lane for lane in range(wave.wave_size) if change.lanes >> lane & 1)
     return Stop(
         StopKind.WATCH, wave, wave.pc, lanes, instruction=instruction, instruction_pc=change.pc,

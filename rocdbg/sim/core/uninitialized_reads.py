@@ -1,7 +1,7 @@
-"""Counts of reads of bytes that nothing has written: which instructions did it, and where first.
+"""Counts of reads of uninitialized bytes: which instructions did it, and where first.
 
-Memory that is watched (see `GlobalMemory`) has a byte of shadow per byte, 1 once it was written. Generated code fills
-the table here, whose layout it shares: a row of eight u64 per instruction, found by its pc.
+Watched memory (see `GlobalMemory`) has one shadow byte per byte, which is 1 once the byte was written. Generated code
+fills the table here: a row of eight u64 per instruction, found by its pc.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from rocdbg.sim.core.guarded import guarded
 
 CAPACITY: Final = 4096
-"""Rows; a power of two. What finds none free is counted as lost."""
+"""Rows; a power of two. Reads that find no free row are counted as lost."""
 ROW: Final = 8
-"""u64 per row: pc, reads, bytes, then of the first read wave, lane, address, size; one unused."""
+"""u64 per row: pc, reads, bytes, then wave, lane, address and size of the first read; one unused."""
 LOST: Final = CAPACITY * ROW
 """Index of the u64 after the rows: reads that found no row."""
 
@@ -25,9 +25,9 @@ LOST: Final = CAPACITY * ROW
 class UninitializedRead(Struct, frozen=True):
     """One instruction that read bytes never written.
 
-    ``reads`` counts accesses of single lanes that met at least one such byte, ``bytes`` the bytes. ``wave``, ``lane``
-    (None for scalar instructions) and ``address`` are those of the first: the simulated address of its first such byte;
-    ``size`` is what that access read in bytes.
+    ``reads`` counts single lanes' accesses to at least one such byte, ``bytes`` the bytes. ``wave``, ``lane`` (None for
+    scalar instructions) and ``address`` are those of the first: the simulated address of its first such byte; ``size``
+    is what that access read in bytes.
     """
 
     pc: int
@@ -47,7 +47,7 @@ class UninitializedReads:
 
     @property
     def address(self) -> int:
-        """Host address of the table, which stays for the object's life."""
+        """Host address of the table, constant for the object's life."""
         return int(self._table.ctypes.data)
 
     @property
@@ -57,7 +57,7 @@ class UninitializedReads:
 
     @property
     def rows(self) -> tuple[UninitializedRead, ...]:
-        """What was counted, by pc."""
+        """The counts, by pc."""
         rows = self._table[:LOST].reshape(CAPACITY, ROW)
         found = []
         for pc, reads, count, wave, lane, address, size, _ in rows[rows[:, 1] > 0].tolist():
@@ -68,11 +68,11 @@ class UninitializedReads:
 
     @property
     def lost(self) -> int:
-        """Reads that are in no row because more than `CAPACITY` instructions did such reads."""
+        """Reads that have no row because more than `CAPACITY` instructions did such reads."""
         return int(self._table[LOST])
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Reset all counts."""
         self._table[:] = 0
 
 

@@ -1,7 +1,7 @@
-"""Which of gfx125x's 1024 VGPRs an operand means: its field names one of 256, MODE has two further bits for it.
+"""Which of gfx125x's 1024 VGPRs an operand means: its field names one of 256, and MODE has two further bits for it.
 
-``s_set_vgpr_msb`` sets four such pairs of bits, which stand for the places that `_PLACES` lists by encoding. In the
-instruction's immediate place 0 is in bits 1:0; in MODE, from bit `layout.VGPR_MSB` on, place 3 comes first.
+``s_set_vgpr_msb`` sets four such pairs of bits, for the places that `_PLACES` lists by encoding. In the instruction's
+immediate, place 0 is in bits 1:0; in MODE, from bit `layout.VGPR_MSB` on, place 3 comes first.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _PLACES: dict[str, dict[str, int]] = {
     **dict.fromkeys(("FLAT", "GLOBAL", "SCRATCH"), _VECTOR_MEMORY),
     **dict.fromkeys(("MUBUF", "MTBUF"), _BUFFER),
 }
-"""Place by encoding and operand. The scales of matrix instructions always are among the first 256."""
+"""Place by encoding and operand. The scales of matrix instructions are always among the first 256."""
 
 
 def in_banks(instruction: Instruction, mode: int) -> Instruction:
-    """The instruction with the numbers its vector registers have under MODE's bits from `layout.VGPR_MSB` on."""
+    """The instruction with the numbers that its vector registers have under MODE's bits from `layout.VGPR_MSB` on."""
     places = _PLACES.get(instruction.encoding)
     if places is None or not mode:
         return instruction

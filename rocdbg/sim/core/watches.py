@@ -1,7 +1,7 @@
-"""Watched memory: words that native code looks at after each instruction that may have changed them.
+"""Watched memory: words that native code compares after each instruction that may have changed them.
 
-Blocks are translated to do so while anything is watched, and only then. What is watched are bytes of the host: those
-that stand for global memory, for a workgroup's LDS or a lane's private memory.
+Blocks are translated with these comparisons only while anything is watched. Watched bytes are host bytes: those of
+global memory, of a workgroup's LDS or of a lane's private memory.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from numpy.typing import NDArray
 from rocdbg.sim.core.guarded import guarded
 
 WORD, MASK, VALUE, FIRST_WAVE, LAST_WAVE = range(5)
-"""Words (u64) of a row: address of 8 aligned bytes on the host, which of their bits are watched, their value when it
-was last looked at, the first and the last wave by number whose instructions count. The number of rows is before them.
+"""Words (u64) of a row: host address of 8 aligned bytes, the mask of those that are watched, their value when last
+compared, and the first and last wave number whose instructions count. The number of rows precedes them.
 """
 ROW_WORDS: Final = 5
 TOUCH_WORDS: Final = 4
-"""Words of a row of bytes of which every access counts: their first, the one behind the last, two waves as above."""
+"""Words of a row of bytes of which every access counts: the first byte, the one after the last, and two waves as above.
+"""
 _EVERY_WAVE = (0, (1 << 64) - 1)
 
 
 class WatchedBytes(Struct, frozen=True):
-    """``size`` bytes at ``host``, which stay where they are; ``waves``: the first and the last that may change them.
+    """``size`` bytes at ``host``, which do not move; ``waves``: the first and last wave that may change them.
 
-    Others are not looked at: their instructions find memory of another workgroup there. With ``accesses`` every access
-    counts, not only one that changes something.
+    Other waves are not examined: for their instructions this memory belongs to another workgroup. With ``accesses``
+    every access counts, not only one that changes something.
     """
 
     host: int
@@ -40,12 +41,13 @@ class WatchedBytes(Struct, frozen=True):
 
 
 EVERY_ACCESS = WatchedBytes(0, (1 << 64) - 1, accesses=True)
-"""Watched, any access to memory ends a run with WATCH."""
+"""While this is watched, any access to memory ends a run with WATCH."""
 
 
 class Access(Struct, frozen=True):
     """Where an access of an instruction went: the mask of lanes, bytes of each, and by lane the host address of the
-    first and the distance of one dword from the next (0: the lane's went nowhere). Scalar ones are lane 0's."""
+    first byte and the distance from one dword to the next (0: the lane accessed nothing). Scalar accesses are lane 0's.
+    """
 
     lanes: int
     size: int
@@ -53,7 +55,7 @@ class Access(Struct, frozen=True):
     strides: tuple[int, ...]
 
     def spans(self, lane: int, first: int, size: int) -> list[tuple[int, int]]:
-        """Begin and end on the host of some of a lane's bytes."""
+        """Begin and end on the host of a range of a lane's bytes."""
         pointer, stride = self.pointers[lane], self.strides[lane]
         if not stride:
             return []
@@ -64,16 +66,16 @@ class Access(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """An instruction that has changed (or read) what is watched: its wave's lanes that did, and to which bytes.
+    """An instruction that changed (or read) watched bytes, the lanes of its wave that did, and the bytes.
 
-    ``touched`` are indices of the watched bytes that the instruction's last access has reached, as far as is known.
+    ``touched`` are indices of the watched bytes that the instruction's last access reached, as far as is known.
     """
 
     pc: int
     lanes: int
     touched: frozenset[int] = frozenset()
     reads: bool = False
-    """Whether it was no mere store."""
+    """Whether it also reads, rather than only stores."""
 
 
 class WatchTable:
@@ -95,7 +97,7 @@ class WatchTable:
         return int(self._touches.ctypes.data)
 
     def set(self, watched: Sequence[WatchedBytes]) -> None:
-        """Watch these bytes, as they are now."""
+        """Watch these bytes, from their current values on."""
         rows = [row for one in watched if one != EVERY_ACCESS for row in _rows(one)]
         if len(rows) * ROW_WORDS + 1 > self._table.size:
             self._table = guarded(8 * (1 + 2 * len(rows) * ROW_WORDS)).view(np.uint64)
@@ -112,9 +114,9 @@ class WatchTable:
     def reached(
         self, pointers: Sequence[int], strides: Sequence[int], lanes: int, size: int
     ) -> tuple[int, frozenset[int]]:
-        """The lanes of an access of ``size`` bytes that reach watched bytes, and which those are.
+        """The lanes of an access of ``size`` bytes that reach watched bytes, and the indices of these bytes.
 
-        ``strides`` are those between dwords. A size of 0 is one that is not known.
+        ``strides`` are the distances between dwords. A size of 0 means that it is not known.
         """
         found, touched = 0, set[int]()
         for lane in range(64):

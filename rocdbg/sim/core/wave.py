@@ -38,8 +38,8 @@ _FIRST_SGPR = layout.SGPRS // 4
 
 
 class Wave:
-    """One resident wave. All that it has lies in ``state`` (layout: `rocdbg.sim.core.layout`); this gives it names.
-    What the engine relies on lies in ``engine``, the bytes at `layout.ENGINE_OFFSET`.
+    """One resident wave: named access to ``state`` (layout: `rocdbg.sim.core.layout`), which holds all architectural
+    state, and to ``engine``, the engine's own words at `layout.ENGINE_OFFSET`.
 
     ``flags`` is the `WaveFlag` of the wave's slot, uint8[1]. ``address`` is the host address of the state block.
     """
@@ -102,11 +102,11 @@ class Wave:
 
     @property
     def ended(self) -> bool:
-        """Whether the wave has executed ``s_endpgm``. Its block may be another wave's then."""
+        """Whether the wave has executed ``s_endpgm``. Its block may already belong to another wave."""
         return not self.flags[0] & WaveFlag.RESIDENT
 
     def retire(self) -> None:
-        """The wave has ended: the slot is no longer its own."""
+        """Note that the wave has ended: it no longer owns its slot."""
         self.flags = np.zeros(1, np.uint8)
 
     # -- fields of the header, words of the engine ---------------------------------------------------------------
@@ -119,7 +119,7 @@ class Wave:
         return int(self._dwords[entry.offset // 4])
 
     def set_field(self, name: str, value: int) -> None:
-        """Set a field of `layout.HEADER`; ``value`` is cut to the field's size."""
+        """Set a field of `layout.HEADER`; ``value`` is truncated to the field's size."""
         entry = layout.HEADER[name]
         if entry.size == 8:
             self._qwords[entry.offset // 8] = value & (1 << 64) - 1
@@ -133,7 +133,7 @@ class Wave:
         return int(self._engine_qwords[at // 8] if entry.size == 8 else self._engine_dwords[at // 4])
 
     def set_word(self, name: str, value: int) -> None:
-        """Set a word of `layout.ENGINE`; ``value`` is cut to its size. For the engine alone."""
+        """Set a word of `layout.ENGINE`; ``value`` is truncated to its size. Only for the engine."""
         entry = layout.ENGINE[name]
         at = entry.offset - layout.ENGINE_OFFSET
         if entry.size == 8:
@@ -142,7 +142,7 @@ class Wave:
             self._engine_dwords[at // 4] = value & (1 << 32) - 1
 
     def take(self, name: str) -> int:
-        """A word of the engine that says why the wave stopped, which is 0 then."""
+        """Read and clear a word of the engine that says why the wave stopped."""
         value = self.word(name)
         self.set_word(name, 0)
         return value
@@ -186,7 +186,7 @@ class Wave:
 
     @property
     def status(self) -> int:
-        """The hardware register STATUS, with SCC, EXECZ and VCCZ as they stand."""
+        """The hardware register STATUS, with the current SCC, EXECZ and VCCZ."""
         mask = all_lanes(self.wave_size)
         zeros = (self.exec & mask == 0) << 9 | (self.vcc & mask == 0) << 10
         return self.field("status") & ~0x601 | self.scc | zeros
@@ -255,9 +255,7 @@ class Wave:
 
     @property
     def flat_scratch(self) -> int:
-        """FLAT_SCRATCH: the hardware's register where it is architected, else the SGPR pair of gfx9 and
-        gfx10.
-        """
+        """FLAT_SCRATCH: the hardware's register where it is architected, otherwise the SGPR pair of gfx9 and gfx10."""
         if self.target.flat_scratch_code >= 0 and self.target.scratch is not ScratchKind.ARCHITECTED:
             return self.sgpr64(self.target.flat_scratch_code)
         return self.field("flat_scratch")
@@ -276,7 +274,7 @@ class Wave:
         return int(self._dwords[_FIRST_SGPR + number])
 
     def set_sgpr(self, number: int, value: int) -> None:
-        """Write a scalar register by operand code; ``value`` is cut to 32 bits."""
+        """Write a scalar register by operand code; ``value`` is truncated to 32 bits."""
         self.sgprs[number] = value & 0xFFFF_FFFF
 
     def sgpr64(self, number: int) -> int:
@@ -290,7 +288,7 @@ class Wave:
 
     @property
     def exec(self) -> int:
-        """The EXEC mask; its upper half does not count in wave32."""
+        """The EXEC mask; its upper half is ignored in wave32."""
         return self._mask(layout.EXEC_LO)
 
     @exec.setter
@@ -341,7 +339,7 @@ class Wave:
         return self._dwords[start : start + self.wave_size]
 
     def clear_vectors(self) -> None:
-        """Set the vector registers the kernel was given to 0."""
+        """Clear the vector registers that the kernel was given."""
         width = self.wave_size * 4
         self.state[layout.VGPRS : layout.VGPRS + self.vgpr_count * width] = 0
         if self.agpr_count:
@@ -357,7 +355,7 @@ class Wave:
         return flat % width, flat // width % height, flat // (width * height)
 
     def exception_lanes(self, flags: int) -> tuple[int, ...]:
-        """The lanes in which the last instruction watched raised any of the arithmetic exceptions ``flags``."""
+        """The lanes in which the last watched instruction raised any of the arithmetic exceptions ``flags``."""
         mask = 0
         for cause in causes(flags):
             start = layout.sgpr_offset(layout.EXCEPTION_MASKS + 2 * cause)
@@ -385,7 +383,7 @@ def m0_code(target: Target) -> int:
 
 
 HEAD: Final = Head(layout.ENGINE_SIZE, -layout.ENGINE_OFFSET)
-"""Where the engine's words of a wave lie, for `guarded.headed_rows`."""
+"""Where a wave's engine words lie, for `guarded.headed_rows`."""
 
 
 def state_block(target: Target, wave_size: int) -> StateBlock:

@@ -1,7 +1,7 @@
-"""Read-modify-write operations, one row each: what becomes of the old value and the operand.
+"""Read-modify-write operations, one row each: how the old value and the operand are combined.
 
-Float operations round to nearest. Subnormals are flushed as the caller says (`Flush`): which generation flushes them
-where is in `rocdbg.sim.semantics.memory_common`.
+Float operations round to nearest. Subnormals are flushed as the caller says (`Flush`);
+`rocdbg.sim.semantics.memory_common` knows which generation flushes them where.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Compute = Callable[[Value, Value], Value]
 
 
 class Flush(Struct, frozen=True):
-    """Whether subnormal inputs and results of a float operation become zeros, I1."""
+    """Whether subnormal inputs, and results, of a float operation become zeros, I1."""
 
     inputs: Value
     results: Value
@@ -28,7 +28,8 @@ Operation = Callable[[Value, Value, "Value | None", Flush], Value]
 
 
 class Atomic(Struct, frozen=True):
-    """``name`` is the helper's; ``type`` the memory's width as an integer; operands 2 is compare-and-swap."""
+    """An atomic. ``name`` is the routine's; ``type`` is an integer of the memory's width; 2 operands mean
+    compare-and-swap."""
 
     name: str
     type: Type
@@ -45,21 +46,22 @@ _BFLOAT_MANTISSA = 7
 
 
 def _flushed(bits: Value, mantissa: int, when: Value) -> Value:
-    """The bits of a float, subnormals replaced by the zero of their sign if ``when``."""
+    """The bits of a float; if ``when`` holds, subnormals become the zero of their sign."""
     width = bits.type.bits
     exponent = (1 << width - 1 - mantissa) - 1 << mantissa
     return (when & (bits & exponent).eq(0)).select(bits & 1 << width - 1, bits)
 
 
 def _minimum(type: Type, largest: bool) -> FloatCompute:
-    """IEEE minimumNumber / maximumNumber: a number wins over NaN, -0 is less than +0. Flushed for the comparison."""
+    """IEEE minimumNumber / maximumNumber: a number is preferred to NaN, -0 is less than +0. Flushed for the comparison
+    only."""
 
     def compute(old: Value, data: Value, flush: Flush) -> Value:
         flushed = [_flushed(x, _MANTISSA[type], flush.inputs) for x in (old, data)]
         a, b = (x.bitcast(type) for x in flushed)
         less = a.flt(b)
         tie = a.eq(b)
-        # Zeros (and what was flushed to zeros): the sign decides.
+        # Zeros (including flushed numbers): the sign decides.
         equal = (old if largest else data).slt(0).select(data, old)
         pick = less.select(data, old) if largest else less.select(old, data)
         pick = tie.select(equal, pick)
@@ -93,7 +95,7 @@ def _bfloat_add(a: Value, b: Value) -> Value:
 
 
 def _conditional_exchange(old: Value, data: Value) -> Value:
-    """Each dword whose data has bit 31 set takes the other bits of it."""
+    """In each dword whose data has bit 31 set, exchange the other bits."""
 
     def dword(old: Value, data: Value) -> Value:
         return data.slt(0).select(data & 0x7FFFFFFF, old)
@@ -154,7 +156,7 @@ def _table() -> list[Atomic]:
         bits, real = type.bits, FLOAT[type.bits]
         rows += [_simple(f"{name}_{bits}", type, compute) for name, compute in _INTEGER.items()]
         rows += [
-            # VMEM: data 0 is the new value, data 1 what is compared with. DS: the other way round; see memory_ds.
+            # VMEM: data 0 is the new value, data 1 the value to compare with. DS: the other way round; see memory_ds.
             Atomic(f"cmpswap_{bits}", type, 2, _two(lambda old, new, cmp: old.eq(cmp).select(new, old))),
             Atomic(f"mskor_{bits}", type, 2, _two(lambda old, mask, data: old & ~mask | data)),
             Atomic(f"fcmpswap_{bits}", type, 2, _float_swap(real)),
@@ -163,7 +165,7 @@ def _table() -> list[Atomic]:
             _float(f"fmax_{bits}", type, _minimum(real, True)),
         ]
     rows += [
-        # Data 0 is the limit, data 1 what is added below it.
+        # Data 0 is the limit, data 1 is added if the sum stays below it.
         Atomic(
             "wrap_32", I32, 2, _two(lambda old, limit, step: old.uge(limit).select(old - limit, old + step))
         ),

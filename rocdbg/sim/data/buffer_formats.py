@@ -1,7 +1,7 @@
 """Data formats of buffers: how many bits each channel has, and what they mean.
 
-GFX9 names a format by two fields (DFMT and NFMT), GFX10 and later by one number; GFX11 left out formats and
-counts anew. The names are LLVM's (``llvm-mc`` prints them), which list the channels from the high bits down, while
+GFX9 names a format by two fields (DFMT and NFMT), GFX10 and later by one number; GFX11 has fewer formats and new
+numbers. The names are LLVM's (as ``llvm-mc`` prints them), which list the channels from the high bits down, while
 `BufferFormat.widths` begins with channel X in the low bits.
 """
 
@@ -15,7 +15,7 @@ from rocdbg.arch.targets import Generation
 
 
 class NumberFormat(IntEnum):
-    """What the bits of a channel are; the values are those of GFX9's NFMT field."""
+    """The meaning of a channel's bits; the values are those of GFX9's NFMT field."""
 
     UNORM = 0
     SNORM = 1
@@ -25,13 +25,13 @@ class NumberFormat(IntEnum):
     SINT = 5
     FLOAT = 7
     SRGB = 9
-    """Of images only."""
+    """For images only."""
     SHARED = 15
-    """Of images only: three mantissas of nine bits over one exponent of five. The value is ours."""
+    """For images only: three mantissas of nine bits and a shared exponent of five bits. The value is rocdbg's own."""
 
     @property
     def is_integer(self) -> bool:
-        """Whether registers hold integers (else f32, or f16 with d16 instructions)."""
+        """Whether registers hold integers (otherwise f32, or f16 with d16 instructions)."""
         return self in (NumberFormat.UINT, NumberFormat.SINT)
 
 
@@ -85,7 +85,8 @@ def _is_float_width(width: int) -> bool:
 
 
 def _gfx9() -> dict[int, BufferFormat]:
-    """By DFMT | NFMT << 4, as MTBUF encodes them. Floats of 2 or 8 bits do not exist, nor does number format 6."""
+    """Formats by DFMT | NFMT << 4, as MTBUF encodes them. Floats of 2 or 8 bits do not exist, nor does number format 6.
+    """
     found: dict[int, BufferFormat] = {}
     for number in (each for each in NumberFormat if each <= NumberFormat.FLOAT):  # the field has three bits
         for code, data in enumerate(_DATA_FORMATS):
@@ -108,8 +109,8 @@ GFX11_FORMATS = _unified(_GFX11_ORDER)
 
 
 def formats_of(generation: Generation) -> dict[int, BufferFormat]:
-    """The formats of a generation by their code: DFMT | NFMT << 4 on GFX9, FORMAT from GFX10 on. Codes that are not
-    in it are invalid: what is bound to such a resource reads as 0 and takes no stores."""
+    """The formats of a generation by their code: DFMT | NFMT << 4 on GFX9, FORMAT from GFX10 on. Other codes are
+    invalid: a resource with such a code reads 0 and ignores stores."""
     if generation < Generation.GFX10:
         return GFX9_FORMATS
     return GFX10_FORMATS if generation is Generation.GFX10 else GFX11_FORMATS

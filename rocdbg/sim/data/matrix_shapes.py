@@ -1,4 +1,4 @@
-"""The matrix instructions of CDNA: shapes, element types, and where elements lie in the registers.
+"""The matrix instructions of CDNA: shapes, element types, and the layout of elements in registers.
 
 Layout (AMD's matrix instruction calculator). With M rows (or columns) and B blocks, 64 / (M * B) groups of lanes hold
 successive parts of K; a lane holds ``kpl`` = M * K * B / 64 consecutive elements. Element (i, k) of block b is in lane
@@ -6,8 +6,8 @@ successive parts of K; a lane holds ``kpl`` = M * K * B / 64 consecutive element
 fill the lanes of a register (of all blocks in it), then the next four registers.
 
 Sparse instructions (SMFMAC): A has half of the elements, in this layout, and an index of two bits for each, in A's
-lane, says which of four elements of B it is multiplied with. Pairs of A's elements and fours of B's are in the same
-order, but for gfx950's instructions of doubled depth (`Shape.four_of`; found with single ones on hardware).
+lane, says with which of four elements of B it is multiplied. Pairs of A's elements and groups of four of B's are in the
+same order, except in gfx950's instructions of doubled depth (`Shape.four_of`; determined on hardware with single ones).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Model(Enum):
     TRUNCATED = auto()
     """CDNA3, f16, bf16 and xf32: eight (xf32: four) products truncated to a common exponent and added as integers."""
     TRUNCATED_HALVES = auto()
-    """CDNA3, fp8 and bf8: the same with sixteen products, even and odd ones added apart."""
+    """CDNA3, fp8 and bf8: the same with sixteen products; even and odd ones are added separately."""
 
 
 BITS = {"f64": 64, "f32": 32, "xf32": 32, "f16": 16, "bf16": 16, "i8": 8, "fp8": 8, "bf8": 8}
@@ -52,9 +52,9 @@ class Shape(Struct, frozen=True):
     sparse: bool
     model: Model
     doubled: bool = False
-    """One of gfx950's sparse instructions of doubled depth."""
+    """Whether it is one of gfx950's sparse instructions of doubled depth."""
     variant: str = ""
-    """What sets it apart from the instruction of this name on other targets: "cdna1", "ocp" or nothing."""
+    """Distinguishes it from the instruction of this name on other targets: "cdna1", "ocp" or empty."""
 
     @property
     def helper(self) -> str:
@@ -63,12 +63,12 @@ class Shape(Struct, frozen=True):
 
     @property
     def kinds(self) -> tuple[str, str]:
-        """Of A and B, for `matrix_sums`: 8-bit floats are FNUZ or OCP."""
+        """The types of A and B for `matrix_sums`: 8-bit floats are FNUZ or OCP."""
         tail = "_ocp" if self.variant == "ocp" else ""
         return f"{self.a}{tail}", f"{self.b}{tail}"
 
     def on(self, target: str) -> Shape:
-        """The instruction as this target does it."""
+        """The instruction as this target executes it."""
         if self.model is Model.FLUSHING and target == "gfx908":
             return replace(self, model=Model.EXACT, variant="cdna1")
         if self.model is Model.TRUNCATED_HALVES and target == "gfx950":
@@ -76,7 +76,8 @@ class Shape(Struct, frozen=True):
         return self
 
     def four_of(self, group: int, pair: int) -> tuple[int, int]:
-        """Sparse: of a group of lanes' pair of elements of A, which group has the four of B, and the first one."""
+        """For a sparse instruction: given a group of lanes' pair of elements of A, the group that has the four elements
+        of B, and the first of these."""
         if not self.doubled:
             four = (group * self.a_per_lane // 2 + pair) * 4
             return divmod(four, self.b_per_lane)
@@ -88,7 +89,7 @@ class Shape(Struct, frozen=True):
 
     @property
     def group(self) -> int:
-        """Products added at once."""
+        """The number of products that are added at once."""
         return {Model.TRUNCATED: 4 if self.a == "xf32" else 8, Model.TRUNCATED_HALVES: 16}.get(self.model, 1)
 
     @property
@@ -125,7 +126,7 @@ def _parse(name: str) -> Shape:
     cdna3 = re.search(rf"\db?_{a}", name) is not None
     if cdna3:
         blocks = int(blocks_text or 1)
-    else:  # blocks are not in the name: they are what fills the lanes
+    else:  # blocks are not in the name: they follow from the number of lanes
         blocks = 64 * (4 if tail == "_1k" else _OLD_PER_LANE[a]) // (m * k)
     b = tail[1:] if tail in ("_bf8", "_fp8") else a
     if d == "i32":
@@ -186,23 +187,23 @@ SHAPES = {
 """By mnemonic."""
 
 GFX950 = frozenset(_GFX950_NAMES)
-"""Those that only gfx950 has."""
+"""Instructions that only gfx950 has."""
 
 BY_HELPER = {
     shape.helper: shape for old in SHAPES.values() for shape in (old, old.on("gfx908"), old.on("gfx950"))
 }
 
 SCALED = {"matrix_mfma_f8f6f4_16": 16, "matrix_mfma_f8f6f4_32": 32}
-"""Routines of v_mfma_f32_16x16x128_f8f6f4 and v_mfma_f32_32x32x64_f8f6f4 and their scaled forms: rows."""
+"""Rows by routine, for v_mfma_f32_16x16x128_f8f6f4, v_mfma_f32_32x32x64_f8f6f4 and their scaled forms."""
 
 
 class ScaleKind(IntEnum):
-    """Where a scale of one of these is."""
+    """Where a scale of one of these instructions is."""
 
     NONE = 0
     VECTOR = 1
     """In a register, by its offset in the state."""
     SCALAR = 2
-    """The same, one for all lanes."""
+    """In a register, the same for all lanes."""
     CONSTANT = 3
-    """The byte itself."""
+    """The byte itself is given."""

@@ -1,14 +1,15 @@
 """WMMA of GFX11 and WMMA and SWMMAC of GFX12: 16 by 16 results, and where their elements lie.
 
-GFX11: row i of A and column i of B are in lane i, and once more in every further 16 lanes. Register n of D has, in lane
-L, row n * (wave size / 16) + L / 16, column L % 16; results of 16 bits are in one half of a register.
+GFX11: row i of A and column i of B are in lane i, and repeated in each further group of 16 lanes. Register n of D has,
+in lane L, row n * (wave size / 16) + L / 16, column L % 16; results of 16 bits are in one half of a register.
 
-GFX12: every element is in one lane, of the row's or column's number in one of the *groups* of 16 lanes. Register n of
-lane L has rows n + 8 * (L / 16) (wave32) or n + 8 * (L / 16 % 2) + 4 * (L / 32) (wave64); two results of 16 bits are in
-a register. SWMMAC: A has half of the elements, and an index of two bits for each, in A's lane, says which of four
-elements of B, in the same group, it is multiplied with.
+GFX12: every element is in one lane: in one of the *groups* of 16 lanes, the lane with the number of its row or column.
+Register n of lane L has rows n + 8 * (L / 16) (wave32) or n + 8 * (L / 16 % 2) + 4 * (L / 32) (wave64); two results of
+16 bits are in a register. SWMMAC: A has half of the elements, and an index of two bits for each, in A's lane, says with
+which of four elements of B, in the same group, it is multiplied.
 
-gfx125x: deeper dense ones; A's and B's elements are in the same places. In which order it adds products is not known.
+gfx125x: dense instructions with greater depth; A's and B's elements are in the same places. The order in which it adds
+products is not known.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ BITS = {"f16": 16, "bf16": 16, "fp8": 8, "bf8": 8, "iu8": 8, "iu4": 4}
 
 
 class Place(Struct, frozen=True):
-    """Where factors of a product are: group of lanes and element; with an index ``b`` is the first of four."""
+    """Where the factors of a product are: group of lanes and element; with an index, ``b`` is the first of four."""
 
     a_group: int
     a: int
@@ -51,12 +52,12 @@ class WaveShape(Struct, frozen=True):
 
     @property
     def packed(self) -> bool:
-        """Results and accumulators have 16 bits."""
+        """Whether results and accumulators have 16 bits."""
         return self.d in ("f16", "bf16")
 
     @property
     def bits(self) -> int:
-        """Of a factor."""
+        """Bits of a factor."""
         return BITS[self.a]
 
     def index_entries(self, wave_size: int) -> int:
@@ -65,7 +66,8 @@ class WaveShape(Struct, frozen=True):
         return self.k // 2 // groups
 
     def steps(self, wave_size: int) -> list[list[Place]]:
-        """Products, in groups that are added at once, in order. Integers: what is saturated at once."""
+        """The products in order, in groups that are added at once. For integers: the groups after which the sum is
+        saturated."""
         if not self.gfx12:
             size = 16 if self.integer else 2
             return [[Place(0, k, 0, k) for k in range(n, n + size)] for n in range(0, 16, size)]
@@ -79,7 +81,7 @@ class WaveShape(Struct, frozen=True):
         return [places[4 * n : 4 * n + 4] for n in order]
 
     def _place(self, k: int, depth: int, wave_size: int) -> Place:
-        """Of A's element ``k`` of ``depth``, and of what it is multiplied with."""
+        """The place of A's element ``k`` of ``depth``, and of the element by which it is multiplied."""
         block = k // 8
         if wave_size == 32:
             group, at = block % 2, 8 * (block // 2) + k % 8
@@ -96,7 +98,7 @@ class WaveShape(Struct, frozen=True):
 
 
 def _shape(name: str, *, gfx12: bool) -> WaveShape:
-    """Of a mnemonic: v_wmma_TYPE_16x16xK_TYPE[_TYPE]."""
+    """The shape of a mnemonic: v_wmma_TYPE_16x16xK_TYPE[_TYPE]."""
     kind, d, size, a, *rest = name.removeprefix("v_").split("_")
     return WaveShape(name, gfx12, int(size.split("x")[2]), a, rest[0] if rest else a, d, kind == "swmmac")
 
@@ -121,7 +123,7 @@ GFX12 = {
         *(f"v_swmmac_f32_16x16x32_{t}" for t in _FLOAT8),
     ]
 }
-"""By mnemonic."""
+"""Shapes by mnemonic."""
 GFX125 = {
     name: _shape(name, gfx12=True)
     for name in [
@@ -130,7 +132,7 @@ GFX125 = {
         "v_wmma_i32_16x16x64_iu8",
     ]
 }
-"""gfx125x's own dense ones of plain types."""
+"""gfx125x's own dense instructions for plain types."""
 
 BY_HELPER = {shape.helper: shape for shape in (*GFX11.values(), *GFX12.values(), *GFX125.values())}
 

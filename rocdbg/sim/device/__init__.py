@@ -1,1 +1,1 @@
-"""The simulated device: its memory and queue, the dispatches on it, which waves are resident and whose turn it is."""
+"""The simulated device: its memory and queue, its dispatches, the resident waves and their turns."""

@@ -1,4 +1,4 @@
-"""AQL packets: the one description of what lies in a queue (HSA Platform System Architecture, 2.9; AMD's own formats).
+"""AQL packets: the only description of a queue's contents (HSA Platform System Architecture, 2.9; AMD's own formats).
 
 Kernels read their dispatch packet for the sizes of group and grid, programs write packets, queues decode them.
 """
@@ -31,9 +31,10 @@ class PacketType(enum.IntEnum):
 
 _PACKET = struct.Struct("<HH3HH3IIIQQQQ")
 _LAUNCH_HEADER: Final = PacketType.KERNEL | 1 << 8 | 1 << 9 | 1 << 11
-"""Of launches without a program: barrier bit (8), agent scope for the acquire (9..10) and release (11..12) fence."""
+"""The header of launches without a program: barrier bit (8), agent scope for the acquire (9..10) and release (11..12)
+fence."""
 _SCOPES: Final = ("", "a", "s", "?")
-"""Letters of the scopes of fences: none, agent, system."""
+"""Letters for the scopes of fences: none, agent, system."""
 _VENDOR_BARRIER_VALUE: Final = 2
 _BARRIER = struct.Struct("<HHI5QQQ")
 _BARRIER_VALUE = struct.Struct("<HBBIQqqII16xQ")
@@ -41,14 +42,15 @@ assert _BARRIER.size == _BARRIER_VALUE.size == PACKET_SIZE
 
 
 class PacketError(Error):
-    """A packet that no packet processor would accept."""
+    """A packet that every packet processor would reject."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"invalid dispatch packet: {reason}")
 
 
 class PacketPlace(Struct, frozen=True):
-    """Where a packet is: its address, its queue's structure, and how many packets the queue had had before it."""
+    """Where a packet is: its address, its queue's structure, and the number of packets that preceded it in the queue.
+    """
 
     address: int
     queue_address: int
@@ -56,7 +58,7 @@ class PacketPlace(Struct, frozen=True):
 
 
 class KernelPacket(Struct, frozen=True):
-    """``hsa_kernel_dispatch_packet_t``. Sizes in work-items and bytes, in dimensions that are not used 1."""
+    """``hsa_kernel_dispatch_packet_t``. Sizes in work-items and bytes; unused dimensions have size 1."""
 
     grid: Dim3
     workgroup: Dim3
@@ -71,7 +73,7 @@ class KernelPacket(Struct, frozen=True):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> KernelPacket:
-        """Of the 64 bytes of a packet. Raises PacketError."""
+        """Decode the 64 bytes of a packet. Raises PacketError."""
         if len(data) != PACKET_SIZE:
             raise PacketError(f"{len(data)} bytes, not {PACKET_SIZE}")
         (header, setup, wx, wy, wz, _, gx, gy, gz, private, group, kernel, kernarg, _, signal) = _PACKET.unpack(data)
@@ -94,7 +96,7 @@ class KernelPacket(Struct, frozen=True):
 
     @property
     def barrier(self) -> bool:
-        """Whether it waits until all packets before it in its queue are complete."""
+        """Whether it waits until all earlier packets in its queue are complete."""
         return bool(self.header >> 8 & 1)
 
     @property
@@ -124,7 +126,7 @@ class Condition(enum.IntEnum):
     GTE = 3
 
     def holds(self, value: int, other: int) -> bool:
-        """Whether a signal's value fulfils it."""
+        """Whether a signal's value satisfies the condition."""
         if self is Condition.EQ:
             return value == other
         if self is Condition.NE:
@@ -133,7 +135,7 @@ class Condition(enum.IntEnum):
 
 
 class BarrierValue(Struct, frozen=True):
-    """Waits until a signal, masked, compares with a value."""
+    """Waits until a signal's masked value satisfies a condition."""
 
     signal: int
     value: int
@@ -143,7 +145,7 @@ class BarrierValue(Struct, frozen=True):
 
 
 class Malformed(Struct, frozen=True):
-    """What no packet processor takes."""
+    """A packet that every packet processor rejects."""
 
     reason: str
 
@@ -152,7 +154,7 @@ Packet = KernelPacket | Barrier | BarrierValue | Malformed
 
 
 def decode_packet(data: bytes) -> Packet | None:
-    """The packet in 64 bytes; None if none was written there yet."""
+    """The packet in 64 bytes; None if no packet has been written there yet."""
     kind = data[0]
     if kind == PacketType.INVALID:
         return None

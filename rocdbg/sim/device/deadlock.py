@@ -1,4 +1,4 @@
-"""Waves that wait for each other for ever at global wave sync."""
+"""Detection of waves that wait forever for each other at global wave sync."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _COUNTER, _FLAG = GWS_FIELDS.index("counter"), GWS_FIELDS.index("flag")
 
 
 def is_deadlock(waves: Iterable[Wave], share: GlobalShare, memory: GlobalMemory) -> bool:
-    """Whether none of the resident waves can go on, at least one of them for a barrier or semaphore of GWS.
+    """Whether none of the resident waves can continue, at least one of them because of a barrier or semaphore of GWS.
 
-    Only another wave releases one, and there is no other.
+    Only another wave could release it, and there is no other.
     """
     found = False
     for wave in waves:
         if wave.ended or wave.waiting:
-            continue  # one that waits for its workgroup goes on when another of it arrives
+            continue  # a wave that waits for its workgroup continues when another wave of the workgroup arrives
         if not _is_blocked(wave, share, memory):
             return False
         found = True
@@ -30,7 +30,7 @@ def is_deadlock(waves: Iterable[Wave], share: GlobalShare, memory: GlobalMemory)
 
 
 def _is_blocked(wave: Wave, share: GlobalShare, memory: GlobalMemory) -> bool:
-    """Whether a wave waits at GWS, and would again if it had its turn."""
+    """Whether a wave waits at GWS, and would wait again if it had its turn."""
     known = wave.word("gws")
     if not known & 1:
         return False

@@ -17,6 +17,7 @@ from rocdbg.sim.core.initial_state import DispatchState
 from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
 from rocdbg.sim.core.memory import Allocation, GlobalMemory
 from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
+from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
 from rocdbg.sim.core.wave import Dim3, Wave
 from rocdbg.sim.device.aql_packets import KernelPacket
@@ -42,10 +43,12 @@ RESIDENT_WAVES = 128
 """Waves that exist at once, at least one workgroup; the others of the grid are created as these end."""
 
 _UNLIMITED = 1 << 62
+_AT_ONCE = 200_000
+"""Instructions of a step of many between two looks at what else is to be done."""
 
 
 class DispatchPlan(Struct, frozen=True):
-    """All that is fixed when a dispatch starts. ``owned``: memory that goes with it, beside ``scratch``."""
+    """Everything that is fixed when a dispatch starts. ``owned``: memory that is freed with it, besides ``scratch``."""
 
     kernel: Kernel
     number: int
@@ -62,11 +65,11 @@ class DispatchPlan(Struct, frozen=True):
     """The number of the first wave."""
 
     packet: KernelPacket | None = None
-    """What has started it, if that was a packet."""
+    """The packet that started the dispatch, if any."""
 
     @property
     def waves(self) -> int:
-        """Waves of the whole grid: groups at its edges may have fewer than others."""
+        """Number of waves of the whole grid: groups at its edges may have fewer waves than others."""
         sizes = [(total // size, size, total % size) for total, size in zip(self.grid, self.workgroup, strict=True)]
         kinds = [[(whole, size)] + ([(1, rest)] if rest else []) for whole, size, rest in sizes]
         return sum(
@@ -76,18 +79,16 @@ class DispatchPlan(Struct, frozen=True):
 
     @property
     def waves_per_group(self) -> int:
-        """Waves of a complete workgroup."""
+        """Number of waves of a complete workgroup."""
         return -(-(self.workgroup[0] * self.workgroup[1] * self.workgroup[2]) // self.state.wave_size)
 
 
 class Dispatch:
-    """One kernel launch. Made by ``Machine.dispatch``, which gives it ``spare`` places of the same ``kind``, and gets
-    them back.
+    """One kernel launch. Made by ``Machine.dispatch``, which lends it ``spare`` places of the same ``kind``.
 
     Waves are numbered from 1 (or what the plan says) in order of creation: by workgroup (x fastest), then by wave in
-    the group. They
-    take turns in that order, each for as many instructions as the `Schedule` says or until it waits, so a launch
-    always runs in the same way.
+    the group. They take turns in that order, each for as many instructions as the `Schedule` says or until it waits, so
+    a launch always runs the same way.
     """
 
     def __init__(
@@ -97,9 +98,9 @@ class Dispatch:
         self.plan = plan
         self.memory = memory
         self.services = services or HostServices(memory, RESIDENT_WAVES)
-        """What its waves find behind hidden arguments."""
+        """The services behind the hidden arguments of its kernel."""
         self._engine = engine
-        self._stops = EngineStops(engine, memory, self._waits, bool(plan.kernel.descriptor.uses_dynamic_stack))
+        self._stops = EngineStops(engine, memory, self._waits, bool(plan.state.descriptor.uses_dynamic_stack))
         self._spare, self._kind = spare, kind
         places = spare.take(kind) if spare is not None else None
         if places is None:
@@ -110,17 +111,17 @@ class Dispatch:
         engine.fill(self._residency)
         self._released = False
         self._crashed: Stop | None = None
-        # Where each wave was when it was last reported: it does not stop there again before it moved.
+        # Where each wave was when it was last reported: it does not stop there again before it has moved.
         self._reported: dict[int, int] = {}
         self._cut = False
-        """Whether the end of what runs means nothing: more of the same comes behind it."""
+        """Whether the end of the current run is arbitrary, because the same run continues after it."""
         self.journal: Journal | None = None
-        """Where turns are noted that were not the schedule's choice."""
+        """Records turns that were not the schedule's choice."""
         self.between_turns: Callable[[], None] | None = None
-        """Called now and then while the dispatch runs, when no wave is in the middle of anything."""
+        """Called now and then while the dispatch runs, between two turns."""
         self._followed: Followed | None = None
 
-    # -- what there is ---------------------------------------------------------------------------------------
+    # -- properties ------------------------------------------------------------------------------------------
 
     @property
     def number(self) -> int:
@@ -139,7 +140,7 @@ class Dispatch:
 
     @property
     def global_data_share(self) -> NDArray[np.uint8]:
-        """GDS, which all waves of the device have in common; of no bytes where the processor has none."""
+        """GDS, which all waves of the device share; empty if the processor has none."""
         return self._engine.share.gds
 
     @property
@@ -153,11 +154,12 @@ class Dispatch:
         return self._residency.executed()
 
     def progress(self) -> tuple[int, int, int]:
-        """Wave-instructions executed, workgroups that have ended, workgroups in all; another thread may ask too."""
+        """Wave-instructions executed, workgroups that have ended, workgroups in all; may be called from another thread.
+        """
         return self._residency.progress()
 
     def wave(self, number: int) -> Wave:
-        """The resident wave with this number. Raises RunRequestError if it has ended or is yet to come."""
+        """The resident wave with this number. Raises RunRequestError if it has ended or does not exist yet."""
         wave = self.resident(number)
         if wave is not None:
             return wave
@@ -171,22 +173,22 @@ class Dispatch:
         return self._residency.wave(slot) if slot is not None else None
 
     def interrupt(self) -> None:
-        """Make a running (or else the next) ``run`` return INTERRUPTED soon; may be called from a signal
-        handler or another thread.
+        """Make a running (or otherwise the next) ``run`` return INTERRUPTED soon; may be called from a signal handler
+        or another thread.
         """
         self._residency.set("interrupted", 1)
 
     def forget_interrupt(self) -> None:
-        """Take back an `interrupt` that no run has answered."""
+        """Cancel an `interrupt` that no run has answered."""
         self._residency.set("interrupted", 0)
 
     @property
     def asked(self) -> bool:
-        """Whether an `interrupt` has come that no run has answered yet."""
+        """Whether there is an `interrupt` that no run has answered yet."""
         return bool(self._residency.get("interrupted"))
 
     def take_interrupt(self) -> bool:
-        """Whether an `interrupt` has come that no run has answered; it is answered by this."""
+        """Whether there is an `interrupt` that no run has answered; this answers it."""
         asked = bool(self._residency.get("interrupted"))
         self._residency.set("interrupted", 0)
         return asked
@@ -204,20 +206,19 @@ class Dispatch:
 
     @property
     def _served_functions(self) -> dict[ValueKind, int]:
-        """The hidden arguments that are the host's affair, where the kernel has none that functions could share."""
+        """The hidden arguments that the host serves, if the kernel has none that functions could share."""
         metadata = self.plan.kernel.metadata
         return {} if metadata is not None and metadata.hidden_args else self.services.arguments(SERVED)
 
     def renumber(self, first_wave: int) -> None:
-        """Give the first wave, and all that follow, other numbers; `Wave` objects that were asked for are no more
-        good."""
+        """Renumber the first wave and all that follow; earlier `Wave` objects become invalid."""
         delta = first_wave - self.plan.first_wave
         self._residency.renumber(delta)
         self._reported = {number + delta: pc for number, pc in self._reported.items()}
         self.plan = replace(self.plan, first_wave=first_wave)
 
     def release(self) -> None:
-        """End the dispatch wherever it is and give its memory back. The waves are gone afterwards."""
+        """End the dispatch wherever it is and free its memory. Its waves no longer exist afterwards."""
         if self._released:
             return
         self._released = True
@@ -235,10 +236,10 @@ class Dispatch:
     # -- running ---------------------------------------------------------------------------------------------
 
     def run(self, options: RunOptions | None = None) -> Stop:
-        """Go on until something stops the program; see `RunOptions` and `StopKind`.
+        """Continue until something stops the program; see `RunOptions` and `StopKind`.
 
-        Stops leave the state exact: PC at the instruction that is next (for a fault: that faulted, without
-        effect). Raises RunRequestError for a wave that is not resident, or when the dispatch has been
+        At a stop the state is exact: PC is at the next instruction (for a fault: at the instruction that faulted,
+        without effect). Raises RunRequestError for a wave that is not resident, or when the dispatch has been
         released.
         """
         options = options or RunOptions()
@@ -254,6 +255,7 @@ class Dispatch:
             with asking(lambda: self.asked):
                 try:
                     self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
+                    self._engine.set_cuts(options.plan.cuts if options.plan is not None else frozenset())
                     self._engine.set_watches(options.watches)
                     stop = self._run(options)
                 except Stopped:
@@ -264,7 +266,7 @@ class Dispatch:
             self._engine.collect()
 
     def _untranslated(self, wave: Wave) -> Stop:
-        """What comes of an interrupt while code was translated. Raises `Stopped` if it was not of this dispatch."""
+        """Handle an interrupt during translation. Raises `Stopped` if it was not meant for this dispatch."""
         if not self.take_interrupt():
             raise Stopped
         return self._report(StopKind.INTERRUPTED, wave)
@@ -275,12 +277,12 @@ class Dispatch:
         if focus is None or (options.range is None and not options.step):
             return self._run_waves(left, only=focus if options.only else None)
         if options.step:
-            return self._step(focus, left)
+            return self._step(focus, left, options.steps)
         assert options.range is not None
-        return self._run_range(focus, options.range, left, options.only)
+        return self._run_range(focus, options, left)
 
     def _run_waves(self, left: _Budget, only: Wave | None) -> Stop:
-        """All waves in turn, or ``only`` one (and the others while it waits for them)."""
+        """Run all waves in turn, or ``only`` one (and the others while it waits for them)."""
         while True:
             if only is None:
                 stop = self._native_turns(left)
@@ -299,20 +301,20 @@ class Dispatch:
                 self.between_turns()
 
     def _native_turns(self, left: _Budget) -> Stop | None:
-        """As many turns as native code can do by itself; what it cannot is the next turn's affair."""
+        """Run as many turns as native code can do alone; everything else is left to the next turn."""
         places = self._residency
         if places.get("interrupted") or left.exhausted:
             return None
         followed = self._followed
         places.set("followed", followed.wave if followed else 0)
         places.set("followed_end", followed.end if followed else 0)
-        routine = self._engine.followed_routine(followed.range, followed.traced) if followed else 0
+        routine = self._engine.followed_routine(followed.range, followed.traced, followed.plan) if followed else 0
         places.set("followed_run", routine)
         status = self._engine.schedule(places, left.share(_UNLIMITED))
         left.spend(places.get("executed"))
         places.synchronise()
         if followed is not None and status is Status.CONTINUE and self._has_arrived(followed):
-            return None  # it is its turn that says so
+            return None  # the wave's own turn reports that
         waves = (places.wave(slot) for slot in places.slots())
         if status is Status.CONTINUE and is_deadlock(waves, self._engine.share, self.memory):
             waiting = prod(self.plan.state.groups) > self.plan.resident_groups
@@ -325,49 +327,68 @@ class Dispatch:
             return self._crash(self.wave(places.get("turn_of")))
         return self._finish_turn(places.wave(places.get("current")), status)
 
-    def _step(self, wave: Wave, left: _Budget) -> Stop:
-        """One instruction of ``wave``; the others run first if it waits for them."""
-        stop = self._await(wave, left)
-        if stop is not None:
-            return stop
-        begun = self._begin_given()
-        status = Status(self._engine.run(wave.address, budget=1, step=True))
-        if status is Status.MISS:
-            self._end_given(wave.number, begun)
-            return self._untranslated(wave)
-        # A step ignores the stop it starts from, so BREAK means that it has arrived at another one.
-        stop = self._handle(wave, status) if status is not Status.BREAK else None
-        self._end_given(wave.number, begun)
-        if stop is not None:
-            return stop
-        if wave.ended:
-            return self._done_or(StopKind.WAVE_DONE, wave)
-        return self._report(StopKind.STEP, wave)
-
-    def _run_range(self, wave: Wave, bounds: tuple[int, int], left: _Budget, only: bool) -> Stop:
-        """``wave`` until its PC leaves the bounds; the others have their turns between its own unless
-        ``only``.
-        """
-        low, high = bounds
+    def _step(self, wave: Wave, left: _Budget, steps: int) -> Stop:
+        """Execute ``steps`` instructions of ``wave``, fewer if it reaches a stop; while it waits for other waves, these
+        run."""
+        first = True
         while True:
             stop = self._await(wave, left)
             if stop is not None:
                 return stop
-            if not low <= wave.pc < high:
-                return self._report(StopKind.RANGE, wave)
-            stop = self._give_turn(wave, left, bounds)
+            begun, before, count = self._begin_given(), wave.instructions, min(steps, _AT_ONCE)
+            status = Status(
+                self._engine.run(wave.address, budget=count, step=count == 1 and first, ignore_stop=first)
+            )
+            if status is Status.MISS:
+                self._end_given(wave.number, begun)
+                return self._untranslated(wave)
+            # A step ignores the stop it starts from, so BREAK means that it has arrived at another one.
+            stop = self._handle(wave, status) if status is not Status.BREAK else None
+            self._end_given(wave.number, begun)
             if stop is not None:
                 return stop
             if wave.ended:
                 return self._done_or(StopKind.WAVE_DONE, wave)
-            if not only:
-                for other in self.waves:
-                    if other is not wave and not other.waiting and not other.ended:
-                        stop = self._give_turn(other, left)
-                        if stop is not None:
-                            return stop
+            done = wave.instructions - before
+            steps, first = steps - done, False
+            if status is Status.BREAK or steps <= 0 or not done:
+                return self._report(StopKind.STEP, wave)
+            if self.take_interrupt():
+                return self._report(StopKind.INTERRUPTED, wave)
             if self.between_turns is not None:
                 self.between_turns()
+
+    def _run_range(self, wave: Wave, options: RunOptions, left: _Budget) -> Stop:
+        """Run ``wave`` until its PC leaves the bounds, or its plan ends; the others have their turns between its own
+        unless ``only``.
+
+        It has the first turn, whatever the schedule says; then the schedule continues.
+        """
+        assert options.range is not None
+        plan = options.plan or StopPlan.of_range(*options.range)
+        first, self._followed = True, Followed(wave.number, plan=plan)
+        try:
+            while True:
+                before = self.instructions
+                if options.only:
+                    stop = self._await(wave, left) or self._give_turn(wave, left)
+                elif first and not wave.waiting and self.next_wave != wave.number:
+                    stop = self._give_turn(wave, left)
+                else:
+                    stop = self._native_turns(left)
+                    if stop is None:
+                        stop = Stop(StopKind.DONE) if self.finished else self._next_turn(left)
+                first = False
+                if plan.spent(self.instructions - before):
+                    self._engine.set_cuts(plan.cuts)
+                if stop is not None:
+                    return stop
+                if wave.ended:
+                    return self._done_or(StopKind.WAVE_DONE, wave)
+                if self.between_turns is not None:
+                    self.between_turns()
+        finally:
+            self._followed = None
 
     def _await(self, wave: Wave, left: _Budget) -> Stop | None:
         """Run the other waves until ``wave`` no longer waits at a barrier."""
@@ -378,22 +399,23 @@ class Dispatch:
         return None
 
     def _next_turn(self, left: _Budget) -> Stop | None:
-        """The turn of the wave that is next. A hang if none can go on (GFX12: those that wait did not signal)."""
+        """Run the turn of the next wave. Returns a hang if none can continue (GFX12: those that wait did not signal).
+        """
         slot = self._residency.next_slot()
         if slot is None:
             reason = "every wave waits at a barrier that none completes"
             return self._report(StopKind.HANG, self.waves[0], reason=reason)
         return self._turn(self._residency.wave(slot), left)
 
-    def _give_turn(self, wave: Wave, left: _Budget, bounds: tuple[int, int] | None = None) -> Stop | None:
-        """A turn that is not the schedule's choice."""
+    def _give_turn(self, wave: Wave, left: _Budget) -> Stop | None:
+        """Run a turn that is not the schedule's choice."""
         begun = self._begin_given()
-        stop = self._turn(wave, left, bounds)
+        stop = self._turn(wave, left)
         self._end_given(wave.number, begun)
         return stop
 
     def _begin_given(self) -> bool:
-        """Bring the journal up to now before a turn that it has to note; whether there is one."""
+        """Bring the journal up to date before a turn that it must record; returns whether there is a journal."""
         if self.journal is not None:
             self.journal.free(self.instructions)
         return self.journal is not None
@@ -402,18 +424,20 @@ class Dispatch:
         if begun and self.journal is not None:
             self.journal.given(self.instructions, wave, *self.bookkeeping)
 
-    # -- running again what was run before -------------------------------------------------------------------
+    # -- repetition of an earlier run -------------------------------------------------------------------------
 
     def follow(
         self, budget: int, stops: Stops = NO_STOPS, followed: Followed | None = None, cut: bool = False
     ) -> Stop:
-        """As `run`, for all waves in turn, with one of them followed. ``cut``: it goes on where the budget ends."""
+        """Same as `run`, for all waves in turn, with one of them followed. ``cut``: the run continues after the budget
+        ends."""
         return self._following(stops, followed, cut, lambda: self._run_waves(_Budget(budget), None))
 
     def give(
         self, number: int, budget: int, stops: Stops = NO_STOPS, followed: Followed | None = None, cut: bool = False
     ) -> Stop | None:
-        """Let one wave execute up to ``budget`` instructions, whatever the schedule says; None when it has, or waits.
+        """Let one wave execute up to ``budget`` instructions, whatever the schedule says; returns None when it has done
+        so, or waits.
         """
         return self._following(stops, followed, cut, lambda: self._turn(self.wave(number), _Budget(budget)))
 
@@ -431,7 +455,7 @@ class Dispatch:
             self._engine.collect()
 
     def given(self, entry: Given) -> None:
-        """Let the schedule stand as it stood after a turn that was given."""
+        """Set the schedule to its state after a turn that was given."""
         self._residency.resume_turns(entry.cursor, entry.turn_of, entry.turn_left, entry.random)
 
     @property
@@ -447,28 +471,28 @@ class Dispatch:
         return self._residency.number(slot) if slot is not None else None
 
     def _has_arrived(self, followed: Followed) -> bool:
-        """Whether the followed wave is next and has executed all that it may."""
+        """Whether the followed wave is next and has executed all instructions that it may."""
         slot = self._residency.next_slot()
         if slot is None or self._residency.number(slot) != followed.wave:
             return False
         return self._residency.instructions(slot) >= followed.end
 
     def trace(self, rows: NDArray[np.uint64], first: int) -> None:
-        """Have PC and EXEC before each instruction that a followed wave executes written to ``rows``, uint64[n, 2], row
-        0 for the instruction before which it has executed ``first``."""
+        """Make a followed wave write PC and EXEC before each instruction to ``rows``, uint64[n, 2]; row 0 is for the
+        instruction before which it has executed ``first``."""
         self._engine.trace_into(rows, first)
 
     def memory_of_waves(self) -> list[NDArray[np.uint8]]:
-        """All that is to be restored, beside the machine's memory, to be where the dispatch was before: `restored` is
-        to be called then, and `keep_words` before it is looked at again."""
+        """Everything besides the machine's memory that must be restored to return to an earlier state: call `restored`
+        after that, and `keep_words` before comparing it."""
         return self._residency.memory()
 
     def keep_words(self) -> None:
-        """Bring what `memory_of_waves` has as a copy up to date."""
+        """Update the copies in `memory_of_waves`."""
         self._residency.keep_words()
 
     def restored(self) -> None:
-        """What the waves are was overwritten."""
+        """Note that the waves' state was overwritten."""
         self._crashed = None
         self._residency.restore_words()
         self._residency.set("following", -1)
@@ -477,67 +501,69 @@ class Dispatch:
         self.stand(None)
 
     def rewritten(self) -> None:
-        """Registers and memory were overwritten from outside."""
+        """Note that registers and memory were overwritten from outside."""
         self._residency.set("following", -1)
         self.stand(None)
 
     @property
     def created(self) -> int:
-        """The number of the youngest wave that there has been."""
+        """The number of the youngest wave so far."""
         return self._residency.get("created")
 
     def counts(self) -> dict[int, int]:
-        """Wave-instructions that each resident wave has executed, by its number."""
+        """Wave-instructions that each resident wave has executed, by wave number."""
         places = self._residency
         return {places.number(slot): places.instructions(slot) for slot in places.slots()}
 
     def refetch(self, lines: dict[int, bytes]) -> None:
-        """Let the instruction cache hold these lines (`instruction_lines`)."""
+        """Set the contents of the instruction cache to these lines (`instruction_lines`)."""
         self._engine.set_code_lines(lines)
 
     @property
     def instruction_lines(self) -> dict[int, bytes]:
-        """What is in the instruction cache."""
+        """The lines of the instruction cache."""
         return self._engine.code_lines
 
     def note_stores(self, ranges: NDArray[np.uint64] | None) -> None:
-        """From now on note stores to ranges of host memory, uint64[n, 2] of begin and end; None: no more."""
+        """Record stores to ranges of host memory, uint64[n, 2] of begin and end, from now on; None stops this."""
         self._engine.note_stores(ranges)
 
     def take_noted(self) -> tuple[int, int, int]:
-        """Stores of lanes to noted memory since the last call, the lanes that did, and the PC of the last."""
+        """Stores of lanes to these ranges since the last call, the lanes that stored, and the PC of the last store."""
         return self._engine.take_noted()
 
     def pass_over(self, number: int) -> None:
-        """Let a wave not stop where it is."""
+        """Make a wave pass the stop where it is."""
         self._note_reported(self.wave(number))
 
     def stop_again(self, number: int) -> bool:
-        """Let a wave stop where it is though it was reported there; whether it was."""
+        """Let a wave stop where it is although it was reported there; returns whether it was."""
         wave = self.wave(number)
         return self._take_reported(wave) == wave.pc
 
     def stand(self, number: int | None) -> None:
-        """As if the state were that of a stop at this wave, and no other was reported before."""
+        """Treat the current state as that of a stop at this wave, with no other wave reported before."""
         for slot in self._residency.slots():
             self._residency.set_reported(slot, False)
         self._reported.clear()
         if number is not None:
             self._note_reported(self.wave(number))
 
-    def _turn(self, wave: Wave, left: _Budget, bounds: tuple[int, int] | None = None) -> Stop | None:
+    def _turn(self, wave: Wave, left: _Budget) -> Stop | None:
         """Let ``wave`` run for one quantum."""
         places = self._residency
         if places.get("interrupted"):
             places.set("interrupted", 0)
             return self._report(StopKind.INTERRUPTED, wave)
-        if left.exhausted and self._cut:  # where the wave has come to it is yet to stop
+        if left.exhausted and self._cut:  # the place that the wave has reached has not stopped it yet
             return Stop(StopKind.BUDGET, wave, wave.pc, wave.active_lanes())
         if left.exhausted:
             return self._report(StopKind.BUDGET, wave)
-        followed, most, traced = self._followed, _UNLIMITED, False
+        followed, most, traced, plan = self._followed, _UNLIMITED, False, None
+        bounds: tuple[int, int] | None = None
         if followed is not None and followed.wave == wave.number:
             most, bounds, traced = followed.end - wave.instructions, followed.range, followed.traced
+            plan = followed.plan
             if most <= 0:
                 return Stop(StopKind.STEP, wave, wave.pc)
         places.set("cursor", wave.number)
@@ -552,24 +578,26 @@ class Dispatch:
                 range=bounds,
                 traced=traced,
                 ignore_stop=reported,
+                plan=plan,
             )
         )
         used = wave.instructions - before
         left.spend(used)
         if reported and not used and status in (Status.BUDGET, Status.MISS):
-            self._note_reported(wave)  # it came there with the last instruction of its turn, and has not moved
+            self._note_reported(wave)  # it arrived there with the last instruction of its turn, and has not moved
         places.set("turn_left", places.get("turn_left") - used)
         stop = self._finish_turn(wave, status)
         return self._untranslated(wave) if status is Status.MISS else stop
 
     def _finish_turn(self, wave: Wave, status: Status) -> Stop | None:
-        """What comes of a turn that ended with ``status``."""
+        """Handle the end of a turn with ``status``."""
         places = self._residency
         stop = self._handle(wave, status)
         goes_on = status in (Status.SIGNAL, Status.SIGNAL_FIRST, Status.BARRIER_STATE, Status.INTERRUPT) or (
             status is Status.WAIT and not wave.waiting
         )
-        # A turn that only the caller's budget or an interrupt cut short goes on later: neither changes the schedule.
+        # A turn that was cut short by the caller's budget or an interrupt continues later: neither changes the
+        # schedule.
         early = goes_on or status in (Status.BUDGET, Status.MISS)
         cut = status is Status.RANGE or (places.get("turn_left") > 0 and early)
         places.set("following", -1)
@@ -583,7 +611,7 @@ class Dispatch:
         return stop
 
     def _handle(self, wave: Wave, status: Status) -> Stop | None:
-        """What a return of generated code means; None if execution can go on."""
+        """Interpret the status returned by generated code; None if execution can continue."""
         match status:
             case Status.BUDGET | Status.RANGE | Status.SLEEP | Status.MISS:
                 return None
@@ -628,8 +656,8 @@ class Dispatch:
         return self._too_large if refused else None
 
     def _crash(self, wave: Wave) -> Stop:
-        """Generated code was abandoned in the middle of a block, of which it is unknown how much was done: that was all
-        of this dispatch."""
+        """End the dispatch because generated code was abandoned within a block, and it is not known how much of it was
+        executed."""
         wave.set_word("limit", 0)
         reason = f"generated code of the block at {wave.pc:#x} crashed: {self._engine.crash().text}"
         stop = self._report(StopKind.INTERNAL, wave, instruction=self._stops.text(wave, wave.pc), reason=reason)
@@ -639,7 +667,7 @@ class Dispatch:
 
     @property
     def _too_large(self) -> str:
-        """Why the grid cannot wait for itself."""
+        """The reason why the grid cannot synchronise with itself, if there is one."""
         return (
             f"the kernel waits for its whole grid of {prod(self.plan.state.groups)} workgroups, "
             f"but at most {self.plan.resident_groups} can be resident at once"
@@ -667,7 +695,7 @@ class Dispatch:
 
 
 class _Budget:
-    """Wave-instructions left for one call of ``run``."""
+    """Wave-instructions left in one call of ``run``."""
 
     def __init__(self, total: int | None) -> None:
         self._left = total
@@ -677,7 +705,7 @@ class _Budget:
         return self._left is not None and self._left <= 0
 
     def share(self, most: int) -> int:
-        """How many the next turn may use."""
+        """How many instructions the next turn may use."""
         return most if self._left is None else min(most, self._left)
 
     def spend(self, count: int) -> None:

@@ -1,4 +1,4 @@
-"""What generated code has returned for, as a stop: for waves of a dispatch and for called functions."""
+"""Converts statuses of generated code to stops: for waves of a dispatch and for called functions."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 _S_TRAP_SIZE = 4
 
 UNREPORTED = frozenset({Status.WATCH, Status.FETCH})
-"""After these a wave that has not moved stops again."""
+"""After these stops, a wave that has not moved stops again."""
 
 
 class EngineStops:
-    """Makes stops of an engine's statuses. ``waits`` gives why an access is not a fault but a wait without end, if it
-    is."""
+    """Makes stops from an engine's statuses. ``waits`` returns why an access is an endless wait rather than a fault, if
+    it is."""
 
     def __init__(
         self, engine: Engine, memory: GlobalMemory, waits: Callable[[Fault], str | None], open_stack: bool = False
     ) -> None:
-        """``open_stack``: whether the size of the stack was not the compiler's to know, but the launch's to choose."""
+        """``open_stack``: whether the launch, rather than the compiler, chose the size of the stack."""
         self._engine, self._memory, self._waits, self._open_stack = engine, memory, waits, open_stack
 
     def of(self, wave: Wave, status: Status) -> Stop | None:
-        """The stop of a wave by what its own instruction did; None for what depends on who runs it."""
+        """The stop that a wave's own instruction caused; None for statuses whose meaning depends on the caller."""
         match status:
             case Status.WATCH:
                 change = self._engine.change()
@@ -68,7 +68,7 @@ class EngineStops:
         return Stop(kind, wave, wave.pc, wave.active_lanes(), None, trap, instruction, reason=reason)
 
     def text(self, wave: Wave, pc: int) -> str | None:
-        """The instruction at an address; None where there is none."""
+        """The instruction at an address; None if there is none."""
         return instruction_text(wave.target, wave.wave_size, pc, self._memory)
 
     def _fault(self, wave: Wave) -> Stop:
@@ -85,7 +85,7 @@ class EngineStops:
         return Stop(StopKind.FAULT, wave, wave.pc, fault.lanes, fault, instruction=text)
 
     def _trap(self, wave: Wave) -> Stop:
-        """``s_trap``: the abort trap is final, PC stays at it; others are over once reported, PC moves behind them."""
+        """``s_trap``: the abort trap is final, with PC at it; after other traps are reported, PC moves past them."""
         trap = wave.take("trap_id")
         text = self.text(wave, wave.pc)
         if trap != ABORT_TRAP:
@@ -94,7 +94,7 @@ class EngineStops:
         return self.stop(StopKind.TRAP, wave, trap=trap, instruction=text)
 
     def _exception(self, wave: Wave) -> Stop:
-        """An arithmetic exception that is enabled. The instruction was executed: PC is behind it."""
+        """An arithmetic exception that is enabled. The instruction was executed: PC is after it."""
         flags, pc = wave.word("exception"), wave.word("exception_pc")
         return Stop(
             StopKind.EXCEPTION, wave, wave.pc, wave.exception_lanes(flags), instruction=self.text(wave, pc),

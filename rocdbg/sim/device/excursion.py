@@ -1,12 +1,12 @@
-"""An excursion: a function runs on a copy of a wave, while the wave itself stays as it is.
+"""An excursion: a function runs on a copy of a wave, while the wave itself is unchanged.
 
-A debugger calls functions this way. The copy has registers of its own (all the target has, whatever the kernel asked
-for), and private memory that begins with what the wave has and goes on behind it, where the function finds its stack.
-Memory that waves share is shared. What the function stored into the wave's private memory is there when the excursion
-ends; nothing else of the wave, of the schedule or of the counters is touched.
+A debugger calls functions this way. The copy has its own registers (all of the target's, whatever the kernel asked
+for), and private memory that begins with the wave's own and is extended by the function's stack. Memory that waves
+share is shared. The function's stores to the wave's private memory remain when the excursion ends; nothing else of the
+wave, the schedule or the counters changes.
 
 The registers at a function's entry are those of LLVM's AMDGPU backend (AMDGPUUsage, "Non-Kernel Functions"; special
-inputs as `SIMachineFunctionInfo` fixes them): s[0:3] scratch resource (where scratch is reached through one), s[4:5]
+inputs as `SIMachineFunctionInfo` fixes them): s[0:3] scratch resource (if scratch is accessed through one), s[4:5]
 dispatch packet, s[6:7] queue, s[8:9] implicit arguments, s[10:11] dispatch id, s12 to s14 workgroup, s15 kernel's LDS
 id, s[30:31] return address, s32 stack pointer, v31 work-item ids in 10 bits each.
 """
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     from rocdbg.sim.engine.native import Engine
 
 RETURN_ADDRESS = WINDOW_BASE - 0x1000
-"""Where a function returns to at the end of an excursion: an address without code, in front of all memory."""
+"""The return address of the function at the end of an excursion: an address without code, below all memory."""
 
 ALIGN = 64
-"""Bytes the stack of a lane is aligned to."""
+"""Alignment of a lane's stack in bytes."""
 
 
 class Excursion:
-    """A function's run on a copy of ``original``: made where the function has not been entered yet.
+    """A function's run on a copy of ``original``, created just before the function is entered.
 
-    ``wave`` is the copy. ``stack`` is the offset in each lane's private memory from which on the function has ``room``
-    bytes. Raises `rocdbg.sim.core.memory.AllocationError` where there is no memory for them.
+    ``wave`` is the copy. ``stack`` is the offset in each lane's private memory at which the function's ``room`` bytes
+    begin. Raises `rocdbg.sim.core.memory.AllocationError` if there is no memory for them.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Excursion:
 
     @property
     def _own(self) -> int:
-        """Bytes of the private memory that the wave has itself, all lanes together."""
+        """Bytes of the wave's own private memory, all lanes together."""
         return self._lane_size * self.original.wave_size
 
     def _copy(self, dispatch: DispatchState) -> Wave:
@@ -86,7 +86,7 @@ class Excursion:
         )
         wave.sgpr_count, wave.agpr_count = original.sgpr_count, original.agpr_count
         wave.vgpr_count = max(original.vgpr_count, 32)
-        wave.set_word("register_bounds", 0)  # none: the function may use more than the kernel
+        wave.set_word("register_bounds", 0)  # no bounds: the function may use more than the kernel
         wave.set_word("vgpr_limit", original.target.vgpr_file)
         wave.mode = dispatch.mode
         return wave
@@ -94,7 +94,8 @@ class Excursion:
     def _implicit_address(
         self, dispatch: DispatchState, metadata: KernelMetadata | None, hidden: HiddenValues
     ) -> int:
-        """Where the implicit arguments are: behind the kernel's own, or made here if it was compiled without."""
+        """Address of the implicit arguments: after the kernel's own arguments, or made here if it was compiled without.
+        """
         if metadata is not None and metadata.hidden_args:
             return dispatch.kernarg_address + min(argument.offset for argument in metadata.hidden_args)
         block = implicit_arguments(hidden)
@@ -103,7 +104,7 @@ class Excursion:
         return self._implicit.address
 
     def _enter(self, dispatch: DispatchState, implicit: int, size: int) -> None:
-        """The registers that a function finds, whatever its arguments."""
+        """Set the registers that a function expects at entry, whatever its arguments."""
         wave, target, base = self.wave, self.wave.target, self._scratch.address
         wave.set_word("scratch_base", base)
         wave.set_word("scratch_size", (self.stack + self.room) * wave.wave_size)
@@ -133,12 +134,12 @@ class Excursion:
         wave.vgpr(31)[:] = ids
 
     def set_stack(self, offset: int) -> None:
-        """Have the function's stack begin at an offset of each lane's private memory."""
+        """Set the offset in each lane's private memory at which the function's stack begins."""
         unit = self.wave.wave_size if self.wave.target.scratch is ScratchKind.BUFFER else 1
         self.wave.set_sgpr(32, offset * unit)
 
     def end(self) -> None:
-        """The copy is gone; what it has stored in the wave's own private memory stays."""
+        """Discard the copy; its stores to the wave's own private memory remain."""
         if self._own:
             self._memory.view(self.original.scratch_base, self._own)[:] = self._scratch.data[: self._own]
         self._memory.free(self._scratch)
@@ -153,9 +154,9 @@ class Excursion:
         return self.wave.pc == RETURN_ADDRESS
 
     def run(self, options: RunOptions, interrupted: Callable[[], bool], asked: Callable[[], bool]) -> Stop:
-        """Go on until the function returns or something else happens; as `Dispatch.run` for this wave alone.
+        """Continue until the function returns or something else happens; like `Dispatch.run` for this wave alone.
 
-        ``interrupted`` is asked now and then and takes the interrupt, of which ``asked`` says whether there is one.
+        ``interrupted`` is polled now and then and answers the interrupt; ``asked`` says whether there is one.
         """
         try:
             with asking(asked):
@@ -191,7 +192,7 @@ class Excursion:
             self._reported = None
             if left is not None:
                 left -= self.wave.instructions - before
-            if status is Status.MISS:  # it was stopped as it was translated
+            if status is Status.MISS:  # it was interrupted during translation
                 if not asked():
                     raise Stopped
                 continue
@@ -204,7 +205,7 @@ class Excursion:
                 return self._stop(StopKind.STEP)
 
     def _handle(self, status: Status) -> Stop | None:
-        """What a return of generated code means; None if the function goes on."""
+        """Interpret the status returned by generated code; None if the function continues."""
         match status:
             case Status.BUDGET | Status.RANGE | Status.SLEEP:
                 return None
@@ -219,7 +220,7 @@ class Excursion:
                 return self._stop(StopKind.INTERNAL, reason="generated code crashed: " + self._engine.crash().text)
             case _:
                 stop = self._stops.of(self.wave, status)
-        if stop is None:  # barriers: what others would do there is the kernel's own business
+        if stop is None:  # barriers: the kernel's other waves are not simulated here
             return self._stop(StopKind.HANG, reason="the function waits for other waves, which stand still")
         if status not in UNREPORTED:
             self._reported = self.wave.pc

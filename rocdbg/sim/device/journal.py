@@ -1,8 +1,9 @@
-"""What makes a run what it is beside its launch: turns that were not the schedule's choice, and writes from outside.
+"""What determines a run besides its launch: turns that were not the schedule's choice, and writes from outside.
 
-A dispatch runs deterministically, but for what its user does: single steps and ranges give turns to a wave that is not
-next, and a debugger writes registers and memory. The journal has all of it, by position: the count of wave-instructions
-executed since the beginning. With the launch it gives every state of the run again (`rocdbg.sim.device.recorder`).
+A dispatch runs deterministically, except for what its user does: single steps and ranges give turns to a wave that is
+not next, and a debugger writes registers and memory. The journal records all of that, by position: the number of
+wave-instructions executed since the beginning. Together with the launch it reproduces every state of the run
+(`rocdbg.sim.device.recorder`).
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from rocdbg.sim.architecture.places import Lds, Place, Register, Special, Unsign
 from rocdbg.sim.architecture.state import ArchitectureError, Extent
 
 MOST_INSTRUCTIONS = 1 << 62
-"""No run comes to so many."""
+"""A limit that no run reaches."""
 
 
 class JournalError(Error):
-    """Entries that no run can have."""
+    """Entries that no run can produce."""
 
 
 class Free(Struct, tag="f", array_like=True):
@@ -31,9 +32,9 @@ class Free(Struct, tag="f", array_like=True):
 
 
 class Given(Struct, tag="g", array_like=True):
-    """A wave runs alone up to position ``end``. Whose turn it is then: the next one is that of the first wave that can
-    run with the number ``cursor`` or a higher one; that of wave ``turn_of``, if not 0, is not over and has
-    ``turn_left`` instructions left; ``random`` is the state of the generator of turns' lengths."""
+    """A wave runs alone up to position ``end``. The schedule's state then: the next turn is that of the first wave that
+    can run with the number ``cursor`` or a higher one; the turn of wave ``turn_of``, if not 0, is not over and has
+    ``turn_left`` instructions left; ``random`` is the state of the generator of turn lengths."""
 
     end: Unsigned
     wave: WaveNumber
@@ -55,24 +56,25 @@ Entry = Free | Given | Written
 
 
 class Journal:
-    """The entries of a run in order. Each begins where the one before it ends; those that only write have no length."""
+    """The entries of a run in order. Each begins where the previous one ends; entries that only write have no length.
+    """
 
     def __init__(self, entries: list[Entry] | None = None) -> None:
         self.entries: list[Entry] = entries if entries is not None else []
 
     @property
     def end(self) -> int:
-        """The position that is journaled so far."""
+        """The position up to which the run is recorded."""
         return self.entries[-1].end if self.entries else 0
 
     @property
     def next(self) -> int:
-        """Index of the entry that what comes next belongs to: the last one if it may go on."""
+        """Index of the entry to which the next instructions belong: the last one if it may be extended."""
         growing = bool(self.entries) and not isinstance(self.entries[-1], Written)
         return len(self.entries) - growing
 
     def free(self, position: int) -> None:
-        """The schedule has given turns up to ``position``."""
+        """Record that the schedule has given turns up to ``position``."""
         if position <= self.end:
             return
         last = self.entries[-1] if self.entries else None
@@ -82,7 +84,7 @@ class Journal:
             self.entries.append(Free(position))
 
     def given(self, position: int, wave: int, cursor: int, turn_of: int, turn_left: int, random: int) -> None:
-        """``wave`` was given a turn, or a part of one, up to ``position``."""
+        """Record that ``wave`` was given a turn, or a part of one, up to ``position``."""
         last = self.entries[-1] if self.entries else None
         if isinstance(last, Given) and last.wave == wave:
             last.end, last.cursor, last.turn_of, last.turn_left, last.random = (
@@ -92,12 +94,13 @@ class Journal:
             self.entries.append(Given(position, wave, cursor, turn_of, turn_left, random))
 
     def wrote(self, place: Place, data: bytes) -> None:
-        """Something was written from outside."""
+        """Record a write from outside."""
         self.entries.append(Written(self.end, place, data))
 
     def check(self, extent: Extent, fits: Callable[[Place, bytes], None]) -> None:
-        """Whether a launch of this extent can have had these entries, before any of it runs: positions ascend, and
-        what is named at each can be there then. ``fits`` is `ArchitecturalState.check`. Raises `JournalError`."""
+        """Check before a run whether a launch of this extent can have had these entries: positions ascend, and
+        everything named at each of them can exist then. ``fits`` is `ArchitecturalState.check`. Raises `JournalError`.
+        """
         position = 0
         for entry in self.entries:
             try:
@@ -127,7 +130,7 @@ class Journal:
             fits(entry.place, entry.data)
 
     def cut(self, index: int, position: int) -> None:
-        """Forget what came after ``position``, which lies in entry ``index`` or at its beginning."""
+        """Remove everything after ``position``, which is in entry ``index`` or at its beginning."""
         start = self.entries[index - 1].end if index else 0
         del self.entries[index + (position > start) :]
         if position > start:

@@ -1,6 +1,4 @@
-"""The kernarg segment: explicit arguments where the metadata puts them, hidden ones filled in as a runtime
-does.
-"""
+"""The kernarg segment: explicit arguments as the metadata places them, and hidden ones as a runtime fills them in."""
 
 from __future__ import annotations
 
@@ -17,14 +15,14 @@ SEGMENT_ALIGN = 64
 """The segment is padded to a multiple of this, as scalar loads of up to 16 dwords round their size up."""
 
 MAX_SEGMENT_SIZE = 1 << 20
-"""Larger segments are taken for damage."""
+"""Larger segments are considered damaged."""
 
 _AXES = {"x": 0, "y": 1, "z": 2}
 
 
 class KernargError(Error):
-    """Arguments that do not fit a kernel. ``kernel`` is its name, ``index`` the argument's among the
-    explicit ones.
+    """Arguments that do not fit a kernel. ``kernel`` is its name, ``index`` the argument's index among the explicit
+    ones.
     """
 
     def __init__(self, kernel: str, reason: str, index: int | None = None) -> None:
@@ -35,7 +33,7 @@ class KernargError(Error):
 
 
 class HiddenValues(Struct, frozen=True):
-    """What hidden arguments are computed from. Sizes in work-items and bytes."""
+    """The values from which hidden arguments are computed. Sizes in work-items and bytes."""
 
     grid: Dim3
     workgroup: Dim3
@@ -45,14 +43,14 @@ class HiddenValues(Struct, frozen=True):
     queue_address: int
     grid_sync_address: int = 0
     served: dict[ValueKind, int] = {}
-    """What `rocdbg.sim.services` has for hidden arguments."""
+    """The hidden arguments that `rocdbg.sim.services` provides."""
 
     def value(self, kind: ValueKind) -> int:
-        """The value of a hidden argument; 0 for what is not there."""
+        """The value of a hidden argument; 0 if it does not exist here."""
         name, _, axis = kind.value.rpartition("_")
         if axis in _AXES:
             grid, group = self.grid[_AXES[axis]], self.workgroup[_AXES[axis]]
-            # Complete groups only; what is left over is the remainder.
+            # Only complete groups are counted; the rest is the remainder.
             by_axis = {
                 "hidden_block_count": grid // group,
                 "hidden_group_size": group,
@@ -89,11 +87,11 @@ _IMPLICIT = {
     ValueKind.HIDDEN_DYNAMIC_LDS_SIZE: (120, 4), ValueKind.HIDDEN_PRIVATE_BASE: (192, 4),
     ValueKind.HIDDEN_SHARED_BASE: (196, 4), ValueKind.HIDDEN_QUEUE_PTR: (200, 8),
 }
-"""Offset and size of implicit arguments, as code object version 5 lays them out behind the explicit ones."""
+"""Offset and size of implicit arguments, as code object version 5 places them after the explicit ones."""
 
 
 def implicit_arguments(hidden: HiddenValues) -> bytes:
-    """The implicit arguments that functions find, for a kernel that does without and has no place for them."""
+    """The implicit arguments for functions, if the kernel has none and no space for them."""
     block = bytearray(_IMPLICIT_SIZE)
     for kind, (offset, size) in _IMPLICIT.items():
         block[offset : offset + size] = hidden.value(kind).to_bytes(8, "little")[:size]

@@ -1,7 +1,7 @@
-"""What launches of one kernel with the same sizes have in common, found out once.
+"""Facts shared by launches of one kernel with the same sizes, determined once.
 
-Programs launch the same few kernels with the same few grids again and again. Whether a kernel may be launched so, what
-it needs and what its waves' memory looks like does not change meanwhile.
+Programs repeatedly launch the same few kernels with the same few grids. Whether such a launch is valid, what it needs
+and how its waves' memory is laid out does not change in between.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KNOWN: Final = 256
 
 
 class Launch(Struct, eq=False):
-    """A kernel with its sizes, as checked. Addresses are simulated ones."""
+    """A kernel with its sizes, already checked. Addresses are simulated ones."""
 
     kernel: Kernel
     grid: Dim3
@@ -39,28 +39,28 @@ class Launch(Struct, eq=False):
 
 
 class Launches:
-    """The launches that a machine has seen last, by what was asked for, and the ``spare`` places of those."""
+    """A machine's recent launches, by what was requested, and their ``spare`` places."""
 
     def __init__(self) -> None:
         self.spare = SparePlaces()
         self._known: OrderedDict[Hashable, Launch] = OrderedDict()
 
     def get(self, asked: Hashable) -> Launch | None:
-        """What is known."""
+        """The launch with this key, if known."""
         found = self._known.get(asked)
         if found is not None:
             self._known.move_to_end(asked)
         return found
 
     def add(self, asked: Hashable, launch: Launch) -> Launch:
-        """Note a launch; returns it."""
+        """Record a launch, and return it."""
         self._known[asked] = launch
         if len(self._known) > _KNOWN:
             self._known.popitem(last=False)
         return launch
 
     def clear(self) -> None:
-        """Code has gone: nothing is known any more."""
+        """Forget all launches, because code has been unloaded."""
         self._known.clear()
         self.spare.clear()
 

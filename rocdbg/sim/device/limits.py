@@ -1,4 +1,4 @@
-"""How large a launch may be, and what it takes: LDS, private memory, workgroups that can be resident."""
+"""The limits and needs of a launch: LDS, private memory, workgroups that can be resident."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocdbg.sim.core import scratch
 from rocdbg.sim.core.wave import Dim3
 
 MAX_WORKGROUP = 1024
-"""Work-items of the largest workgroup the hardware runs."""
+"""Work-items of the largest workgroup that the hardware runs."""
 
 _MAX_GROUP_DIMENSION: Final = 0xFFFF
 _MAX_GRID_DIMENSION: Final = 0xFFFF_FFFF
@@ -23,7 +23,7 @@ _MAX_SCRATCH_SIZE: Final = 0xFFFF_FFFF
 
 
 class LaunchLimitError(Error):
-    """A launch beyond what kernel or device permit. ``kernel``, and ``what`` (grid, workgroup, ...)."""
+    """A launch beyond what the kernel or device permits. ``kernel``, and ``what`` (grid, workgroup, ...)."""
 
     def __init__(self, kernel: str, what: str, reason: str) -> None:
         self.kernel = kernel
@@ -43,8 +43,8 @@ class Sizes(Struct, frozen=True):
 
 
 def sizes(kernel: Kernel, grid: Dim3, workgroup: Dim3, lds: int, lane_scratch: int, resident_waves: int) -> Sizes:
-    """What a dispatch needs that has ``lds`` bytes per group and ``lane_scratch`` per lane, of ``resident_waves`` at
-    once. Raises LaunchLimitError if one workgroup's scratch is too big.
+    """The needs of a dispatch with ``lds`` bytes per group and ``lane_scratch`` bytes per lane, of which
+    ``resident_waves`` exist at once. Raises LaunchLimitError if one workgroup's scratch is too big.
     """
     lane = -(-lane_scratch // 4) * 4
     wave = scratch.area_size(lane, kernel.wave_size)
@@ -61,11 +61,11 @@ def sizes(kernel: Kernel, grid: Dim3, workgroup: Dim3, lds: int, lane_scratch: i
 
 
 def lane_scratch(kernel: Kernel, dynamic_stack_size: int) -> int:
-    """Bytes of private memory per lane that a kernel asks for, with ``dynamic_stack_size`` more where the compiler
-    could not tell.
+    """Bytes of private memory per lane that a kernel asks for, plus ``dynamic_stack_size`` if the compiler could not
+    determine its stack size.
 
-    Before code object version 5 kernels cannot say that: compilers have counted 16 KiB in, and what the size exceeds
-    these by is added to every stack.
+    Before code object version 5, kernels cannot indicate the latter: compilers include 16 KiB, so if
+    ``dynamic_stack_size`` is larger, the excess is added to every stack.
     """
     size = kernel.descriptor.private_segment_fixed_size
     if uses_dynamic_stack(kernel):
@@ -76,13 +76,14 @@ def lane_scratch(kernel: Kernel, dynamic_stack_size: int) -> int:
 
 
 def uses_dynamic_stack(kernel: Kernel) -> bool:
-    """Whether the compiler could not tell how much private memory the kernel needs (recursion, calls by pointer)."""
+    """Whether the compiler could not determine how much private memory the kernel needs (recursion, calls by pointer).
+    """
     metadata = kernel.metadata
     return bool(kernel.descriptor.uses_dynamic_stack) or (metadata is not None and metadata.uses_dynamic_stack)
 
 
 def check_hardware(name: str, target: Target, grid: Dim3, workgroup: Dim3, lds: int, dynamic_lds: int = 0) -> None:
-    """Refuse what no device would run. Raises LaunchLimitError."""
+    """Reject launches that no device would run. Raises LaunchLimitError."""
     if target.is_r600:
         raise LaunchLimitError(name, "target", f"{target.name} is too old to be simulated")
     for what, extent, most in (
@@ -103,11 +104,11 @@ def check_hardware(name: str, target: Target, grid: Dim3, workgroup: Dim3, lds: 
 
 
 def check_metadata(kernel: Kernel, grid: Dim3, workgroup: Dim3) -> None:
-    """Refuse a workgroup that a kernel was not compiled for, and a grid that is none of whole ones where it needs
-    that. Raises LaunchLimitError.
+    """Reject a workgroup for which a kernel was not compiled, and a grid with partial workgroups if the kernel
+    requires uniform ones. Raises LaunchLimitError.
 
-    clang marks every kernel of HIP so, as HIP counts workgroups; its code takes a partial one for a whole one, which
-    is what a kernel of HIP expects: such launches are let through.
+    clang sets this requirement for every HIP kernel, because HIP counts workgroups. Compiled HIP code treats a partial
+    workgroup as a whole one, as HIP kernels expect, so such launches are permitted.
     """
     metadata, items = kernel.metadata, reduce(mul, workgroup)
     if metadata is None:

@@ -63,10 +63,10 @@ class LoadError(Error):
 
 
 class LdsOutOfRange(Enum):
-    """What accesses beyond a workgroup's LDS do; the value is the word for it.
+    """What accesses beyond a workgroup's LDS do; the value is its name in settings.
 
-    Hardware gives zeros and drops writes, and reports a violation only where LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING is
-    set. To a debugger the violation is worth more.
+    Hardware returns zeros and drops writes, and reports a violation only if LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING is
+    set. For a debugger the violation is more useful.
     """
 
     FAULT = "fault"
@@ -74,43 +74,43 @@ class LdsOutOfRange(Enum):
 
 
 class MachineOptions(Struct, frozen=True):
-    """What can be chosen about a machine."""
+    """The options of a machine."""
 
     memory_limit: int = 16 << 30
     """Bytes of global memory."""
     dynamic_stack_size: int = scratch.DYNAMIC_STACK_SIZE
     """Bytes of scratch per lane added for kernels whose stack size is not known at compile time."""
     resident_waves: int = RESIDENT_WAVES
-    """Waves that exist at once."""
+    """Maximum number of waves that exist at once."""
     lds_out_of_range: LdsOutOfRange = LdsOutOfRange.FAULT
     """What accesses beyond a workgroup's LDS do."""
     schedule: Schedule = Schedule()
     """How long the turns of waves are."""
     count_uninitialized: bool = False
-    """Count reads of buffer bytes that nothing has written (``Machine.uninitialized``); slows execution down."""
+    """Count reads of buffer bytes that nothing has written (``Machine.uninitialized``); slows down execution."""
     cache_dir: Path | None = None
     """Where translations are kept; None: the user's cache directory."""
 
 
 @dataclass(frozen=True)
 class LoadedCodeObject:
-    """A code object in simulated memory. An address of the ELF file plus ``base`` is a simulated address."""
+    """A code object in simulated memory. An address in the ELF file plus ``base`` is a simulated address."""
 
     machine: Machine = field(repr=False)
     code_object: CodeObject
     allocation: Allocation
     image: LoadedImage = field(repr=False)
     _kernels: dict[int, Kernel] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Those asked for by the address of their descriptor."""
+    """Kernels that were requested by the address of their descriptor."""
 
     @property
     def base(self) -> int:
-        """Simulated address the object was loaded at: what is added to addresses of the ELF file."""
+        """Simulated address at which the object was loaded: what is added to addresses of the ELF file."""
         return self.allocation.address
 
     @property
     def lds_size(self) -> int:
-        """Bytes of LDS its symbols claim beside what kernel descriptors count (unlinked objects only)."""
+        """Bytes of LDS that its symbols need in addition to what kernel descriptors count (unlinked objects only)."""
         return self.image.lds_size
 
     def address(self, elf_address: int) -> int:
@@ -118,7 +118,7 @@ class LoadedCodeObject:
         return self.base + elf_address
 
     def elf_address(self, address: int) -> int:
-        """The ELF file's address of a simulated address within the object."""
+        """The ELF file's address for a simulated address within the object."""
         return address - self.base
 
     def kernel_at(self, descriptor_address: int) -> Kernel | None:
@@ -133,14 +133,14 @@ class LoadedCodeObject:
         return self._kernels[place]
 
     def symbol_address(self, name: str) -> int:
-        """Simulated address of a symbol (LDS symbols: the offset in LDS). Raises CodeObjectError."""
+        """Simulated address of a symbol (for LDS symbols, the offset in LDS). Raises CodeObjectError."""
         return self.image.address_of(name)
 
 
 class Machine:
     """A device of one target. Deterministic: the same calls give the same addresses and results.
 
-    ``memory``: global memory that it has together with others; default: memory of its own.
+    ``memory``: global memory that it shares with others; default: memory of its own.
     """
 
     def __init__(
@@ -152,9 +152,9 @@ class Machine:
         self.share = GlobalShare(self.target)
         """Global data share and global wave sync."""
         self.uninitialized = UninitializedReads() if self.options.count_uninitialized else None
-        """Reads of never-written buffer bytes, if the options ask for them to be counted."""
+        """Counts of uninitialized reads of buffer bytes, if the options request them."""
         self.services = HostServices(self.memory, max(self.options.resident_waves, MAX_WORKGROUP // 32))
-        """What kernels find behind hidden arguments that are the host's affair."""
+        """The services behind the hidden arguments that the host provides."""
         self.loaded: list[LoadedCodeObject] = []
         self._engines: dict[int, Engine] = {}
         self._exceptions = False
@@ -169,8 +169,8 @@ class Machine:
     def load(
         self, code_object: CodeObject, name: str = "", resolve: Resolver | None = None
     ) -> LoadedCodeObject:
-        """Copy a code object into memory and relocate it; its code can be read and executed, its data
-        written too. ``resolve`` has addresses of symbols that the object does not define.
+        """Copy a code object into memory and relocate it; its code can be read and executed, its data written too.
+        ``resolve`` gives the addresses of symbols that the object does not define.
 
         Pages hold code and data together, so the whole object is readable, writable and executable; stores
         of a kernel into code take effect when the instruction cache is invalidated (`instruction_cache`).
@@ -184,8 +184,8 @@ class Machine:
         return self._loaded(code_object, allocation, image)
 
     def load_all(self, code_objects: Sequence[CodeObject]) -> list[LoadedCodeObject]:
-        """`load` several that define symbols for each other; the first definition counts, those loaded before come
-        first. All or, if one fails, none."""
+        """Load several code objects that define symbols for each other; the first definition counts, and objects loaded
+        earlier come first. Loads all of them or, if one fails, none."""
         places: list[tuple[CodeObject, Allocation]] = []
         try:
             for code_object in code_objects:
@@ -204,7 +204,7 @@ class Machine:
         return [self._loaded(each, place, image) for (each, place), image in zip(places, images, strict=True)]
 
     def _place(self, code_object: CodeObject, name: str = "") -> Allocation:
-        """Memory for a code object. Raises LoadError for one of another target."""
+        """Allocate memory for a code object. Raises LoadError for one of another target."""
         if not code_object.target.covers(self.target):
             raise LoadError(
                 code_object.name, f"it is for {code_object.target}, the device is a {self.target}"
@@ -244,7 +244,7 @@ class Machine:
         """The execution engine for waves of this size."""
         engine = self._engines.get(wave_size)
         if engine is None:
-            # Imported late: it brings LLVM, which looking at code and symbols does not need.
+            # Imported late: it loads LLVM, which is not needed to look at code and symbols.
             from rocdbg.sim.engine.native import Engine
 
             engine = Engine(
@@ -264,7 +264,7 @@ class Machine:
         return engine
 
     def _fetch(self, address: int, size: int) -> bytes:
-        """Code bytes for the translator: as many of ``size`` as are mapped executable."""
+        """Code bytes for the translator: as many of ``size`` bytes as are mapped executable."""
         allocation = self.memory.find(address)
         if allocation is None or not allocation.protection & layout.PageFlags.EXECUTE:
             return b""
@@ -273,7 +273,7 @@ class Machine:
     # -- dispatches ------------------------------------------------------------------------------------------
 
     def _check_encodings(self, kernel: Kernel) -> None:
-        """Refuse a target whose instructions are not known."""
+        """Reject a target whose instructions are not known."""
         if self.target.is_r600:
             known = "those of gfx6 and later are"
             reason = f"instructions of {self.target.name} are not known to the simulator, {known}"
@@ -317,7 +317,7 @@ class Machine:
             segment = build_segment(kernel.name, kernel.metadata, kernel.descriptor.kernarg_size, kernarg, hidden)
         kernarg_area, packet_area, scratch_area = self._allocate(
             kernel.name,
-            # a kernel without arguments has an address too
+            # a kernel without arguments also has a kernarg address
             (block.size if block is not None else len(segment) or 4, AllocationKind.KERNARG),
             (PACKET_SIZE, AllocationKind.PACKET),
             (needs.scratch, AllocationKind.SCRATCH),
@@ -354,7 +354,7 @@ class Machine:
     def _prepare(
         self, kernel: Kernel, loaded: LoadedCodeObject, grid: Dim3, workgroup: Dim3, dynamic_lds: int
     ) -> Launch:
-        """What launches by `dispatch` have in common. Raises LaunchLimitError."""
+        """Facts shared by launches through `dispatch`. Raises LaunchLimitError."""
         self._check_encodings(kernel)
         lds = max(kernel.descriptor.group_segment_fixed_size, loaded.lds_size) + dynamic_lds
         check_hardware(kernel.name, self.target, grid, workgroup, lds, dynamic_lds)
@@ -365,9 +365,9 @@ class Machine:
     def dispatch_packet(self, packet: KernelPacket, place: PacketPlace, first_wave: int = 1) -> Dispatch:
         """Start what a kernel dispatch packet asks for; nothing runs before ``Dispatch.run``.
 
-        All is as the packet says: the arguments are where it says and as they are there, hidden ones too, private
-        memory and LDS as large as it says (and no less than the kernel's descriptor does). The code that has processed
-        the packet sees to its completion signal. ``first_wave``: the number of the first wave. Raises `PacketError` and
+        Everything follows the packet: the arguments, including hidden ones, are at its address, and private memory and
+        LDS have its sizes (but at least those of the kernel's descriptor). The caller that has processed the packet
+        handles its completion signal. ``first_wave``: the number of the first wave. Raises `PacketError` and
         LaunchLimitError.
         """
         asked = (
@@ -381,7 +381,7 @@ class Machine:
         )
 
     def _prepare_packet(self, packet: KernelPacket) -> Launch:
-        """What launches by such packets have in common. Raises `PacketError` and LaunchLimitError."""
+        """Facts shared by launches through such packets. Raises `PacketError` and LaunchLimitError."""
         loaded, kernel = self._packet_kernel(packet)
         self._check_encodings(kernel)
         static = max(kernel.descriptor.group_segment_fixed_size, loaded.lds_size)
@@ -405,7 +405,7 @@ class Machine:
         )
 
     def _packet_kernel(self, packet: KernelPacket) -> tuple[LoadedCodeObject, Kernel]:
-        """The kernel whose descriptor a packet names. Raises PacketError."""
+        """The kernel whose descriptor a packet points to. Raises PacketError."""
         for loaded in self.loaded:
             if loaded.base <= packet.kernel_object < loaded.allocation.end:
                 kernel = loaded.kernel_at(packet.kernel_object)
@@ -414,8 +414,8 @@ class Machine:
         raise PacketError(f"there is no kernel descriptor at {packet.kernel_object:#x}")
 
     def _arguments(self, packet: KernelPacket, kernel: Kernel) -> bytes:
-        """The arguments as they are now, for what the hardware loads before a wave begins; nothing where they are not
-        in memory, as the kernel may take none."""
+        """The current arguments, for what the hardware preloads before a wave begins; empty if they are not in memory,
+        because the kernel may not use any."""
         size = kernel.descriptor.kernarg_size
         area = self.memory.find(packet.kernarg_address)
         if area is None:
@@ -479,12 +479,12 @@ class Machine:
         return dispatch
 
     def _served(self, kernel: Kernel) -> dict[ValueKind, int]:
-        """The values of a kernel's hidden arguments that are the host's affair."""
+        """The values of a kernel's hidden arguments that the host provides."""
         arguments = kernel.metadata.hidden_args if kernel.metadata is not None else ()
         return self.services.arguments([argument.value_kind for argument in arguments])
 
     def _allocate(self, name: str, *requests: tuple[int, AllocationKind]) -> list[Allocation | None]:
-        """One allocation for each (size, kind), None for a size of 0; all or, if one fails, none."""
+        """One allocation for each (size, kind), None for a size of 0; all of them or, if one fails, none."""
         made: list[Allocation | None] = []
         try:
             for size, kind in requests:
@@ -510,7 +510,7 @@ class Machine:
 
 
 def _defined(known: Sequence[tuple[CodeObject, Allocation]], name: str) -> int | None:
-    """The address of a symbol that one of the placed code objects defines for others, None if none does."""
+    """The address of a symbol that one of the placed code objects exports; None if none does."""
     for code_object, allocation in known:
         symbol = code_object.exported(name)
         if symbol is not None:
@@ -519,7 +519,7 @@ def _defined(known: Sequence[tuple[CodeObject, Allocation]], name: str) -> int |
 
 
 def _printf_formats(code_object: CodeObject) -> tuple[str, ...]:
-    """The entries ``amdhsa.printf`` of its metadata."""
+    """The ``amdhsa.printf`` entries of its metadata."""
     metadata = code_object.metadata
     return metadata.printf if metadata is not None else ()
 

@@ -1,12 +1,13 @@
-"""Contents of memory at several times, each kept as its difference from the next.
+"""Contents of memory at several times, each stored as its difference from the next.
 
-Memory is a list of *pages*: arrays of bytes that stay where they are, of any size. A *version* is what all of them held
+Memory is a list of *pages*: arrays of bytes that do not move, of any size. A *version* is the contents of all pages
 when `PageHistory.keep` was called. One version at a time is laid out in full, in *shadows* of the pages; between two
-neighbouring versions there is a `_Delta`: the chunks that differ. Seen from the version that is laid out, deltas hold
-the contents farther away, so that the layout moves to a neighbour by exchanging chunks.
+neighbouring versions there is a `_Delta`: the chunks that differ. Each delta holds the contents of whichever of its
+two versions is farther from the one laid out, so the layout moves to a neighbour by exchanging chunks.
 
-A shadow may be borrowed: another owner's memory that does not change (the initial contents of a buffer, zeros). It
-is copied when the page is found to have changed. What such pages held in version 0 is read there, and kept in no delta.
+A shadow may be borrowed: memory of another owner that does not change (the initial contents of a buffer, zeros). It is
+copied when the page is found to have changed. The contents of such pages in version 0 are read there, and no delta
+stores them.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 
 CHUNK = 4096
-"""Bytes that are compared and kept together."""
+"""Bytes that are compared and stored together."""
 PAGE = 1 << 20
-"""Bytes that larger memory is cut into."""
+"""Larger memory is divided into pages of this many bytes."""
 
 _memcmp = ctypes.CDLL(None).memcmp
 _memcmp.argtypes, _memcmp.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t), ctypes.c_int
 _ZEROS: Bytes = np.zeros(PAGE, np.uint8)
 _SMALL = 1 << 15
-"""Bytes of a page that are copied sooner than compared with zeros."""
+"""Pages of up to this many bytes are copied rather than compared with zeros."""
 
 
 class _Part(Struct):
-    """The chunks of one page that differ: their numbers, and what they hold, uint8[n, CHUNK]; what lies beyond the end
-    of the page is of no account. ``data`` None: what they hold in version 0, in borrowed memory."""
+    """The chunks of one page that differ: their numbers, and their contents, uint8[n, CHUNK], where bytes beyond the
+    end of the page are ignored. If ``data`` is None, the contents are those in version 0, in borrowed memory."""
 
     chunks: NDArray[np.intp]
     data: Bytes | None
@@ -48,44 +49,44 @@ _Delta = dict[int, _Part]
 
 
 def cut(memory: Bytes) -> list[Bytes]:
-    """Memory as pages of at most `PAGE` bytes."""
+    """Divide memory into pages of at most `PAGE` bytes."""
     return [memory[at : at + PAGE] for at in range(0, memory.size, PAGE)]
 
 
 class PageHistory:
     """Versions of the contents of pages, numbered from 0.
 
-    ``begin``: for each page what it holds in version 0, which is not going to change; None: zeros, if the page has
-    nothing but zeros, else a copy is made.
+    ``begin``: for each page its contents in version 0, in memory that will not change; None if the page is all zeros,
+    otherwise a copy is made.
     """
 
     def __init__(self, pages: Sequence[Bytes], begin: Sequence[Bytes | None]) -> None:
         self.pages: list[Bytes] = []
         self._shadows: list[Bytes] = []
         self._begin: list[Bytes | None] = []
-        """For each page the borrowed memory with what it holds in version 0."""
+        """For each page, the borrowed memory with its contents in version 0."""
         self._own: list[bool] = []
         self._deltas: list[_Delta] = []
         self.current = 0
         """The version that is laid out."""
         self.copied = 0
-        """Bytes that the shadows take, but those borrowed: one copy of what was written."""
+        """Size in bytes of the shadows that are not borrowed: one copy of what was written."""
         self.kept = 0
-        """Bytes that the deltas take."""
+        """Size in bytes of the deltas."""
         self.add(pages, begin)
 
     @property
     def size(self) -> int:
-        """Bytes that the deltas and the shadows take."""
+        """Size in bytes of the deltas and the shadows."""
         return self.copied + self.kept
 
     @property
     def versions(self) -> int:
-        """How many there are."""
+        """Number of versions."""
         return len(self._deltas) + 1
 
     def add(self, pages: Sequence[Bytes], begin: Sequence[Bytes | None]) -> None:
-        """Pages that had not been there before; in all versions they hold what they begin with."""
+        """Add pages that did not exist before; in all versions they have their initial contents."""
         for page, initial in zip(pages, begin, strict=True):
             shadow, own = initial, False
             if shadow is None and _SMALL < page.size <= PAGE and _same(page, _ZEROS):
@@ -99,9 +100,9 @@ class PageHistory:
             self._own.append(own)
 
     def keep(self) -> None:
-        """What the pages hold now becomes the version after the current one, and the current one.
+        """Store the pages' contents as a new version after the current one, and make it the current one.
 
-        If there are later versions, they follow the new one.
+        Later versions, if any, follow the new one.
         """
         delta: _Delta = {}
         for number, (page, shadow) in enumerate(zip(self.pages, self._shadows, strict=True)):
@@ -116,7 +117,7 @@ class PageHistory:
             self.kept += part.size
             _copy_chunks(page, shadow, chunks)
         if self.current < len(self._deltas):
-            # chunks that changed up to the new version, and not from there to the next, hold in that what they did
+            # chunks that changed before the new version, but not between it and the next, keep their contents there
             self._add_missing(self._deltas[self.current], dict(delta))
         self._deltas.insert(self.current, delta)
         self.current += 1
@@ -124,7 +125,7 @@ class PageHistory:
             self._borrow(delta)
 
     def differences(self) -> dict[tuple[int, int], bytes]:
-        """What the pages hold other than in the current version: by page and offset in it."""
+        """The page and offset of everything that differs from the current version."""
         found = {}
         for number, (page, shadow) in enumerate(zip(self.pages, self._shadows, strict=True)):
             if not _same(page, shadow):
@@ -134,25 +135,25 @@ class PageHistory:
         return found
 
     def chunk(self, number: int, at: int) -> bytes:
-        """What a page holds at an offset."""
+        """Contents of a page's chunk at an offset."""
         return self.pages[number][at : at + CHUNK].tobytes()
 
     def restore(self, version: int) -> None:
-        """Let the pages hold what they held in a version; that becomes the current one."""
+        """Restore the pages' contents in a version, which becomes the current one."""
         self.lay_out(version)
         for page, shadow in zip(self.pages, self._shadows, strict=True):
             if not _same(page, shadow):
                 page[:] = shadow[: page.size]
 
     def forget(self, version: int) -> None:
-        """Remove a version that is neither the first nor the current one; those after it are numbered anew."""
+        """Remove a version that is neither the first nor the current one; later versions are renumbered."""
         if not 0 < version < self.versions or version == self.current:
             raise ValueError(f"version {version} cannot be forgotten")
         if version == self.versions - 1:
             self._drop(self._deltas.pop())
             return
         near, far = (version - 1, version) if version > self.current else (version, version - 1)
-        # The side that is away from the current version is kept: where both have a chunk, that of the farther one.
+        # Keep the side that is away from the current version: if both deltas have a chunk, that of the farther one.
         kept, other = self._deltas[far], self._deltas[near]
         self._drop(other)
         self._add_missing(kept, other)
@@ -163,7 +164,7 @@ class PageHistory:
             self.current -= 1
 
     def cut_off(self, version: int) -> None:
-        """Forget all versions after one, which the current one must not lie behind."""
+        """Remove all versions after one; the current version must not be after it."""
         if self.current > version:
             raise ValueError("the current version would be forgotten")
         while len(self._deltas) > version:
@@ -173,7 +174,7 @@ class PageHistory:
         self.kept -= sum(part.size for part in delta.values())
 
     def lay_out(self, version: int) -> None:
-        """Make a version the current one, whatever the pages hold."""
+        """Make a version the current one, whatever the pages contain."""
         step = 1 if version > self.current else -1
         while self.current != version:
             delta = self._deltas[self.current if step > 0 else self.current - 1]
@@ -198,7 +199,7 @@ class PageHistory:
             self.current += step
 
     def _owned(self, number: int) -> Bytes:
-        """The shadow of a page, to be written to."""
+        """The shadow of a page, as a copy that may be written to."""
         shadow = self._shadows[number]
         if not self._own[number]:
             shadow = self._shadows[number] = _padded(shadow[: self.pages[number].size])
@@ -207,7 +208,7 @@ class PageHistory:
         return shadow
 
     def _borrow(self, delta: _Delta) -> None:
-        """A delta that holds what version 0 does need not, where that is borrowed."""
+        """Remove from a delta what version 0 has in borrowed memory."""
         for number, part in delta.items():
             if self._begin[number] is not None:
                 self._set(part, None)
@@ -218,7 +219,7 @@ class PageHistory:
         self.kept += part.size
 
     def _add_missing(self, delta: _Delta, other: _Delta) -> None:
-        """Let a delta have what another one has beyond it, whose parts become its own."""
+        """Add to a delta the chunks that only the other delta has; the other delta's parts are reused."""
         for number, part in other.items():
             have = delta.get(number)
             if have is None:
@@ -237,7 +238,7 @@ def _same(page: Bytes, shadow: Bytes) -> bool:
 
 
 def _padded(page: Bytes) -> Bytes:
-    """A copy, up to whole chunks."""
+    """A copy, padded to whole chunks."""
     copy = np.zeros(-(-page.size // CHUNK) * CHUNK, np.uint8)
     copy[: page.size] = page
     return copy
@@ -255,7 +256,7 @@ def _differing(page: Bytes, shadow: Bytes) -> NDArray[np.intp]:
 
 
 def _copy_chunks(page: Bytes, shadow: Bytes, chunks: NDArray[np.intp]) -> None:
-    """Bring a page's padded shadow up to it."""
+    """Copy chunks of a page to its padded shadow."""
     whole = page.size // CHUNK
     full = chunks[chunks < whole]
     if full.size == whole:

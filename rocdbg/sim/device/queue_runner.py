@@ -1,9 +1,9 @@
-"""Several queues of one memory, their dispatches run in shares of time.
+"""Several queues of one memory, whose dispatches run in turn, each for a share of instructions.
 
-Each queue has at most one dispatch under way; the next begins when it has ended, so that queues wait for one another
-only where their packets or kernels do. A share is so many wave-instructions, whatever the time: kernels of two queues
-of which one waits for what the other writes both end. Within a dispatch everything is deterministic; between queues and
-a program that feeds them it is not, as on hardware.
+Each queue runs at most one dispatch at a time; the next begins when it has ended, so queues wait for one another only
+if their packets or kernels do. A share is a number of wave-instructions, not a time: if the kernel of one queue waits
+for what the kernel of another writes, both end. Execution within a dispatch is deterministic; the interplay of queues
+with the program that feeds them is not, as on hardware.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.excursion import Excursion
 
 SHARE: Final = 1_000_000
-"""Wave-instructions of a dispatch's share."""
+"""Wave-instructions of one share of a dispatch."""
 BESIDE: Final = 1_000
-"""Those that each other dispatch may execute before a wave is stepped, however short the step is."""
-_YIELD: Final = 50e-6  # seconds: between two looks whether who wants a pause has it
+"""Wave-instructions that each other dispatch may execute before a wave is stepped, however short the step is."""
+_YIELD: Final = 50e-6  # seconds between two checks whether a requested pause was granted
 
 
 class PacketQueue(Protocol):
-    """A queue as its owner, who processes packets, shows it.
+    """A queue, as its owner, who processes packets, presents it.
 
-    ``first_wave`` is set by the runner: the number that the first wave of the next dispatch is to have.
+    ``first_wave`` is set by the runner: the number of the next dispatch's first wave.
     """
 
     first_wave: Callable[[], int]
 
     def take(self) -> Dispatch | None:
-        """Process the packets at its head up to the first kernel's, and start that one; None: the packet at its head is
-        not ready, or there is none."""
+        """Process the packets at its head up to the first kernel's, and start that kernel; None if there is no packet,
+        or the one at its head is not ready."""
 
     def complete(self, dispatch: Dispatch) -> None:
-        """The dispatch that was taken last has run to its end: its packet is done."""
+        """Note that the last dispatch has ended: its packet is complete."""
 
 
 class QueueStop(Struct, frozen=True):
-    """Why the queues came back: what stopped, of which queue's dispatch.
+    """Why the queues stopped running: the stop, and the queue whose dispatch stopped.
 
-    ``begins``: the dispatch is about to begin, and ``stop`` says nothing. Without ``queue`` it had none: an
-    interrupt."""
+    ``begins``: the dispatch is about to begin, and ``stop`` has no meaning. Without ``queue`` it is an interrupt.
+    """
 
     stop: Stop
     queue: PacketQueue | None = None
@@ -62,10 +62,10 @@ class QueueRunner:
     """Runs what is in the queues.
 
     Attributes:
-        begun: called with each dispatch before it runs; its result says whether to return with that.
-        resolve: asked about each memory fault whether it has mended what was missing; the instruction is done again.
-        quiet: dispatches that pass breakpoints and watchpoints. Their waves have no numbers of their own, until one
-            of them is why the queues come back.
+        begun: called with each dispatch before it runs; if the result is true, `run` returns. resolve: called for each
+        memory fault; if it returns true, it has fixed the cause and the instruction is retried.
+        quiet: dispatches that ignore breakpoints and watchpoints. Their waves have no unique numbers until one of them
+        makes `run` return.
         executed: wave-instructions of all dispatches so far.
     """
 
@@ -81,7 +81,7 @@ class QueueRunner:
         self._interrupted = False
         self._lock = threading.RLock()
         self._waiting = 0
-        self._counting = threading.Lock()  # of those who wait for the other one
+        self._counting = threading.Lock()  # number of threads that wait for the other one
 
     # -- queues
 
@@ -96,20 +96,20 @@ class QueueRunner:
         return [(queue, self._active[queue]) for queue in tuple(self._queues) if queue in self._active]
 
     def add(self, queue: PacketQueue) -> None:
-        """A new queue."""
+        """Add a queue."""
         with self.paused():
             queue.first_wave = lambda: self._next_wave
             self._queues.append(queue)
 
     def remove(self, queue: PacketQueue) -> None:
-        """The queue is gone, with what it was doing."""
+        """Remove the queue together with its dispatch."""
         with self.paused():
             if queue in self._queues:
                 self._queues.remove(queue)
             self.abandon(queue)
 
     def abandon(self, queue: PacketQueue) -> None:
-        """What the queue was doing is over, without having been completed."""
+        """Abandon the queue's dispatch, without completing its packet."""
         with self.paused():
             dispatch = self._active.pop(queue, None)
             if dispatch is not None:
@@ -118,8 +118,8 @@ class QueueRunner:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """While this is open no wave runs: for who changes code, or takes memory or a queue away, in another thread.
-        What runs comes back for it, and goes on afterwards."""
+        """No wave runs while this context is open: for threads that change code, or free memory or a queue. A running
+        `run` pauses, and continues afterwards."""
         with self._waits():
             for dispatch in tuple(self._active.values()):
                 dispatch.interrupt()
@@ -131,7 +131,7 @@ class QueueRunner:
 
     @contextmanager
     def _waits(self) -> Iterator[None]:
-        """Counted among those who want a pause, until they have it or give up."""
+        """Count the caller among the threads that want a pause, until it has the pause or gives up."""
         with self._counting:
             self._waiting += 1
         try:
@@ -141,7 +141,7 @@ class QueueRunner:
                 self._waiting -= 1
 
     def _between(self) -> None:
-        """Let others have their pause."""
+        """Let other threads have their pause."""
         while self._waiting:
             self._lock.release()
             time.sleep(_YIELD)
@@ -150,42 +150,42 @@ class QueueRunner:
     # -- running
 
     def interrupt(self) -> None:
-        """Make a running (or else the next) ``run`` come back soon; may be called from a signal handler or another
+        """Make a running (or otherwise the next) ``run`` return soon; may be called from a signal handler or another
         thread."""
         self._interrupted = True
         for dispatch in tuple(self._active.values()):
             dispatch.interrupt()
 
     def forget_interrupt(self) -> None:
-        """Take back an `interrupt` that no run has answered."""
+        """Cancel an `interrupt` that no run has answered."""
         self._interrupted = False
         for dispatch in tuple(self._active.values()):
             dispatch.forget_interrupt()
 
     def holder(self, wave: int) -> tuple[PacketQueue, Dispatch]:
-        """Whose a resident wave is, by its number. Raises RunRequestError."""
+        """The queue of a resident wave, by wave number. Raises RunRequestError."""
         for queue, dispatch in self.active:
             if dispatch.plan.first_wave <= wave <= dispatch.created and any(w.number == wave for w in dispatch.waves):
                 return queue, dispatch
         raise RunRequestError(f"wave {wave} does not exist")
 
     def run(self, options: RunOptions | None = None) -> QueueStop | None:
-        """Go on until something stops; None: no queue has anything to do. Options are those of `Dispatch.run`; with a
-        ``wave``, the dispatches of others run in shares beside it, unless it alone is to run."""
+        """Continue until something stops; None if no queue has anything to do. Options are those of `Dispatch.run`;
+        with a ``wave``, other queues' dispatches run in shares besides it, unless it is to run alone."""
         options = options or RunOptions()
-        free = replace(options, wave=None, step=False, range=None, only=False, alone=False)
+        free = replace(options, wave=None, step=False, range=None, only=False, alone=False, plan=None)
         with self._lock:
             if options.wave is None:
                 return self._rotate(free, options.budget)
             queue, chosen = self.holder(options.wave)
-            if not options.alone:  # a step may be too short for others to have a turn beside it
+            if not options.alone:  # a step may be too short for the others to have a turn besides it
                 stopped, _ = self._others(queue, free, BESIDE)
                 if stopped is not None:
                     return stopped
             return self._follow(queue, chosen, options, free)
 
     def _rotate(self, options: RunOptions, budget: int | None) -> QueueStop | None:
-        """All queues in turn."""
+        """Run all queues in turn."""
         idle = 0
         while idle < max(1, len(self._queues)):
             self._between()
@@ -208,7 +208,7 @@ class QueueRunner:
         return None
 
     def _nothing(self, kind: StopKind) -> QueueStop:
-        """A stop that no wave is the reason of: at one of the dispatch that would be next, if any is under way."""
+        """A stop without a wave that caused it: in the dispatch that would be next, if there is one."""
         for queue, dispatch in self.active:
             if dispatch not in self.quiet and dispatch.waves:
                 wave = dispatch.waves[0]
@@ -216,7 +216,7 @@ class QueueRunner:
         return QueueStop(Stop(kind))
 
     def _share(self, queue: PacketQueue, options: RunOptions, share: int) -> tuple[QueueStop | None, int]:
-        """A share for a queue: what came of it that the caller has to know, and the instructions that it took."""
+        """Run a share of a queue; returns what the caller must know, and the number of executed instructions."""
         dispatch = self._active.get(queue)
         if dispatch is None:
             dispatch = queue.take()
@@ -224,7 +224,7 @@ class QueueRunner:
                 return None, 0
             dispatch.between_turns = self._between
             self._active[queue] = dispatch
-            if self._interrupted or self._waiting:  # since the last look: it was not there to be told
+            if self._interrupted or self._waiting:  # since the last check: the dispatch was not known yet
                 dispatch.interrupt()
             back = self.begun(queue, dispatch)
             if dispatch not in self.quiet:
@@ -250,7 +250,7 @@ class QueueRunner:
             queue.complete(dispatch)
             return None, max(used, 1)
         if stop.kind is StopKind.INTERRUPTED and not self._interrupted:
-            return None, used  # for a pause
+            return None, used  # to let a pause happen
         if stop.kind is StopKind.INTERRUPTED:
             self.forget_interrupt()
         if stop.kind is StopKind.BUDGET:
@@ -260,7 +260,7 @@ class QueueRunner:
         return QueueStop(stop, queue, dispatch), used
 
     def _surface(self, dispatch: Dispatch, stop: Stop) -> Stop:
-        """A hidden dispatch becomes visible: its waves need numbers that no others have."""
+        """Make a hidden dispatch visible: its waves need unique numbers."""
         self.quiet.discard(dispatch)
         slot = stop.wave.number - dispatch.plan.first_wave if stop.wave is not None else 0
         dispatch.renumber(self._next_wave)
@@ -275,17 +275,17 @@ class QueueRunner:
 
     @property
     def asked(self) -> bool:
-        """Whether an `interrupt` has come that no run has answered yet."""
+        """Whether there is an `interrupt` that no run has answered yet."""
         return self._interrupted
 
     def take_interrupt(self) -> bool:
-        """Whether an `interrupt` has come that no run has answered; it is answered by this."""
+        """Whether there is an `interrupt` that no run has answered; this answers it."""
         asked = self._interrupted
         self.forget_interrupt()
         return asked
 
     def _others(self, queue: PacketQueue, options: RunOptions, share: int) -> tuple[QueueStop | None, int]:
-        """A share for each other queue."""
+        """Run a share of each other queue."""
         total = 0
         for other in tuple(self._queues):
             if other is not queue and other in self._queues:
@@ -298,12 +298,12 @@ class QueueRunner:
     def _follow(
         self, queue: PacketQueue, chosen: Dispatch, options: RunOptions, free: RunOptions
     ) -> QueueStop | None:
-        """One wave as the options say, its dispatch and others beside it."""
+        """Run one wave as the options say, with its dispatch and others besides it."""
         budget = options.budget
         while True:
             self._between()
             if self._active.get(queue) is not chosen:
-                return None  # taken away meanwhile
+                return None  # removed in the meantime
             share = SHARE if budget is None else min(SHARE, budget)
             before = chosen.instructions
             stopped, used = self._run(queue, chosen, replace(options, budget=share))

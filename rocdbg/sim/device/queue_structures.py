@@ -1,7 +1,7 @@
-"""The structures a kernel can reach through its queue pointer and hidden arguments, with their real layouts.
+"""The structures that a kernel can access through its queue pointer and hidden arguments, with their real layouts.
 
-Kernels read the ``amd_queue_t`` (aperture bases); the other fields hold what a runtime would put there as far as it
-means something without one. The packets in a queue are in `rocdbg.sim.device.aql_packets`.
+Kernels read aperture bases from the ``amd_queue_t``; its other fields hold what a runtime would put there, if that is
+meaningful without one. The packets in a queue are in `rocdbg.sim.device.aql_packets`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ QUEUE_SIZE = 256
 """Bytes of ``amd_queue_t`` as far as its fields are defined."""
 WRITE_INDEX: Final = 56
 READ_INDEX: Final = 128
-"""Where ``amd_queue_t`` has how many packets were written, and how many were processed."""
+"""Offsets in ``amd_queue_t`` of the number of packets written, and of the number processed."""
 SIGNAL_VALUE: Final = 8
-"""Where ``amd_signal_t`` has the value."""
+"""Offset of the value in ``amd_signal_t``."""
 GRID_SYNC_SIZE = 48
-"""Bytes of what ``hidden_multigrid_sync_arg`` points to."""
+"""Size in bytes of the structure behind ``hidden_multigrid_sync_arg``."""
 
 GRID_SYNC_REFUSED: Final = 0x7EFF_FFFF_F000
-"""An address with nothing at it: ``hidden_multigrid_sync_arg`` where not all workgroups can be resident at once.
+"""An unmapped address: the value of ``hidden_multigrid_sync_arg`` if not all workgroups can be resident at once.
 
-Nothing says beforehand whether a kernel waits for its grid: unoptimised ones all have the argument, optimised ones also
-to ask whether the launch was cooperative. That it looks at the structure does.
+Whether a kernel synchronises its grid is not known beforehand: all unoptimised kernels have the argument, and
+optimised ones also use it to ask whether the launch was cooperative. Only an access to the structure shows it.
 """
 
 # amd_queue_t: hsa_queue_t (type, features, base, doorbell, size, reserved, id), reserved, write id, aperture
@@ -44,8 +44,8 @@ _GRID_SYNC = struct.Struct("<QIIQQIIII")
 
 
 class Queue(Struct, frozen=True):
-    """What goes into ``amd_queue_t``. Aperture bases are the high dwords of the 64-bit addresses; a queue without
-    scratch has 0 in its fields."""
+    """The contents of ``amd_queue_t``. Aperture bases are the high dwords of the 64-bit addresses; a queue without
+    scratch has 0 in the scratch fields."""
 
     packets_address: int
     packet_count: int
@@ -95,8 +95,8 @@ class Queue(Struct, frozen=True):
 
 
 def grid_sync(groups: int) -> bytes:
-    """The 48 bytes through which ``groups`` workgroups of a cooperative launch on one device wait for each other.
+    """The 48 bytes through which ``groups`` workgroups of a cooperative launch on one device synchronise.
 
-    A grid of more than 32 bits of workgroups is never resident as a whole: it cannot wait for itself.
+    A grid whose number of workgroups needs more than 32 bits is never fully resident, so it cannot synchronise.
     """
     return _GRID_SYNC.pack(0, 0, 0, 0, 0, 0, 0, min(groups, 0xFFFF_FFFF), 0)

@@ -1,10 +1,10 @@
 """Execution backwards: checkpoints of a run, and its repetition between them.
 
-A run is its launch and its journal (`rocdbg.sim.device.journal`). Now and then all of its state is kept as a version of
-a `PageHistory`, which is a *checkpoint*; any position is reached from the checkpoint before it by running again. How
-far checkpoints lie apart is a matter of time, since that is what going to a position costs: at least `INTERVAL`, and so
-far that keeping them takes a small part of the run. When there are too many, those far from where the run stands are
-thinned out.
+A run is determined by its launch and its journal (`rocdbg.sim.device.journal`). Now and then its whole state is stored
+as a version of a `PageHistory`, which is a *checkpoint*; any position is reached by running again from the checkpoint
+before it. The distance of checkpoints is measured in time, because going to a position costs time: it is at least
+`INTERVAL`, and large enough that storing them takes a small part of the run. When there are too many, those far from
+the current position are thinned out.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ from rocdbg.sim.device.page_history import PAGE, Bytes, PageHistory, cut
 from rocdbg.sim.services.host_services import ServicesState
 
 INTERVAL = 0.03
-"""Seconds of execution, in time of the processor, between two checkpoints, at least."""
+"""Minimum time between two checkpoints, in seconds of processor time."""
 SHARE = 12
-"""Keeping a checkpoint takes at most this part of the time that passes before the next."""
+"""Storing a checkpoint takes at most this fraction of the time until the next."""
 MOST_BYTES = 400 << 20
-"""Bytes that checkpoints take, beside one copy of what was written, before they are thinned out. The first, the last
-and the one where the run stands are kept whatever they take."""
+"""Bytes of checkpoints, besides one copy of what was written, above which they are thinned out. The first, the last and
+the one at the current position are always kept."""
 MOST = 256
-"""Checkpoints, likewise."""
+"""Number of checkpoints above which they are thinned out."""
 _LEG = 60_000
-"""Instructions that are repeated without checkpoints on the way."""
+"""Number of instructions that are repeated without storing checkpoints on the way."""
 _FIRST_PIECE = 4_000
-"""Instructions at the end of the history that are searched first."""
+"""Number of instructions at the end of the history that are searched first."""
 _SHRINK = 8
-"""How much nearer to its end each checkpoint is that repetition leaves on its way."""
+"""By how much nearer to the destination each checkpoint lies that repetition stores on its way."""
 
 
 class HistoryError(Error):
-    """A position that cannot be gone to, or a repetition that did not come where the run has been."""
+    """A position that cannot be reached, or a repetition that differs from the run."""
 
 
 class Store(Struct, frozen=True):
-    """An instruction that stored: the position before it, the mask of lanes that did, its PC."""
+    """An instruction that stored: the position before it, the mask of lanes that stored, its PC."""
 
     position: int
     lanes: int
@@ -63,8 +63,8 @@ class Store(Struct, frozen=True):
 
 
 class _Checkpoint(Struct):
-    """A moment of the run: ``position``, the journal's entry that comes next, instructions by wave, waves created, and
-    the lines of the instruction cache, and what the host does for the kernel."""
+    """A moment of the run: ``position``, the journal's next entry, instructions by wave, number of waves created, the
+    lines of the instruction cache, and the state of the host's services."""
 
     position: int
     entry: int
@@ -81,10 +81,9 @@ class _Checkpoint(Struct):
 class Recorder:
     """The past of a dispatch.
 
-    It may have run; the history begins where it stands.
-    ``originals``: by address of an allocation, what it holds, in memory that is not going to change.
-    ``journal``: that of a run which is to be repeated from its beginning; by default the run is a new one. Raises
-    `JournalError` if the launch cannot have had it.
+    The dispatch may already have run; the history begins at its current position. ``originals``: by address of an
+    allocation, its contents, in memory that will not change. ``journal``: that of a run to be repeated from its
+    beginning; by default the run is a new one. Raises `JournalError` if the journal does not fit the launch.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class Recorder:
         self._machine = machine
         self._state = ArchitecturalState(dispatch, machine.memory, machine.share)
         self._launched = machine.memory.allocations
-        """Memory of the launch; what the debugger allocates later is none of the run's."""
+        """Memory of the launch; the debugger's later allocations do not belong to the run."""
         if journal is not None:
             journal.check(Extent.of(dispatch.plan), self._state.check)
         dispatch.services.keep(True)
@@ -104,7 +103,7 @@ class Recorder:
         self.journal.free(self.begin)
         self._known: set[Allocation] = set()
         self._addresses: dict[int, int] = {}
-        """Simulated address of each page of the history that is of an allocation."""
+        """Simulated address of each page of the history that belongs to an allocation."""
         self._history = PageHistory([], [])
         pages, begin = self._new_memory(originals)
         others = [page for memory in self._other_memory() for page in cut(memory)]
@@ -113,7 +112,7 @@ class Recorder:
         self._checkpoints = [self._moment(self._entry)]
         self._last_kept = time.thread_time()
         self._unkept = 0.0
-        """Seconds that were run since the last checkpoint, between runs: many short ones make a long way too."""
+        """Seconds of execution since the last checkpoint, over all runs: many short runs also add up."""
         self._interval = INTERVAL
         self._keeping = True
         self._expected: bytes | None = None
@@ -121,7 +120,7 @@ class Recorder:
         self._set_live(journal is None)
         dispatch.between_turns = self._tick
 
-    # -- where in time it is
+    # -- position in time --------------------
 
     @property
     def position(self) -> int:
@@ -135,26 +134,26 @@ class Recorder:
 
     @property
     def live(self) -> bool:
-        """Whether going on makes new history, and repeats none."""
+        """Whether continuing makes new history, rather than repeating it."""
         return self._live
 
     @property
     def checkpoints(self) -> list[int]:
-        """Positions that are kept."""
+        """Positions of the checkpoints."""
         return [checkpoint.position for checkpoint in self._checkpoints]
 
     @property
     def size(self) -> int:
-        """Bytes that the checkpoints take, one copy of what was written included."""
+        """Size in bytes of the checkpoints, including one copy of what was written."""
         return self._history.size
 
     @property
     def kept(self) -> int:
-        """Bytes that the checkpoints take beside one copy of what was written."""
+        """Size in bytes of the checkpoints, without one copy of what was written."""
         return self._history.kept
 
     def close(self) -> None:
-        """Let go of the dispatch: it goes on without being recorded."""
+        """Detach from the dispatch, which continues without being recorded."""
         self.dispatch.between_turns = self.dispatch.journal = None
         self.dispatch.services.keep(False)
 
@@ -162,7 +161,7 @@ class Recorder:
         self._live = live
         self.dispatch.journal = self.journal if live else None
 
-    # -- going on, and what is written
+    # -- continuing, and writes --------------------
 
     def run(self, options: RunOptions) -> Stop:
         """`Dispatch.run` at the end of the history."""
@@ -176,7 +175,7 @@ class Recorder:
 
     @contextmanager
     def writing(self, wave: Wave) -> Iterator[None]:
-        """What is written to a wave and its LDS while this is open belongs to the run."""
+        """Writes to a wave and its LDS while this context is open belong to the run."""
         state, lds = wave.state.copy(), wave.lds.copy()
         yield
         self._begin_writing()
@@ -188,22 +187,22 @@ class Recorder:
             self.journal.wrote(Lds(wave.number, low), wave.lds[low:high].tobytes())
 
     def wrote(self, address: int, data: bytes) -> None:
-        """Global memory was written from outside."""
+        """Record that global memory was written from outside."""
         self._begin_writing()
         if data:
             self.journal.wrote(Memory(address), data)
 
     def differences(self) -> dict[tuple[int, int], bytes]:
-        """What to compare with later, to know what a function that was called outside of the run has changed."""
+        """A state to compare with later, to determine what a function called outside the run has changed."""
         return self._history.differences()
 
     def changed_since(self, before: dict[tuple[int, int], bytes]) -> list[tuple[int, int]]:
-        """Where memory is not what it was when `differences` gave ``before``."""
+        """Places in memory that have changed since `differences` returned ``before``."""
         now = self._history.differences()
         return sorted(place for place in before.keys() | now.keys() if before.get(place) != now.get(place))
 
     def note(self, places: list[tuple[int, int]]) -> None:
-        """What is in these places of `changed_since` was written from outside."""
+        """Record that these places of `changed_since` were written from outside."""
         self._begin_writing()
         for number, at in places:
             data = self._history.chunk(number, at)
@@ -228,7 +227,7 @@ class Recorder:
         self.journal.free(self.position)
 
     def branch(self) -> None:
-        """Forget the future: what comes next is new history."""
+        """Discard the future: what follows is new history."""
         if self.live:
             return
         here, entry = self.position, self._entry
@@ -244,10 +243,10 @@ class Recorder:
             last.cursor, last.turn_of, last.turn_left, last.random = self.dispatch.bookkeeping
         self._set_live(True)
 
-    # -- going to a position
+    # -- going to a position --------------------
 
     def go(self, position: int) -> None:
-        """Make the state that of a position, what was written there included. Raises HistoryError out of bounds."""
+        """Restore the state at a position, including writes there. Raises HistoryError if it is out of bounds."""
         if not self.begin <= position <= self.end:
             raise HistoryError(f"position {position} is not in the history, which is from {self.begin} to {self.end}")
         here = self.position
@@ -260,7 +259,7 @@ class Recorder:
         self._reach(position, None)
 
     def go_before(self, wave: int, count: int, present: int) -> None:
-        """To the last position at which a wave has executed ``count`` instructions: it is about to execute the next.
+        """Go to the last position at which a wave has executed ``count`` instructions and is about to execute the next.
 
         Raises HistoryError if it has not executed more by position ``present``.
         """
@@ -280,10 +279,10 @@ class Recorder:
         return self._checkpoints[0].counts.get(wave, 0)
 
     def trace(self, wave: int, first: int, end: int, present: int) -> NDArray[np.uint64]:
-        """Where a wave was before each of its instructions ``first`` to ``end`` - 1, counted from 0: PC and EXEC,
-        uint64[n, 2]. The position is any between that of the first and ``present`` afterwards.
+        """PC and EXEC of a wave before each of its instructions ``first`` to ``end`` - 1, counted from 0: uint64[n, 2].
+        Afterwards the position is somewhere between that of the first one and ``present``.
 
-        Raises HistoryError if the wave has not executed so many by position ``present``.
+        Raises HistoryError if the wave has not executed that many by position ``present``.
         """
         rows = np.zeros((end - first + 1, 2), np.uint64)
         self.go_before(wave, first, present)
@@ -308,9 +307,9 @@ class Recorder:
     def repeat(
         self, until: int, stops: Stops = NO_STOPS, followed: Followed | None = None
     ) -> Stop | None:
-        """Go on in the history, up to a position or a stop; None: the position is reached.
+        """Repeat the history up to a position or a stop; None if the position is reached.
 
-        What was written from outside changes what is watched without a stop, and is part of what it is from then on.
+        Writes from outside to watched memory do not stop; later comparisons use the new values.
         """
         stop = self._forward(min(until, self.end), stops, followed)
         if stop is not None and not self.live and self.position == self.journal.end:
@@ -318,17 +317,17 @@ class Recorder:
         return stop
 
     def _leave_end(self) -> None:
-        """Keep the end of the history, as it is to be returned to."""
+        """Store a checkpoint at the end of the history, because the run will return to it."""
         if self.live:
             self._keep()
 
     def first_of_group(self, wave: int, present: int) -> int:
-        """The last position known at which a workgroup, by its first wave, has not executed anything."""
+        """The last known position at which a workgroup, identified by its first wave, has not executed anything."""
         if self.first_count(wave):
             return self.begin
         self.go_before(wave, 0, present)
         others = range(wave + 1, wave + self.dispatch.plan.waves_per_group)
-        while True:  # stepped by the user, another may have been before it
+        while True:  # if the user stepped a wave, another one may have come first
             counts = self.dispatch.counts()
             earlier = next((other for other in others if counts.get(other)), None)
             if earlier is None:
@@ -340,8 +339,8 @@ class Recorder:
     def last_store(
         self, ranges: NDArray[np.uint64], present: int, begin: int | None = None
     ) -> Store | None:
-        """The last instruction before position ``present`` that stored into ranges of host memory, uint64[n, 2]: begin
-        and end; None if none did. The position is another afterwards. ``begin``: where the search ends."""
+        """The last instruction before position ``present`` that stored to ranges of host memory, uint64[n, 2]: begin
+        and end; None if there is none. Changes the position. ``begin``: where the search ends."""
         start = self.begin if begin is None else begin
 
         def search() -> int | None:
@@ -361,7 +360,7 @@ class Recorder:
     def first_store(
         self, ranges: NDArray[np.uint64], present: int, begin: int | None = None
     ) -> Store | None:
-        """As `last_store`: the first instruction since ``begin``."""
+        """Same as `last_store`, but for the first instruction since ``begin``."""
         start = self.begin if begin is None else begin
 
         def search() -> int | None:
@@ -379,7 +378,7 @@ class Recorder:
         return self._searching(ranges, search)
 
     def _searching(self, ranges: NDArray[np.uint64], search: Callable[[], int | None]) -> Store | None:
-        """What is known of the store at the position that a search gives, while stores are noted."""
+        """The store at the position that a search finds, while stores are recorded."""
         self._leave_end()
         self.dispatch.note_stores(ranges)
         try:
@@ -392,7 +391,7 @@ class Recorder:
             self.dispatch.note_stores(None)
 
     def _stores(self, first: int, end: int) -> int:
-        """How many stores from one position up to another were to noted memory."""
+        """Number of stores to the given memory from one position up to another."""
         self.go(first)
         self.dispatch.take_noted()
         self._reach_plainly(end, None)
@@ -400,7 +399,8 @@ class Recorder:
         return self._stored[0]
 
     def access_at(self, position: int) -> Access | None:
-        """The first memory access of the instruction that is executed at a position; the position is behind it then."""
+        """The first memory access of the instruction that is executed at a position; afterwards the position is after
+        it."""
         self.go(position)
         stop = self.repeat(position + 1, Stops(watches=(EVERY_ACCESS,)))
         if stop is not None and stop.kind is StopKind.INTERRUPTED:
@@ -410,16 +410,16 @@ class Recorder:
         return self.dispatch.last_access if stop is not None and stop.kind is StopKind.WATCH else None
 
     def settle(self) -> None:
-        """Let the journal be complete up to now."""
+        """Complete the journal up to the current position."""
         if self.live:
             self.journal.free(self.position)
 
     def digest(self) -> bytes:
-        """Of all that the run has (`architecture.image`), the same on every machine."""
+        """Digest of the run's whole state (`architecture.image`), the same on every machine."""
         return image.digest(self.dispatch, self._machine.share, self._launched)
 
     def saved_journal(self) -> Journal:
-        """The journal for a file: without what went to memory that the debugger has allocated during the run."""
+        """The journal for a file, without writes to memory that the debugger has allocated during the run."""
         launched = {allocation.address for allocation in self._launched}
 
         def is_of_the_run(entry: Entry) -> bool:
@@ -431,14 +431,14 @@ class Recorder:
         return Journal([entry for entry in self.journal.entries if is_of_the_run(entry)])
 
     def expect(self, digest: bytes) -> None:
-        """At the end of its history the run has to be in the state with this digest."""
+        """Check at the end of the history that the run's state has this digest."""
         self._expected = digest
 
     # -- repetition
 
     def _reach(self, position: int, followed: Followed | None) -> Stop | None:
-        """Repeat up to a position, or to where a followed wave stops, leaving checkpoints on the way, the more the
-        nearer."""
+        """Repeat up to a position, or until a followed wave stops, storing checkpoints on the way, more densely towards
+        the end."""
         distance = position - self.position
         legs = []
         while distance > _LEG * _SHRINK:
@@ -466,7 +466,7 @@ class Recorder:
                 raise HistoryError(f"the repetition cannot go on at position {before}: {stop.message}")
 
     def _forward(self, until: int, stops: Stops, followed: Followed | None) -> Stop | None:
-        """Follow the journal to a position, or to a stop."""
+        """Follow the journal up to a position or a stop."""
         entries = self.journal.entries
         while not self.live:
             here = self.position
@@ -499,7 +499,7 @@ class Recorder:
         return None
 
     def _check_given(self, entry: Given) -> None:
-        """A journal from a file may give turns to waves that are not there, or wait."""
+        """Check a turn in a journal from a file: its wave may not exist, or may be waiting."""
         wave = self.dispatch.resident(entry.wave)
         if wave is None or wave.waiting:
             state = "does not exist" if wave is None else "waits at a barrier"
@@ -526,12 +526,12 @@ class Recorder:
         )
 
     def _tick(self) -> None:
-        """The dispatch is between two turns: keep a checkpoint if it is time."""
+        """Store a checkpoint if it is time, because the dispatch is between two turns."""
         if self._keeping and time.thread_time() - self._last_kept >= self._interval:
             self._keep()
 
     def _keep(self) -> None:
-        """Keep a checkpoint here, unless there is one."""
+        """Store a checkpoint here, unless there is one."""
         began = time.thread_time()
         if self.live:
             self.journal.free(self.position)
@@ -548,7 +548,7 @@ class Recorder:
         self._interval = max(INTERVAL, SHARE * (self._last_kept - began))
 
     def _restore(self, index: int) -> None:
-        """Go to a checkpoint."""
+        """Restore a checkpoint."""
         self._set_live(False)
         checkpoint = self._checkpoints[index]
         self._history.restore(index)
@@ -559,7 +559,7 @@ class Recorder:
         self._last_kept, self._unkept = time.thread_time(), 0.0
 
     def _thin_out(self) -> None:
-        """Forget checkpoints where they are densest for their distance from the present."""
+        """Remove checkpoints where they are densest for their distance from the present."""
         while len(self._checkpoints) > MOST or self._history.kept > MOST_BYTES:
             here = self.position
             positions = self.checkpoints
@@ -587,7 +587,8 @@ class Recorder:
         return rows + self.dispatch.memory_of_waves()
 
     def _new_memory(self, originals: Mapping[int, Bytes]) -> tuple[list[Bytes], list[Bytes | None]]:
-        """Pages of the allocations that are not known yet, and what each holds in memory that does not change."""
+        """Pages of allocations that are not known yet, with the initial contents of each in memory that does not
+        change."""
         pages: list[Bytes] = []
         begin: list[Bytes | None] = []
         for allocation in self._machine.memory.allocations:
@@ -607,7 +608,7 @@ class Recorder:
         return pages, begin
 
     def _add_memory(self) -> None:
-        """Allocations that were made meanwhile."""
+        """Add allocations that were made in the meantime."""
         self._history.add(*self._new_memory({}))
 
 

@@ -1,7 +1,8 @@
-"""Which workgroups and waves of a dispatch exist, in memory that native code shares (see `rocdbg.sim.device.schedule`).
+"""The workgroups and waves of a dispatch that exist, in memory shared with native code (see
+`rocdbg.sim.device.schedule`).
 
-What this does for one wave at a time, `rocdbg.sim.translator.scheduler` does natively, in the same order and with the
-same results.
+`rocdbg.sim.translator.scheduler` does natively what this module does for one wave at a time, in the same order and
+with the same results.
 """
 
 from __future__ import annotations
@@ -39,21 +40,21 @@ class Residency:
         self._scratch = scratch
         self._fields = places.fields
         self._flags, self._next, self._previous = places.flags, places.following, places.previous
-        self._waves: dict[int, Wave] = {}  # by slot: those that were requested
+        self._waves: dict[int, Wave] = {}  # requested waves by slot
         self._words: NDArray[np.uint8] | None = None
         self.private = True
-        """Whether none of its memory was handed out, so that others can have it afterwards."""
+        """Whether its memory is used by nothing else, so that another dispatch can have it afterwards."""
         places.begin(state, scratch, first_wave)
 
     def fill(self) -> None:
-        """Make the first workgroups, as many as there is room for."""
+        """Create the first workgroups, as many as there is room for."""
         fresh, self.places.used = not self.places.used, True
         for place in range(self.places.count):
             self._create(place, clean=fresh, clean_scratch=True)
 
     def leave(self) -> None:
-        """All waves have ended: from now on the places belong to another, and requests here are answered from
-        what was so at the end."""
+        """Note that all waves have ended: from now on the places belong to another dispatch, and requests here are
+        answered from the final state."""
         self._fields = Fields.from_buffer_copy(self._fields)
         self._flags = np.zeros_like(self._flags)
 
@@ -76,7 +77,7 @@ class Residency:
 
     @property
     def empty(self) -> bool:
-        """Whether no wave is resident (then none is yet to come either)."""
+        """Whether no wave is resident (then there are none left to create either)."""
         return self.get("first") == NONE
 
     def slots(self) -> Iterator[int]:
@@ -100,13 +101,13 @@ class Residency:
         return ctypes.c_uint64.from_address(self._at(slot, "instructions")).value
 
     def choose(self, schedule: Schedule) -> None:
-        """How long turns are from now on."""
+        """Set the length of turns from now on."""
         self.set("quantum", schedule.quantum)
         self.set("is_random", schedule.seed is not None)
         self.set("random", next_random(schedule.seed or 0))
 
     def next_turn_length(self) -> int:
-        """Wave-instructions of a turn that begins."""
+        """Wave-instructions of the next turn."""
         quantum = self.get("quantum")
         if not self.get("is_random"):
             return quantum
@@ -124,7 +125,7 @@ class Residency:
     def progress(self) -> tuple[int, int, int]:
         """Wave-instructions executed, workgroups that have ended, workgroups of the grid.
 
-        May be called while native code runs, and is then a little behind.
+        May be called while native code runs, in which case it may lag slightly.
         """
         places = self._flags.reshape(-1, self.group_waves).any(axis=1)
         x, y, z = self.dispatch.groups
@@ -159,14 +160,14 @@ class Residency:
         return (wave.address - self.get("states")) // self.get("state_stride")
 
     def synchronise(self) -> None:
-        """Native code has run: `Wave` objects of waves that ended meanwhile are updated."""
+        """Update the `Wave` objects of waves that ended while native code ran."""
         for slot, wave in list(self._waves.items()):
             if not self._flags[slot] or self.number(slot) != wave.number:
                 wave.retire()
                 del self._waves[slot]
 
     def renumber(self, delta: int) -> None:
-        """Add to the numbers of all waves, those to come too."""
+        """Add a number to the numbers of all waves, including later ones."""
         for slot in self.slots():
             ctypes.c_uint64.from_address(self._at(slot, "number")).value = self.number(slot) + delta
         for name in ("created", "numbered_before"):
@@ -177,19 +178,19 @@ class Residency:
         self._waves.clear()
 
     def clear(self) -> None:
-        """End all waves where they are; none is created any more."""
+        """End all waves where they are; no more are created."""
         self.set("positions_left", 0)
         self.set("first", NONE)
         self._flags[:] = 0
         self.synchronise()
 
     def known(self) -> list[Wave]:
-        """The waves that were requested: no others can have been changed from outside."""
+        """The waves that were requested: only these can have been changed from outside."""
         return list(self._waves.values())
 
     def memory(self) -> list[NDArray[np.uint8]]:
-        """All that the waves and their schedule are: arrays of bytes that stay where they are. What the engine relies
-        on of the waves is there as a copy, of when `keep_words` was called last; this does so too."""
+        """The state of the waves and their schedule: arrays of bytes that do not move. The waves' engine words are a
+        copy, made by the last `keep_words`; this makes one too."""
         self.private = False
         places = self.places
         parts = places.used_parts(places.states.shape[1])
@@ -204,20 +205,20 @@ class Residency:
         return arrays + list(places.lds)
 
     def keep_words(self) -> None:
-        """Copy the engine's words of all waves to where `memory` has them: together they take few pages, each in its
-        own place one."""
+        """Copy the engine's words of all waves to where `memory` has them: together they take few pages, but in their
+        own places a page each."""
         if self._words is not None:
             self._words[:] = self.places.engine
 
     def restore_words(self) -> None:
-        """The other way round."""
+        """The inverse of `keep_words`."""
         if self._words is not None:
             self.places.engine[:] = self._words
 
     # -- turns -----------------------------------------------------------------------------------------------
 
     def next_slot(self) -> int | None:
-        """Whose turn it is: the first runnable wave from the cursor on, around the end; None: all wait."""
+        """The slot whose turn it is: the first runnable wave from the cursor on, with wrap-around; None if all wait."""
         first, cursor = None, self.get("cursor")
         for slot in self.slots():
             if self._flags[slot] & WaveFlag.WAITING:
@@ -228,15 +229,15 @@ class Residency:
         return first
 
     def set_reported(self, slot: int, reported: bool) -> None:
-        """Note whether the wave was reported where it is."""
+        """Record whether the wave was reported where it is."""
         if reported:
             self._flags[slot] |= WaveFlag.REPORTED
         else:
             self._flags[slot] &= 0xFF ^ WaveFlag.REPORTED
 
     def resume_turns(self, cursor: int, turn_of: int, turn_left: int, random: int) -> None:
-        """Let the next turn be that of the first wave that can run from number ``cursor`` on. ``turn_of``: the wave
-        whose turn is not over, which has ``turn_left`` instructions left; ``random``: the generator's state."""
+        """Let the first wave that can run from number ``cursor`` on have the next turn. ``turn_of``: the wave whose
+        turn is not over and has ``turn_left`` instructions left; ``random``: the generator's state."""
         self.set("following", NONE)
         self.set("cursor", cursor)
         self.set("turn_of", turn_of)
@@ -246,7 +247,7 @@ class Residency:
     # -- barriers --------------------------------------------------------------------------------------------
 
     def signal(self, slot: int) -> bool:
-        """The wave arrives at its group's barrier. Returns whether none had before."""
+        """Note that the wave arrives at its group's barrier. Returns whether none had before."""
         first = not (self._group(slot) & WaveFlag.SIGNALLED).any()
         self._flags[slot] |= WaveFlag.SIGNALLED
         self._complete(slot)
@@ -260,7 +261,8 @@ class Residency:
             self._flags[slot] |= WaveFlag.WAITING
 
     def barrier_state(self, slot: int) -> int:
-        """What s_get_barrier_state says of the group's barrier: signals in bits 22:16, members in 10:4, valid in 0."""
+        """The value of s_get_barrier_state for the group's barrier: signals in bits 22:16, members in 10:4, valid in 0.
+        """
         flags = self._group(slot)
         members, signals = (int(np.count_nonzero(flags & f)) for f in (WaveFlag.RESIDENT, WaveFlag.SIGNALLED))
         return signals << 16 | members << 4 | 1
@@ -276,7 +278,7 @@ class Residency:
         return self._flags[first : first + self.group_waves]
 
     def _complete(self, slot: int) -> None:
-        """If every wave of the group that has not ended has signalled, the barrier is complete."""
+        """Complete the barrier if every wave of the group that has not ended has signalled."""
         flags = self._group(slot)
         if ((flags & (WaveFlag.RESIDENT | WaveFlag.SIGNALLED)) == WaveFlag.RESIDENT).any():
             return
@@ -287,7 +289,7 @@ class Residency:
     # -- creation and end ------------------------------------------------------------------------------------
 
     def end(self, slot: int) -> None:
-        """The wave has ended; the last of its group makes room for the next group."""
+        """Note that the wave has ended; the last wave of its group makes room for the next group."""
         self.set("retired", self.get("retired") + self.instructions(slot))
         self._flags[slot] = 0
         wave = self._waves.pop(slot, None)
@@ -308,7 +310,7 @@ class Residency:
             self._create(slot // self.group_waves)
 
     def _create(self, place: int, *, clean: bool = False, clean_scratch: bool = False) -> None:
-        """Make the next workgroup, if there is one; ``clean``: nothing has run in its place, ``clean_scratch``: nor
+        """Create the next workgroup, if there is one; ``clean``: nothing has run in its place, ``clean_scratch``: nor
         used its scratch."""
         left = self.get("positions_left")
         if not left:
@@ -344,7 +346,7 @@ class Residency:
             self._append(slot)
 
     def _start(self, slot: int, image: NDArray[np.uint8], clean: bool) -> None:
-        """Registers of a new wave as far as all waves with its index share them."""
+        """Set the registers of a new wave that all waves with its index share."""
         block, ids = self.places.states[slot], layout.VGPRS + self.get("id_bytes")
         self.places.engine[slot], image = image[: layout.ENGINE_SIZE], image[layout.ENGINE_SIZE :]
         block[: layout.SCALARS_END] = image[: layout.SCALARS_END]
@@ -355,7 +357,7 @@ class Residency:
             block[start : start + self.get("agpr_bytes")] = 0
 
     def _take_position(self) -> Dim3:
-        """The position of the next group, x fastest."""
+        """Take the position of the next group, x fastest."""
         x, y, z = (self.get(name) for name in ("group_x", "group_y", "group_z"))
         following = [x + 1, y, z]
         for n in range(2):

@@ -1,9 +1,10 @@
-"""User data of compute shaders: what a driver puts into SGPRs before a wave starts, and the tables those point to.
+"""User data of compute shaders: what a driver puts into SGPRs before a wave starts, and the tables to which they
+point.
 
-AMDGPU usage, "AMDPAL": the mapping of the pipeline says which register holds which entry of the application's, and
-which one a table. Pointers to tables have 32 bits; the shader takes the others from its program counter. Mesa's
-compiler leaves the first two registers to the driver, for the beginning of the scratch descriptor; for no operating
-system all registers are entries.
+AMDGPU usage, "AMDPAL": the mapping of the pipeline says which register holds which of the application's entries, and
+which one a table. Pointers to tables have 32 bits; the shader takes the upper half from its program counter. Mesa's
+compiler leaves the first two registers to the driver, for the beginning of the scratch descriptor; without an
+operating system all registers are entries.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ _COMPUTE_SCRATCH: Final = 16
 """Offset of the descriptor of compute scratch in the global internal table."""
 _COUNTS: Final = _GLOBAL_TABLE_SIZE
 _SPILLED: Final = _COUNTS + 16
-"""Offsets of the workgroup counts and the spill table behind it."""
+"""Offsets of the workgroup counts and of the spill table after them."""
 
 
 class UserDataBlock:
-    """The user data of one dispatch of a shader; ``data`` is what the application gives, from its entry 0 on.
+    """The user data of one dispatch of a shader; ``data`` is the application's data, from entry 0 on.
 
     Raises `KernargError` if the shader takes none, or is of a stage that no dispatch runs.
     """
@@ -47,7 +48,7 @@ class UserDataBlock:
 
     @property
     def size(self) -> int:
-        """Bytes of memory for the tables."""
+        """Size of the tables in bytes."""
         return _SPILLED + 4 * len(self._entries)
 
     def memory(self, groups: Dim3, scratch: Sequence[int]) -> bytes:
@@ -73,7 +74,8 @@ class UserDataBlock:
         return tuple(values[:USER_DATA_COUNT])
 
     def _value(self, word: int, address: int, following: int) -> tuple[int, int]:
-        """What is in the register that the word is said of, and in the next one, which had ``following``."""
+        """The value of the register to which a mapping word belongs, and of the next register, which had ``following``.
+        """
         found = user_data(word)
         if isinstance(found, int):
             return self._entries[found] if found < len(self._entries) else 0, following
@@ -85,7 +87,7 @@ class UserDataBlock:
             case UserData.GROUP_COUNTS:
                 return address + _COUNTS & 0xFFFF_FFFF, address + _COUNTS >> 32
             case UserData.SHADER_TABLE | UserData.GDS_RANGE:
-                return 0, following  # neither is there
+                return 0, following  # neither exists
         what = found.words if found is not None else f"{word:#x}"
         raise KernargError(self._shader.name, f"its user data asks for {what}, which no dispatch has")
 

@@ -1,6 +1,6 @@
-"""A queue that the same process fills: raw packets in, dispatches out, completion signals counted down.
+"""A queue that the same process fills: it takes raw packets, starts dispatches and decrements completion signals.
 
-For users who have packets and no runtime: tests, tools, Python.
+For users who have packets but no runtime: tests, tools, Python.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.queue_structures import QUEUE_SIZE, READ_INDEX, SIGNAL_VALUE, WRITE_INDEX, Queue
 
 _INVALID: Final = (1).to_bytes(2, "little")
-"""Header of a packet that is processed, or not written yet."""
+"""Header of a packet that is processed, or not yet written."""
 
 
 class UserQueue:
@@ -48,16 +48,16 @@ class UserQueue:
 
     @property
     def read_index(self) -> int:
-        """Packets that were processed."""
+        """Number of packets processed."""
         return self._index(READ_INDEX)
 
     @property
     def write_index(self) -> int:
-        """Packets that were written."""
+        """Number of packets written."""
         return self._index(WRITE_INDEX)
 
     def submit(self, packet: bytes) -> int:
-        """Put the 64 bytes of a packet into the queue; gives its number. Raises PacketError."""
+        """Put the 64 bytes of a packet into the queue; returns its number. Raises PacketError."""
         number = self.write_index
         if number - self.read_index >= self.size:
             raise PacketError(f"the queue is full: it has {self.size} packets")
@@ -71,7 +71,7 @@ class UserQueue:
         return self.ring + number % self.size * PACKET_SIZE
 
     def take(self) -> Dispatch | None:
-        """The dispatch of the packet at the head. Raises PacketError for one that is not a kernel's,
+        """Start the dispatch of the packet at the head. Raises PacketError if it is not a kernel dispatch, and
         LaunchLimitError."""
         number = self.read_index
         if number >= self.write_index:
@@ -81,7 +81,7 @@ class UserQueue:
         return self.machine.dispatch_packet(packet, PacketPlace(address, self.address, number), self.first_wave())
 
     def complete(self, dispatch: Dispatch) -> None:
-        """The packet at the head is done."""
+        """Complete the packet at the head."""
         number = self.read_index
         address = self._place(number)
         signal = KernelPacket.from_bytes(self.machine.memory.read(address, PACKET_SIZE)).completion_signal

@@ -1,4 +1,4 @@
-"""What the waves of a workgroup start with. Launches of one kernel differ in little of it, so the rest is kept."""
+"""The initial state of a workgroup's waves. Launches of one kernel differ little in it, so the common part is kept."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rocdbg.sim.core.initial_state import DispatchState, GroupIds
 from rocdbg.sim.core.wave import Dim3, Wave, state_block
 
 _KEPT = 128
-"""Templates at most; one takes a few kilobytes for each wave of the group."""
+"""Maximum number of templates; one takes a few kilobytes for each wave of the group."""
 
 
 def wave_images(state: DispatchState, size: Dim3, id_registers: int) -> NDArray[np.uint8]:
     """Words of the engine, header, scalar file and work-item ids of the waves of a group of ``size``,
     uint8[wave, byte].
 
-    What differs by wave or place (number, position, scratch, LDS) is for who makes the wave.
+    The creator of a wave sets what differs by wave or place (number, position, scratch, LDS).
     """
     same = replace(
         state, groups=(1, 1, 1), packet_address=0, queue_address=0, kernarg_address=0, kernarg=b"", dispatch_id=0,
@@ -32,7 +32,7 @@ def wave_images(state: DispatchState, size: Dim3, id_registers: int) -> NDArray[
 
 
 def addresses(state: DispatchState) -> tuple[int, ...]:
-    """What a dispatch's waves begin with that another dispatch of the same kind has otherwise."""
+    """The addresses in the initial state in which dispatches of the same kind differ."""
     return initial_state.hidden_base(state), *state.user_sgprs()
 
 
@@ -47,7 +47,7 @@ def put_addresses(images: NDArray[np.uint8], state: DispatchState) -> None:
 
 @lru_cache(maxsize=_KEPT)
 def _template(state: DispatchState, size: Dim3, id_registers: int) -> NDArray[np.uint8]:
-    """The images with user SGPRs that know no addresses."""
+    """The images with user SGPRs without addresses."""
     ids = GroupIds(size, state.wave_size, id_registers, state.target.packed_work_item_ids)
     shared = initial_state.prototype(state)
     wave = Wave(

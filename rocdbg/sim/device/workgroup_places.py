@@ -1,8 +1,8 @@
-"""The memory that resident workgroups live in: state blocks, LDS, and the schedule that native code works on.
+"""The memory of resident workgroups: state blocks, LDS, and the schedule for native code.
 
-What is laid out here fits every launch of one kernel with the same sizes, so it is kept when a dispatch has ended
-(`SparePlaces`), and the next one begins in it as a workgroup begins where another has ended: with registers and LDS
-cleared, and with a schedule that is new.
+The layout fits every launch of one kernel with the same sizes, so it is kept when a dispatch has ended
+(`SparePlaces`). The next dispatch reuses it as a workgroup reuses the place of an earlier one: with cleared registers
+and LDS, but with a new schedule.
 """
 
 from __future__ import annotations
@@ -35,15 +35,14 @@ NONE: Final = -1
 _SIGNED: Final = frozenset(("first", "last", "following", "current"))
 _ARRAYS: Final = frozenset(("now", "images", "waves", "patches", "varying"))
 _KEPT_ROWS: Final = 1024
-"""Blocks of spare places, each with a guard page, of which a process may have only so many."""
+"""Maximum number of blocks in spare places: each has a guard page, of which a process may have only so many."""
 _KEPT_BYTES: Final = 32 << 20
 _HUGE_PAGE: Final = 2 << 20
 _NO_HUGE_PAGES: Final = 15  # MADV_NOHUGEPAGE of Linux; a host without huge pages may refuse it
 
 
 class Places:
-    """Room for ``count`` workgroups at once of launches that have ``state``, but for addresses and arguments, in
-    common.
+    """Room for ``count`` workgroups at once, for launches that share ``state`` except for addresses and arguments.
 
     Attributes:
         fields: the schedule, where native code has it, at the host address ``address``.
@@ -68,21 +67,21 @@ class Places:
         self.following, self.previous = links[: 8 * slots].view(np.int32).reshape(2, slots)
         self.following[:] = self.previous[:] = NONE
         self.flags = links[8 * slots :]
-        # Padded, so that the address of an empty LDS is one of its own.
+        # Padded, so that an empty LDS has an address of its own.
         self.lds = guarded_rows(count, -(-max(state.lds_size, 1) // ALIGN) * ALIGN)
         self.patches = initial_state.varying_sgprs(state)
         self._images: dict[Dim3, NDArray[np.uint8]] = {}
         self._addresses: tuple[int, ...] | None = None
         self.rows = 2 * slots + count + 4
-        """Blocks with a guard page."""
+        """Number of blocks with a guard page."""
         self.bytes = slots * sum(high - low for low, high in self.used_parts(size)) + self.lds.size
-        """Bytes that are in use in them."""
+        """Bytes that are used in them."""
         self._describe_memory()
         self._describe_groups()
         self._pattern = bytes(self.block)
 
     def used_parts(self, size: int) -> Parts:
-        """The parts of a state block of ``size`` bytes that waves of the dispatch have anything in."""
+        """The parts of a state block of ``size`` bytes that waves of the dispatch use."""
         wave_size, (_, vgprs, agprs) = self.state.wave_size, self.registers
         granted = vgprs + MOST_GRANULE
         parts = [(0, min(size, layout.vgpr_offset(granted, wave_size)))]
@@ -92,8 +91,8 @@ class Places:
         return tuple(parts)
 
     def begin(self, state: DispatchState, scratch: Allocation | None, first_wave: int) -> None:
-        """Let the schedule be that of a new launch, of which no wave exists yet. ``scratch``: of all places, all zeros;
-        ``first_wave``: the number of the first wave."""
+        """Initialise the schedule for a new launch, of which no wave exists yet. ``scratch``: for all places, all
+        zeros; ``first_wave``: the number of the first wave."""
         self.state = state
         fields = self.fields
         ctypes.memmove(self.address, self._pattern, SCHEDULE_SIZE)
@@ -147,12 +146,13 @@ class Places:
             patches[2 * n : 2 * n + 2] = layout.sgpr_offset(code), varying
 
     def _describe_groups(self) -> None:
-        """What groups look like in the middle of the grid and at each of its far edges."""
+        """Describe the groups in the middle of the grid and at each of its far edges."""
         groups, fields = self.state.groups, self.fields
         fields.groups_x, fields.groups_y, fields.groups_z = groups
         fields.positions_left = groups[0] * groups[1] * groups[2]
         images, waves = self._array("images").view(np.uint64), self._array("waves").view(np.uint32)
-        # The only group of a dimension is at its edge. Bit n of a shape: the group is at the edge of dimension n.
+        # If a dimension has only one group, it is at the edge. Bit n of a shape: the group is at the edge of dimension
+        # n.
         for at_edge in product(*((1,) if count == 1 else (0, 1) for count in groups)):
             x, y, z = (count - 1 if edge else 0 for count, edge in zip(groups, at_edge, strict=True))
             made = self.images(self.group_size((x, y, z)))
@@ -166,7 +166,7 @@ class Places:
         return 1 if packed else self.state.descriptor.enable_vgpr_workitem_id + 1
 
     def group_size(self, position: Dim3) -> Dim3:
-        """The size of the group at ``position``: smaller at the grid's edge where the sizes do not divide."""
+        """The size of the group at ``position``: smaller at the grid's edge if the sizes do not divide evenly."""
         x, y, z = (
             min(size, total - at * size)
             for total, size, at in zip(self.grid, self.workgroup, position, strict=True)
@@ -174,7 +174,7 @@ class Places:
         return x, y, z
 
     def images(self, size: Dim3) -> NDArray[np.uint8]:
-        """What the waves of a group of this size start with, uint8[wave, byte]: `wave_images`."""
+        """The initial state of the waves in a group of this size, uint8[wave, byte]: `wave_images`."""
         known = self._images.get(size)
         if known is None:
             known = self._images[size] = wave_images(self.state, size, self._id_registers)
@@ -186,8 +186,8 @@ class Places:
 
 
 class SparePlaces:
-    """Places that no dispatch uses, for the next of their kind; those used last are kept, and not more than a process
-    can spare."""
+    """Places that no dispatch uses, for the next one of their kind; the most recently used ones are kept, within the
+    limits of a process."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Places, Hashable] = OrderedDict()
@@ -205,7 +205,7 @@ class SparePlaces:
         return places
 
     def give(self, kind: Hashable, places: Places) -> None:
-        """The dispatch in them has ended, and its waves are no longer looked at."""
+        """Return places whose dispatch has ended and whose waves are no longer accessed."""
         self._kept[places] = kind
         self._by_kind.setdefault(kind, []).append(places)
         self._rows += places.rows
@@ -231,13 +231,13 @@ class SparePlaces:
 
 @functools.cache
 def _clock() -> int:
-    """Host address of the function."""
+    """Host address of clock_gettime."""
     return ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value or 0
 
 
 @functools.cache
 def _madvise() -> int:
-    """Host address of the function where it gives zero pages anew, else 0."""
+    """Host address of madvise if it provides zeroed pages, otherwise 0."""
     return (ctypes.cast(ctypes.CDLL(None).madvise, ctypes.c_void_p).value or 0) if sys.platform == "linux" else 0
 
 
@@ -245,15 +245,15 @@ _MADVISE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t, ct
 
 
 def _without_huge_pages(scratch: Allocation) -> None:
-    """Scratch is given back group by group: in huge pages, each first touch would clear far more than is used."""
+    """Disable huge pages: scratch is returned group by group, and with huge pages each first access would clear far
+    more than is used."""
     first, end = -(-scratch.host_address // mmap.PAGESIZE), (scratch.host_address + scratch.size) // mmap.PAGESIZE
     if scratch.size >= _HUGE_PAGE and _madvise():
         _MADVISE(_madvise())(first * mmap.PAGESIZE, (end - first) * mmap.PAGESIZE, _NO_HUGE_PAGES)
 
 
 def _c_fields() -> Iterator[tuple[str, Any]]:
-    """`schedule.SCHEDULE` as ctypes has fields; what lies between them and the arrays have names that are never
-    used."""
+    """`schedule.SCHEDULE` as ctypes fields; padding and arrays get names that are never used."""
     at = 0
     for name, field in SCHEDULE.items():
         if field.offset > at:
@@ -268,7 +268,7 @@ def _c_fields() -> Iterator[tuple[str, Any]]:
 
 
 class Fields(ctypes.Structure):
-    """The schedule's fields, where native code has them."""
+    """The schedule's fields in the memory shared with native code."""
 
     _pack_ = 1
     _fields_ = list(_c_fields())

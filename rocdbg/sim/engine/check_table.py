@@ -1,4 +1,4 @@
-"""The checks of an engine: their native routines, and the memory that these share with Python."""
+"""The checks of an engine: their native routines, and the memory that the routines share with Python."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _MOST_NAMES = 1_000
 class CheckTable:
     """The checks of one engine.
 
-    An *entry* is a native function that stands where a block would in the engine's table, for one pc and MODE key. It
-    evaluates the pc's check and then executes one instruction, whose function `set_instruction` names.
+    An *entry* is a native function that takes a block's place in the engine's table, for one pc and MODE key. It
+    evaluates the pc's check and then executes one instruction, whose function `set_instruction` sets.
     """
 
     def __init__(self, target: Target, wave_size: int, jit: Jit) -> None:
@@ -47,7 +47,7 @@ class CheckTable:
 
     @property
     def pcs(self) -> frozenset[int]:
-        """Where checks stand."""
+        """The pcs that have checks."""
         return frozenset(self._current)
 
     def set(self, checks: Mapping[int, Check], generation: Generation) -> None:
@@ -68,7 +68,7 @@ class CheckTable:
                 cells += (number & (1 << 64) - 1 for number in condition.cells)
             cells.append(self._log_address(at))
             rows[pc] = np.array(cells, np.uint64)
-            if id(at) not in made:  # many places may share one
+            if id(at) not in made:  # many checks may share one
                 made[id(at)] = self._routine(at, generation)
             routines[pc] = made[id(at)]
         self._current, self._rows, self._routines = dict(checks), rows, routines
@@ -78,13 +78,13 @@ class CheckTable:
                 self._fill(index, pc)
 
     def link_again(self, generation: Generation) -> None:
-        """As `set` with the same checks: the generation their routines were linked in is gone."""
+        """Link the same checks as in `set` again, because the generation of their routines is gone."""
         self._functions.clear()
         self.collect()
         self.set(self._current, generation)
 
     def collect(self) -> None:
-        """Bring the counters up to date."""
+        """Update the counters."""
         for counter, kept in self._counters:
             counter.hits, counter.skips = int(kept[0]), int(kept[1])
         if self._log is not None and self._collected is not None and self._collected[0]:
@@ -92,7 +92,7 @@ class CheckTable:
             self._collected[0] = 0
 
     def _log_address(self, at: Check) -> int:
-        """Where a check collects (see `LOG_HEAD`), 0 if it does not."""
+        """Address of a check's log buffer (see `LOG_HEAD`), 0 if it has none."""
         logs = [condition.log for condition in at.conditions if condition.log is not None]
         if not logs:
             return 0
@@ -108,7 +108,7 @@ class CheckTable:
         self._table[index * ENTRY_WORDS + 1 : index * ENTRY_WORDS + 3] = self._routines[pc], self._rows[pc].ctypes.data
 
     def entry(self, key: int, pc: int, generation: Generation) -> int:
-        """The native function that checks at a pc under a MODE key; 0 where there are too many."""
+        """The native function that checks at a pc under a MODE key; 0 if there are too many."""
         index = self._entries.get((key, pc))
         if index is None:
             index = len(self._entries)
@@ -136,21 +136,21 @@ class CheckTable:
         return index is not None and bool(self._table[index * ENTRY_WORDS])
 
     def set_instruction(self, key: int, pc: int, function: int) -> bool:
-        """What the entry calls to execute one instruction; False where there is no entry for want of room."""
+        """Set what the entry calls to execute one instruction; False if it has no entry because the table is full."""
         index = self._entries.get((key, pc))
         if index is not None:
             self._table[index * ENTRY_WORDS] = function
         return index is not None
 
     def forget_instructions(self, gone: Callable[[int], bool] = lambda pc: True) -> None:
-        """The functions at some pcs are no longer good."""
+        """Invalidate the functions at some pcs."""
         for (_, pc), index in self._entries.items():
             if gone(pc):
                 self._table[index * ENTRY_WORDS] = 0
 
     def _name(self, at: Check) -> str:
-        """What a check's routine is called by, whose cells are enough. Large expressions that come again as the same
-        objects are not looked at again."""
+        """The name of a check's routine, for whose cells there is room. Large expressions that are passed again as the
+        same objects are not examined again."""
         nodes = [
             tuple(node for node in (c.active, c.holds, *c.values, *c.shared) if node is not None)
             for c in at.conditions

@@ -1,4 +1,4 @@
-"""Which native function stands at a pc, as native code finds it: page directories, one per MODE key."""
+"""The table in which native code finds the native function of a pc: page directories, one per MODE key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocdbg.sim.core import layout
 from rocdbg.sim.core.guarded import guarded
 from rocdbg.sim.core.layout import PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE
 
-_MOST_KEYS = 32  # MODE keys with translations at a time
+_MOST_KEYS = 32  # MODE keys that may have translations at a time
 
 
 class CodeTable:
@@ -27,7 +27,7 @@ class CodeTable:
 
     @property
     def crowded(self) -> bool:
-        """Whether there are so many MODE keys, 8 MiB of addresses each, that it is time to begin again."""
+        """Whether there are so many MODE keys, 8 MiB of addresses each, that the table should be reset."""
         return len(self._directories) > _MOST_KEYS
 
     def reset(self) -> None:
@@ -55,7 +55,7 @@ class CodeTable:
         page[(pc & PAGE_SIZE - 1) >> 2] = function
 
     def clear(self, lo: int, hi: int, functions: Iterable[int]) -> None:
-        """Forget entries of pcs in [lo, hi) that are among ``functions``."""
+        """Remove entries of pcs in [lo, hi) that are among ``functions``."""
         unwanted = np.fromiter(functions, np.uint64)
         for (_, number), page in self._pages.items():
             start = self._base + (number << PAGE_SHIFT)

@@ -1,15 +1,15 @@
-"""The instruction cache: the code that waves execute, which need not be what is in memory by now.
+"""The instruction cache: the code that waves execute, which may differ from what is in memory.
 
 Hardware does not notice stores to code until its instruction cache is invalidated. Here the cache has lines of 64 KiB
 and no limit, so that what is executed does not depend on how a run is cut into blocks, steps and turns:
 
 * a line is filled when the first wave is about to execute an instruction in it;
 * a store of a kernel changes no line;
-* s_icache_inv, and the start of a dispatch, bring every line up to what memory has then;
+* s_icache_inv, and the start of a dispatch, reload every line from memory;
 * a write of the host changes the bytes that it wrote, at once.
 
-Instructions are decoded from lines only, and what is translated is stored under the bytes that were decoded
-(`InstructionCache.code_at`): reading memory once more could give others.
+Instructions are decoded from lines only, and translations are stored under the bytes that were decoded
+(`InstructionCache.code_at`): reading memory again could give different bytes.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Fetch = Callable[[int, int], bytes]
 LINE_SIZE = 1 << 16
 """Bytes of a line. Blocks are not translated past the lines that are filled."""
 LONGEST = 24
-"""Bytes that may decide what an instruction is."""
-_GAP = 256  # unchanged bytes that part two changed ranges
+"""Number of bytes that may determine an instruction."""
+_GAP = 256  # unchanged bytes that separate two changed ranges
 
 
 class InstructionCache:
@@ -41,13 +41,13 @@ class InstructionCache:
         self._decoded: dict[int, tuple[Instruction, bytes]] = {}
 
     def fill(self, pc: int) -> None:
-        """A wave is about to execute the instruction at ``pc``: see to it that its bytes are in the cache."""
+        """Make sure that the bytes of the instruction at ``pc``, which a wave is about to execute, are in the cache."""
         for line in {pc & -LINE_SIZE, (pc + LONGEST - 1) & -LINE_SIZE}:
             if not self._lines.get(line):
                 self._lines[line] = self._fetch(line, LINE_SIZE)
 
     def decode(self, address: int) -> Instruction | None:
-        """The instruction at an address; None if a line that it needs is not filled, or where the code ends."""
+        """The instruction at an address; None if a line that it needs is not filled, or if the code ends there."""
         known = self._decoded.get(address)
         if known is None:
             code = self._bytes(address)
@@ -61,15 +61,15 @@ class InstructionCache:
         return known[0]
 
     def code_at(self, address: int) -> bytes:
-        """The bytes that `decode` made the instruction at this address of."""
+        """The bytes from which `decode` made the instruction at this address."""
         return self._decoded[address][1]
 
     def write(self, lo: int, hi: int) -> None:
-        """The host has written [lo, hi), or nothing is there any more."""
+        """Note that the host has written [lo, hi), or that it is no longer mapped."""
         for line in [line for line in self._lines if line < hi and lo < line + LINE_SIZE]:
             old = self._lines[line]
             if lo <= line and line + len(old) <= hi:
-                del self._lines[line]  # the code may be about to go: filled again when a wave comes here
+                del self._lines[line]  # the code may have been unmapped: fill the line again when a wave reaches it
                 continue
             new = self._fetch(line, LINE_SIZE)
             first, end = max(lo - line, 0), hi - line
@@ -77,7 +77,7 @@ class InstructionCache:
         self._drop(lo, hi)
 
     def refresh(self) -> Iterator[tuple[int, int]]:
-        """Bring all lines up to what memory has. Gives the ranges [lo, hi) that change, each before its line does."""
+        """Reload all lines from memory. Yields the ranges [lo, hi) that change, each before its line changes."""
         for line, old in list(self._lines.items()):
             new = self._fetch(line, LINE_SIZE)
             if new != old:
@@ -88,13 +88,13 @@ class InstructionCache:
 
     @property
     def lines(self) -> dict[int, bytes]:
-        """What the lines hold that are filled, by address."""
+        """The contents of the filled lines, by address."""
         return dict(self._lines)
 
     def replace(self, lines: dict[int, bytes]) -> Iterator[tuple[int, int]]:
-        """Hold these lines and no others. Gives the ranges [lo, hi) that change.
+        """Hold exactly these lines. Yields the ranges [lo, hi) that change.
 
-        A line that is not among them stays if memory has the same: it would be filled with that.
+        A line that is not among them is kept if it equals memory, because it would be filled with the same bytes.
         """
         for line, old in list(self._lines.items()):
             new = lines.get(line)
@@ -122,7 +122,7 @@ class InstructionCache:
 
 
 def _differences(old: bytes, new: bytes) -> Iterator[tuple[int, int]]:
-    """Ranges of offsets [lo, hi) that hold all differences; there is a gap of at least `_GAP` bytes between two."""
+    """Ranges of offsets [lo, hi) that cover all differences; they are at least `_GAP` bytes apart."""
     size = min(len(old), len(new))
     if len(old) != len(new):
         yield size, max(len(old), len(new))

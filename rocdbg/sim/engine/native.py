@@ -1,6 +1,6 @@
-"""The execution engine: runs waves in native code, translating what is not translated yet.
+"""The execution engine: runs waves in native code, and translates code when it is first reached.
 
-One `Engine` serves one machine's waves of one size. `translations` says what native code there is.
+One `Engine` serves one machine's waves of one size. `translations` manages the native code.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from rocdbg.arch.targets import Target
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.global_share import GlobalShare
 from rocdbg.sim.core.layout import ENV, WINDOW_BASE, WORDS, Status
+from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.watches import Access, Change, WatchedBytes, WatchTable
 from rocdbg.sim.engine.instruction_cache import Fetch
 from rocdbg.sim.engine.native_guard import Crash, guard
@@ -31,14 +33,14 @@ if TYPE_CHECKING:
     from rocdbg.sim.device.residency import Residency
 
 _UNLIMITED = (1 << 64) - 1
-_HOT = 20_000_000  # instructions after which blocks are compiled again, optimised
-_SLICE = 20_000_000  # nanoseconds native code runs before Python looks for signals
+_HOT = 20_000_000  # instructions after which blocks are compiled again with optimisation
+_SLICE = 20_000_000  # nanoseconds that native code runs before Python checks for signals
 
 
 class Fault(Struct, frozen=True):
-    """A memory access that was not done. ``addresses`` maps each faulting lane to its address (see `layout.Space`);
-    for a scalar access ``lanes`` is 0 and the address is under lane 0. An access that the simulator does not support
-    has none: it ends before there are any."""
+    """A memory access that was not done. ``addresses`` maps each faulting lane to its address (see `layout.Space`); for
+    a scalar access ``lanes`` is 0 and the address is that of lane 0. An access that the simulator does not support has
+    no addresses: it ends before they are computed."""
 
     kind: layout.FaultKind
     access: layout.Access
@@ -51,10 +53,9 @@ class Fault(Struct, frozen=True):
 class Engine(Translations):
     """Runs waves of one size on one target's code.
 
-    ``page_table`` is the host address of simulated memory's page table, ``window_base`` the simulated address that it
-    begins with, ``fetch`` reads code (`instruction_cache`).
-    ``share`` is GDS and GWS (default: of this engine alone).
-    ``reads_table``: host address of `UninitializedReads`' table if reads of what was never written are to be counted.
+    ``page_table`` is the host address of simulated memory's page table, ``window_base`` the simulated address at which
+    it begins, ``fetch`` reads code (`instruction_cache`). ``share`` is GDS and GWS (default: private to this engine).
+    ``reads_table``: host address of `UninitializedReads`' table if uninitialized reads are to be counted.
     """
 
     def __init__(
@@ -98,15 +99,15 @@ class Engine(Translations):
         range: tuple[int, int] | None = None,
         ignore_stop: bool = False,
         traced: bool = False,
+        plan: StopPlan | None = None,
     ) -> Status:
         """Run the wave whose state block is at host address ``state``.
 
         At most ``budget`` instructions are executed, exactly that many when BUDGET is returned. ``step``: one
         instruction, even if a stop is set on it (BUDGET when it was executed). ``range``: stop with RANGE when pc
-        leaves [lo, hi).
-        MISS is returned when the translation of what comes next was stopped (`rocdbg.work`): nothing of it was done.
-        ``ignore_stop``: a stop at the current pc is passed over. ``traced``: what is executed goes to `trace_into`'s
-        rows, instead of a range or a stop passed over.
+        leaves [lo, hi). MISS is returned when the translation of the next block was stopped (`rocdbg.work`): none of it
+        was executed. ``ignore_stop``: ignore a stop at the current pc. ``traced``: record what is executed in
+        `trace_into`'s rows; cannot be combined with a range or ``ignore_stop``. ``plan``: RANGE where it ends.
         """
         if budget <= 0:
             return Status.BUDGET
@@ -127,15 +128,15 @@ class Engine(Translations):
             status = Status.CONTINUE
         if status is Status.CONTINUE:
             limit.value = end
-            status = self._run(state, count, end, range, traced)
+            status = self._run(state, count, end, range, traced, plan)
             self._executed += count.value - before
             if self._executed > _HOT and not self._optimise:
                 self.optimise()
-        limit.value = 0  # not part of what the wave is: states are compared
+        limit.value = 0  # not part of the wave's identity, because states are compared
         return status
 
     def fill(self, residency: Residency) -> None:
-        """What `Residency.fill` does."""
+        """Same as `Residency.fill`."""
         if not self._schedule:
             self._link_part("schedule")
             start = prefix(self.wave_size)
@@ -147,9 +148,9 @@ class Engine(Translations):
     def schedule(self, places: Residency, budget: int) -> Status:
         """Give the resident waves their turns natively, for at most ``budget`` instructions.
 
-        Returns CONTINUE or MISS when the next turn needs Python (see `rocdbg.sim.translator.scheduler`), after about
-        20 ms at the latest; else what ended the turn of the wave in slot ``current``. Field ``executed`` says how
-        many instructions were.
+        Returns CONTINUE or MISS when the next turn needs Python (see `rocdbg.sim.translator.scheduler`), after about 20
+        ms at the latest; otherwise the status that ended the turn of the wave in slot ``current``. Field ``executed``
+        is the number of executed instructions.
         """
         schedule = places.fields
         schedule.deadline = time.clock_gettime_ns(time.CLOCK_MONOTONIC) + _SLICE
@@ -165,17 +166,19 @@ class Engine(Translations):
         return status
 
     def _run(
-        self, state: int, count: ctypes.c_uint64, end: int, range: tuple[int, int] | None, traced: bool = False
+        self, state: int, count: ctypes.c_uint64, end: int, range: tuple[int, int] | None, traced: bool = False,
+        plan: StopPlan | None = None,
     ) -> Status:
-        """Run until something other than untranslated code comes up."""
+        """Run until a status other than that for untranslated code is returned."""
         native, table = self._run_native, self._blocks
-        if traced or range is not None:
-            native, table = self.followed_routine(range, traced), self._steps
+        if traced or range is not None or plan is not None:
+            native, table = self.followed_routine(range, traced, plan), self._steps
         while True:
             status = self._guard(native, state, self._env, table.address)
             if status is Status.MISS:
+                missing = self._blocks if plan is not None and plan.get("missed") else table
                 try:
-                    blocked = self._translate(_u64(state, "pc").value, self._key(state), table)
+                    blocked = self._translate(_u64(state, "pc").value, self._key(state), missing)
                 except Stopped:
                     return Status.MISS
                 if blocked is not None:
@@ -189,21 +192,33 @@ class Engine(Translations):
             elif status is Status.REGISTERS:
                 if table is self._steps:
                     return Status.ILLEGAL
-                native, table = self._run_native, self._steps  # up to the instruction that names too much
+                native, table = self._run_native, self._steps  # up to the instruction that names too many registers
             else:
                 return status
 
-    def followed_routine(self, range: tuple[int, int] | None, traced: bool) -> int:
-        """Host address of what runs a wave instruction by instruction, within a range or leaving a trace; 0 for
-        neither."""
+    def followed_routine(
+        self, range: tuple[int, int] | None, traced: bool, plan: StopPlan | None = None
+    ) -> int:
+        """Host address of the routine that runs a wave by a plan, or instruction by instruction, within a range or
+        leaving a trace; 0 if none of these is requested."""
+        if plan is not None:
+            self._set_env("plan", plan.address)
+            plan.set("ends", self._ends.address)
+            return self._run_planned
         if range is not None:
             self._set_env("range_lo", range[0])
             self._set_env("range_size", range[1] - range[0])
             return self._run_range
         return self._run_traced if traced else 0
 
+    @cached_property
+    def _run_planned(self) -> int:
+        suffix = "_indexed" if self._indexed else "_banked" if self._banked else ""
+        self._link_part(f"planned{suffix}")
+        return self.jit.address(f"{prefix(self.wave_size)}run_planned{suffix}")
+
     def trace_into(self, rows: NDArray[np.uint64], first: int) -> None:
-        """Let traced waves note PC and EXEC before each instruction: in ``rows``, uint64[n, 2], row 0 for the
+        """Make traced waves record PC and EXEC before each instruction, in ``rows``, uint64[n, 2]; row 0 is for the
         instruction before which the wave has executed ``first``."""
         self._set_env("trace", int(rows.ctypes.data))
         self._set_env("trace_first", first)
@@ -226,21 +241,21 @@ class Engine(Translations):
         return Status.ILLEGAL if status is Status.REGISTERS else status
 
     def _key(self, state: int) -> int:
-        """What blocks at the wave's pc depend on beside the code."""
+        """What blocks at the wave's pc depend on besides the code."""
         mode = _u32(state, "mode").value
         if not self._indexed:
             return layout.mode_key(mode, banked=self._banked)
         return layout.mode_key(mode, ctypes.c_uint32.from_address(state + layout.sgpr_offset(124)).value)
 
     def refusal(self, state: int, instruction: Instruction) -> str | None:
-        """Why the instruction that the wave is at has not been translated; None where nothing says."""
-        # Imported late: few waves come to this.
+        """Why the wave's next instruction has not been translated; None if there is no known reason."""
+        # Imported late: it is rarely needed.
         from rocdbg.sim.translator.translate import refusal
 
         return refusal(*self._recorder(self._key(state)), instruction)
 
     def note_stores(self, ranges: NDArray[np.uint64] | None) -> None:
-        """From now on note stores to ranges of host memory, uint64[n, 2] of begin and end; None: no more."""
+        """Record stores to ranges of host memory, uint64[n, 2] of begin and end, from now on; None stops this."""
         self._noted_ranges = np.ascontiguousarray(ranges) if ranges is not None else np.zeros((0, 2), np.uint64)
         self._set_env("noted_ranges", int(self._noted_ranges.ctypes.data))
         self._set_env("noted_count", len(self._noted_ranges))
@@ -249,14 +264,15 @@ class Engine(Translations):
             self._forget_translations()
 
     def take_noted(self) -> tuple[int, int, int]:
-        """Stores of lanes to noted memory since the last call, the lanes that did, and the PC of the last."""
+        """Stores of lanes to these ranges since the last call, the lanes that stored, and the PC of the last store."""
         found = (self._get_env("noted_hits"), self._get_env("noted_lanes"), self._get_env("noted_pc"))
         for name in ("noted_hits", "noted_lanes", "noted_pc"):
             self._set_env(name, 0)
         return found
 
     def set_watches(self, watched: Sequence[WatchedBytes]) -> None:
-        """Bytes of which a change ends a run with WATCH, as they are now; none: nothing is watched."""
+        """Set the bytes of which a change ends a run with WATCH, compared with their current values; none: nothing is
+        watched."""
         if not watched and not self._watching:
             return
         touching = any(one.accesses for one in watched)
@@ -268,8 +284,7 @@ class Engine(Translations):
         self._set_env("touches", self._watches.touches)
 
     def change(self) -> Change:
-        """What the last WATCH was about. Where it is not known which lanes have written, all that took part are
-        named."""
+        """The change of the last WATCH. If it is not known which lanes wrote, all lanes that took part are named."""
         lanes, size = self._get_env("watch_lanes"), self._get_env("watch_size")
         pointers = (ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_POINTER)
         strides = (ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_KIND)
@@ -285,7 +300,7 @@ class Engine(Translations):
         )
 
     def crash(self) -> Crash:
-        """What the host said of the last CRASH."""
+        """The host's description of the last CRASH."""
         return self._guard.crash()
 
     def fault(self) -> Fault:
@@ -308,7 +323,8 @@ class Engine(Translations):
         self._set_env("private_aperture", private)
 
     def set_lds_drops(self, drops: bool) -> None:
-        """Whether accesses beyond a workgroup's LDS read 0 and write nothing, as hardware does by default, or fault."""
+        """Set whether accesses beyond a workgroup's LDS read 0 and write nothing, as hardware does by default, or
+        fault."""
         self._set_env("lds_drops", int(drops))
 
     # -- environment --------------------
@@ -323,7 +339,7 @@ class Engine(Translations):
         return int.from_bytes(ctypes.string_at(self._env + field.offset, field.size), "little")
 
 
-_NEW_PLACES, _NEW_SCRATCH = 1, 2  # bits of what `scheduler.fill` need not clear
+_NEW_PLACES, _NEW_SCRATCH = 1, 2  # bits that say what `scheduler.fill` need not clear
 
 
 def _u64(state: int, name: str) -> ctypes.c_uint64:

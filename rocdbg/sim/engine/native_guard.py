@@ -1,15 +1,15 @@
-"""Calls of generated code that come back even if it crashes.
+"""Calls of generated code that return even if it crashes.
 
-Generated code checks what it touches, and what it works on lies between guard pages (`guarded`). Should a check be
-wrong all the same, the host raises SIGSEGV, SIGBUS, SIGFPE or SIGILL in the middle of it. The handler here then
-abandons the call, which returns `layout.Status.CRASH`, and keeps what it knows about it. A signal anywhere else in the
-process goes where it went before.
+Generated code checks its accesses, and its data lie between guard pages (`guarded`). If a check is nevertheless wrong,
+the host raises SIGSEGV, SIGBUS, SIGFPE or SIGILL within generated code. The handler in this module then abandons the
+call, which returns `layout.Status.CRASH`, and records what is known about the crash. A signal anywhere else in the
+process goes to its previous handler.
 
-Others install handlers, too, and later: Python's faulthandler, a compiler in the same process. Each call looks who is
-there, and puts the handler here in front again.
+Other code may install handlers later: Python's faulthandler, or a compiler in the same process. Each call checks which
+handler is installed, and puts this one in front again.
 
-The routines are LLVM IR, as all native code is: ``guard_call(slot, function, five arguments)`` notes in the slot
-where to come back to, ``guard_handler`` goes there. A slot serves one thread.
+The routines are LLVM IR, as all native code is: ``guard_call(slot, function, five arguments)`` records in the slot
+where to return to, and ``guard_handler`` jumps there. A slot serves one thread.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from rocdbg.sim.engine.native_jit import Jit
 
 SLOTS: Final = 64
-"""Threads that can run generated code at once and be brought back."""
+"""Threads that can run generated code at once and recover from a crash."""
 _JUMP_BUFFER: Final = 1024
-"""Bytes: more than any host's sigjmp_buf."""
+"""Size in bytes, larger than any host's sigjmp_buf."""
 
 _SLOT: Final = make_fields(("thread", 8), ("active", 8), ("signal", 8), ("address", 8), ("jump", 8))
 _JUMP: Final = 64
@@ -42,13 +42,13 @@ _IS_MAC: Final = sys.platform == "darwin"
 _FLAGS: Final = 0x40 | 0x10 if _IS_MAC else 4 | 0x4000_0000  # SA_SIGINFO | SA_NODEFER
 _SETJMP: Final = "sigsetjmp" if _IS_MAC else "__sigsetjmp"
 _CODE_IN_INFO: Final = 8
-"""Offset of si_code in siginfo_t: what processes send has none above 0."""
+"""Offset of si_code in siginfo_t: it is not above 0 for signals that processes send."""
 _ADDRESS_IN_INFO: Final = 24 if _IS_MAC else 16
 """Offset of si_addr in siginfo_t."""
 
 
 class Crash(Struct, frozen=True):
-    """What the host said of a crash: signal number, and the host address that was touched."""
+    """The host's description of a crash: signal number, and the host address that was accessed."""
 
     signal: int
     address: int
@@ -73,7 +73,7 @@ class _Action(ctypes.Structure):
 
 
 def _text() -> str:
-    """The module: one handler per signal, so that each knows whom it has replaced."""
+    """The module: one handler per signal, so that each knows which handler it has replaced."""
     slots = f"[{SLOTS * _SLOT_SIZE} x i8]"
     at = {name: field.offset for name, field in _SLOT.items()}
     handlers = "\n".join(_handler(int(number), at) for number in _SIGNALS)
@@ -189,7 +189,7 @@ _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 7)
 
 
 class Guard:
-    """Calls generated code. One per process: two would each take the other for who was there before."""
+    """Calls generated code. One per process: two would each take the other for the previous handler."""
 
     def __init__(self, jit: Jit) -> None:
         self._jit = jit
@@ -216,13 +216,13 @@ class Guard:
         return int(self._slots) + mine.number * _SLOT_SIZE
 
     def crash(self) -> Crash:
-        """What is known of the calling thread's last crash."""
+        """The calling thread's last crash, as far as it is known."""
         values = (ctypes.c_uint64 * len(_SLOT)).from_address(self._slot)
         return Crash(values[_SLOT["signal"].offset // 8], values[_SLOT["address"].offset // 8])
 
 
 class _Claim:
-    """A slot, given back when its thread ends."""
+    """A slot, released when its thread ends."""
 
     def __init__(self, free: list[int]) -> None:
         if not free:
@@ -240,7 +240,7 @@ def _guards() -> list[Guard]:
 
 
 def guard(jit: Jit) -> Guard:
-    """The process's guard, linked by the first JIT that asks, which it keeps."""
+    """The process's guard, linked by the first JIT that needs it, which keeps it."""
     guards = _guards()
     if not guards:
         guards.append(Guard(jit))

@@ -1,4 +1,4 @@
-"""LLVM on this host: one machine, one linker, and what of the cache on disk (`object_cache`) is linked."""
+"""LLVM on this host: one machine, one linker, and the linked entries of the cache on disk (`object_cache`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rocdbg.sim.engine.object_cache import Entry, open_cache
 
 try:
     import llvmlite.binding as llvm
-except OSError as error:  # its library is mapped here, 120 MB of it
+except OSError as error:  # maps its library, which has 120 MB
     raise Error(f"LLVM cannot be loaded, perhaps for want of memory: {str(error).partition('. ')[0]}.") from None
 
 _SHAPING = (
@@ -29,17 +29,17 @@ _SHAPING = (
 
 
 def shaping_folders() -> tuple[Path, ...]:
-    """The folders of all files that shape object code."""
+    """The folders of all files that determine object code."""
     package = Path(__file__).parents[2]
     return tuple(package / name for name in _SHAPING)
 
 
 @functools.cache
 def engine_version() -> str:
-    """Changes whenever a file that shapes object code does.
+    """A version that changes whenever a file that determines object code does.
 
-    Made of sizes, times and inodes: reading 8 MB of sources and encoding tables would take longer than a warm start
-    gains. The time of the inode's last change cannot be set, unlike that of the file's.
+    It is made of sizes, times and inodes: reading 8 MB of sources and encoding tables would take longer than a warm
+    start saves. The time of the inode's last change cannot be set, unlike that of the file's.
     """
     digest = hashlib.sha256(llvmlite.__version__.encode())
     for folder in shaping_folders():
@@ -58,8 +58,9 @@ _TERNARY_LOGIC = re.compile(rb"\x62[\x00-\xff]{3}\x25[\x00-\xff]", re.DOTALL)
 def _masked_ternary_logic(code: bytes) -> bool:
     """Whether x86 object code has a masked vpternlog (or bytes that look like one).
 
-    LLVM 22 selects it wrongly at -O1: ``select(c, x, (x & C) | (y & ~C))`` with C folded as a broadcast from memory
-    permutes the operands but not the truth table; in loops the load is then moved out, so that registers are left.
+    LLVM 22 selects it wrongly at -O1: for ``select(c, x, (x & C) | (y & ~C))`` with C folded as a broadcast from memory
+    it permutes the operands but not the truth table. In loops the load is then hoisted, so that only register operands
+    are left.
     """
     for match in _TERNARY_LOGIC.finditer(code):
         _, first, second, third, _, _ = match.group()
@@ -70,14 +71,14 @@ def _masked_ternary_logic(code: bytes) -> bool:
 
 
 _LARGE = 100_000
-"""Characters of IR above which a module is compiled in a thread of its own, so that who waits for it can be stopped:
-LLVM cannot be. Smaller ones take less than 0.1 s."""
-_LOOK = 0.02  # seconds between two looks whether who waits is to stop
+"""Characters of IR above which a module is compiled in a thread of its own, so that the waiting caller can be stopped:
+LLVM cannot be. Smaller modules take less than 0.1 s."""
+_LOOK = 0.02  # seconds between two checks whether the waiting caller must stop
 
 
 class _Compilation:
-    """A module that a thread is compiling. It goes on when who has asked for it is stopped, and is there when it is
-    asked for again."""
+    """A module that a thread is compiling. It continues if its requester is stopped, and is available when requested
+    again."""
 
     def __init__(self, compile: Callable[[], bytes]) -> None:
         self._compile = compile
@@ -91,12 +92,12 @@ class _Compilation:
         try:
             self._code = self._compile()
         except BaseException as error:
-            self._error = error  # raised where the code is waited for
+            self._error = error  # raised where the code is awaited
         finally:
             self._done.set()
 
     def wait(self) -> bytes:
-        """The object code. Raises what LLVM says, and `work.Stopped`."""
+        """The object code. Raises LLVM's error, or `work.Stopped`."""
         while not self._done.wait(_LOOK):
             work.unit(0)
         if self._error is not None:
@@ -105,11 +106,11 @@ class _Compilation:
 
 
 _GENERATION = 128 << 20  # bytes of object code after which a new generation begins
-_MODULE = 16 << 10  # what a module takes beside its object code: each section has pages of its own
+_MODULE = 16 << 10  # what a module needs besides its object code: each section has pages of its own
 
 
 class Generation:
-    """Linked modules that are freed together: LLVM cannot let go of a single one.
+    """Linked modules that are freed together, because LLVM cannot free a single one.
 
     The caller of their functions must keep a reference.
     """
@@ -154,7 +155,7 @@ class Jit:
         wide = all(features.get(name) for name in ("avx512f", "avx512bw", "avx512vl", "avx512dq"))
         self.width = 16 if wide else 8 if features.get("avx2") or platform.machine() == "aarch64" else 4
         self.masked_stores = wide
-        # Quick code first, good code for what turns out to be hot: see `Engine`.
+        # Compile code quickly first, and optimise the code that turns out to be hot: see `Engine`.
         self.machines = {
             optimised: llvm.Target.from_default_triple().create_target_machine(
                 cpu=self.cpu, features=self.features, opt=int(optimised), jit=True
@@ -168,14 +169,14 @@ class Jit:
         """Modules that had to be compiled (not found in the cache)."""
         self._found: tuple[str, Entry | None] = ("", None)  # what `cached` has read
         self._under_way: dict[str, _Compilation] = {}
-        self._notes: dict[str, bytes] = {}  # of what is under way
+        self._notes: dict[str, bytes] = {}  # of compilations in progress
         triple = llvm.get_default_triple()
         self._host = (
             f"{triple};{self.cpu};{self.features};{llvm.llvm_version_info};{llvmlite.__version__};{self.width}"
         )
 
     def key(self, *parts: object) -> str:
-        """A cache key of what shapes a module, beside the host and the engine's version."""
+        """A cache key made of everything that determines a module, besides the host and the engine's version."""
         digest = hashlib.sha256(f"{self._host};{engine_version()}".encode())
         for part in parts:
             data = part if isinstance(part, bytes) else repr(part).encode()
@@ -183,7 +184,7 @@ class Jit:
         return digest.hexdigest()
 
     def generation(self) -> Generation:
-        """Where modules go now that are not needed for ever."""
+        """The generation for modules that are not needed for ever."""
         if self._current.full:
             self._current = Generation(self.cpu, self.features)
         return self._current
@@ -234,11 +235,11 @@ class Jit:
         return self._found[1] is not None
 
     def compile(self, text: str, optimised: bool) -> bytes:
-        """Object code of a module."""
+        """The object code of a module."""
         module = llvm.parse_assembly(text)
         if "define " not in text:
             return b""
-        module.verify()  # raises what the code generator would end the process for
+        module.verify()  # raises what would otherwise end the process in the code generator
         self.compiled += 1
         data = bytes(self.machines[optimised].emit_object(module))
         if optimised and _masked_ternary_logic(data):
@@ -246,7 +247,7 @@ class Jit:
         return data
 
     def address(self, name: str) -> int:
-        """Address of a function that is linked for ever."""
+        """Address of a function that is linked permanently."""
         return self._permanent.address(name)
 
     def _read(self, key: str) -> Entry | None:

@@ -1,7 +1,7 @@
 """Translations on disk: object code under the key of what was translated.
 
-Object code is executed, so an entry is believed only if its digest, made with a secret key of the user's, is right for
-it and for the name it was asked under. `docs/cache.md` says what is stored where, and who is trusted.
+Object code is executed, so an entry is used only if its digest, made with a secret key of the user, is right for the
+entry and for the name under which it was requested. `docs/cache.md` says what is stored where, and who is trusted.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _OBJECTS, _NEW, _KEY = "objects", "new", "cache-key"
 _SHARDS = 256
 _LARGEST = 16 << 20  # bytes of the largest entry that is read
 _GROUP_BYTES = 32 << 20  # shards are cleaned in groups of this size: see `ObjectCache._make_room`
-_TOUCH = 3600  # seconds after which another use of an entry is noted
+_TOUCH = 3600  # seconds after which another use of an entry is recorded
 _OLD = 86400  # seconds after which an unknown file is removed
-_SWEEP = 1000  # abandoned files looked at by one process
+_SWEEP = 1000  # abandoned files that one process examines
 _ENTRY_NAME = re.compile(r"[0-9a-f]{62}")
 _SIZE = re.compile(r"([0-9]{1,15})([KMG]?)", re.IGNORECASE)
 
@@ -51,11 +51,11 @@ Entry = tuple[bytes, bytes]
 
 
 _said: dict[str, bool] = {}
-"""What was to be said to the user, and whether it was: once per process, as there is one JIT per process."""
+"""Messages for the user, and whether each was shown: once per process, as there is one JIT per process."""
 
 
 def take_warnings() -> list[str]:
-    """Why a cache is not used, where the user can do something about it; each text once."""
+    """Why a cache is not used, if the user can do something about it; each text once."""
     fresh = [text for text, said in _said.items() if not said]
     _said.update(dict.fromkeys(fresh, True))
     return fresh
@@ -92,7 +92,8 @@ def open_cache(folder: Path | None) -> ObjectCache | None:
 
 
 def size_limit() -> int | None:
-    """Bytes that entries may take: ``$ROCDBG_CACHE_SIZE``, a number with an optional K, M or G. None if it is none."""
+    """Bytes that entries may take: ``$ROCDBG_CACHE_SIZE``, a number with an optional K, M or G. None if it is invalid.
+    """
     text = os.environ.get("ROCDBG_CACHE_SIZE", "").strip()
     if not text:
         return DEFAULT_LIMIT
@@ -106,9 +107,9 @@ def _not_using(folder: Path | str, reason: str) -> None:
 
 
 class ObjectCache:
-    """Entries below a folder. Whatever goes wrong on disk costs time, nothing else.
+    """Entries below a folder. Errors on disk cost time, nothing else.
 
-    Raises UntrustedFolder if others can write to the folder or the way to it, OSError if it cannot be used.
+    Raises UntrustedFolder if others can write to the folder or a folder on its path, OSError if it cannot be used.
     """
 
     def __init__(self, folder: Path, limit: int = DEFAULT_LIMIT) -> None:
@@ -124,16 +125,16 @@ class ObjectCache:
         """Bytes in the groups of shards that this process has written to, as far as it knows."""
         self._new: int | None = None
 
-    def __del__(self, close: Callable[[int], None] = os.close) -> None:  # when Python ends, globals go first
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:  # when Python exits, globals disappear first
         for folder in (getattr(self, "_objects", None), getattr(self, "_new", None)):
             if folder is not None:
                 try:  # noqa: SIM105
                     close(folder)
                 except OSError:
-                    pass  # what was written and got lost is noticed by who reads it
+                    pass  # readers detect data that were written but lost
 
     def read(self, key: str) -> Entry | None:
-        """The entry of a key (64 hexadecimal digits), None if there is none that can be believed."""
+        """The entry of a key (64 hexadecimal digits), None if there is none that can be trusted."""
         try:
             shard = open_private_below(self._objects, key[:2], make=False)
         except (OSError, UntrustedFolder):
@@ -142,7 +143,7 @@ class ObjectCache:
             found = read_file(shard, key[2:], _LARGEST)
             entry = self._parse(key, found[0]) if found is not None else None
             if found is not None and entry is not None and abs(time.time() - found[1].st_mtime) > _TOUCH:
-                # The least recently used entries go first.
+                # The least recently used entries are removed first.
                 with contextlib.suppress(OSError):
                     os.utime(key[2:], dir_fd=shard, follow_symlinks=False)
             return entry
@@ -181,14 +182,14 @@ class ObjectCache:
         return body[_LENGTHS:end], body[end:]
 
     def _store(self, shard: int, name: str, data: bytes) -> None:
-        """Write a file of its own and give it its name: readers never see half an entry."""
+        """Write a file under a temporary name and then rename it: readers never see a partial entry."""
         if self._new is None:
             self._new = open_private_below(self._objects, _NEW)
             _sweep(self._new)
         temporary = f"{os.getpid()}-{os.urandom(8).hex()}"
         file = write_file(self._new, temporary, data)
         try:
-            # Held while this process is at it: a file without a lock was abandoned.
+            # Held while this process writes: a file without a lock is abandoned.
             with contextlib.suppress(OSError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.replace(temporary, name, src_dir_fd=self._new, dst_dir_fd=shard)
@@ -201,8 +202,8 @@ class ObjectCache:
     # -- the limit --------------------
 
     def _make_room(self, key: str, size: int) -> None:
-        """See to it that a new entry fits. The limit is shared out among groups of shards, whose entries are about
-        equally many since keys are digests: only a small part of the cache has to be looked at."""
+        """Make room for a new entry. The limit is divided among groups of shards, which have about equally many entries
+        because keys are digests: only a small part of the cache has to be examined."""
         group = int(key[:2], 16) * self._groups // _SHARDS
         used = self._used.get(group)
         if used is None or used + size > self._budget:
@@ -210,8 +211,8 @@ class ObjectCache:
         self._used[group] = used + _on_disk(size)
 
     def _clean(self, group: int, most: int) -> int:
-        """Remove entries of a group, least recently used first, if they take more than ``most`` bytes. Returns how many
-        bytes are left."""
+        """Remove entries of a group, least recently used first, if they take more than ``most`` bytes. Returns the
+        number of bytes left."""
         now, total = time.time(), 0
         entries: list[tuple[float, int, int, str]] = []
         shards = [n for n in range(_SHARDS) if n * self._groups // _SHARDS == group]
@@ -223,7 +224,7 @@ class ObjectCache:
                     self._remove(shard, name)
                 elif known:
                     total += _on_disk(status.st_size)
-                    # An entry from the future was used at an unknown time: it counts as old.
+                    # An entry from the future was used at an unknown time: treat it as old.
                     entries.append((age if age > -_TOUCH else _OLD, _on_disk(status.st_size), shard, name))
         if total > most:
             for _, size, shard, name in sorted(entries, reverse=True):
@@ -234,7 +235,7 @@ class ObjectCache:
         return total
 
     def _files(self, shard: int) -> list[tuple[str, os.stat_result]]:
-        """Names and status of what lies in a shard, except folders."""
+        """Names and status of the entries of a shard, except folders."""
         try:
             folder = open_private_below(self._objects, f"{shard:02x}", make=False)
         except (OSError, UntrustedFolder):
@@ -254,7 +255,7 @@ class ObjectCache:
         return out
 
     def _remove(self, shard: int, name: str) -> bool:
-        """Whether a file could be removed from a shard."""
+        """Remove a file from a shard; returns whether that was possible."""
         try:
             folder = open_private_below(self._objects, f"{shard:02x}", make=False)
         except (OSError, UntrustedFolder):
@@ -273,7 +274,7 @@ def _on_disk(size: int) -> int:
 
 
 def _sweep(folder: int) -> None:
-    """Remove what processes left behind that died while they wrote."""
+    """Remove files left behind by processes that died while writing."""
     with os.scandir(folder) as found:
         names = [item.name for _, item in zip(range(_SWEEP), found, strict=False)]
     for name in names:
@@ -283,7 +284,7 @@ def _sweep(folder: int) -> None:
 
 
 def _abandoned(folder: int, name: str) -> bool:
-    """Whether no process writes to a file: none holds the lock, or, where there are no locks, the file is old."""
+    """Whether no process is writing a file: none holds the lock, or, without locks, the file is old."""
     try:
         file = os.open(name, os.O_RDWR | FILE_FLAGS, dir_fd=folder)
     except OSError:
@@ -303,8 +304,8 @@ def _abandoned(folder: int, name: str) -> bool:
 
 
 def _secret(objects: int) -> bytes:
-    """The user's key. It is kept apart from the entries: who brings a folder of entries brings no key. Only where there
-    is not a place for the user's state it is among them. Raises OSError."""
+    """The user's key. It is kept apart from the entries, so that a copied folder of entries brings no key. Only if
+    there is no place for the user's state is it stored among them. Raises OSError."""
     base = base_directory("XDG_STATE_HOME", ".local/state")
     if base is not None:
         try:
@@ -322,7 +323,7 @@ def _secret(objects: int) -> bytes:
 
 
 def _key_in(folder: int) -> bytes:
-    """The key in a folder, made if there is none that only the user could read. Raises OSError."""
+    """The key in a folder; made if there is no key that only the user can read. Raises OSError."""
     for attempt in range(_KEY_ATTEMPTS):
         try:
             found = read_file(folder, _KEY, _KEY_SIZE)
@@ -340,7 +341,7 @@ def _key_in(folder: int) -> bytes:
             if private and attempt < _KEY_ATTEMPTS // 2:
                 time.sleep(0.01)  # another process may be about to write it
                 continue
-        # Others could know it or have made it: with another one, nothing stored before is believed.
+        # Others could know it or have made it: with a new key, nothing stored before is trusted.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(_KEY, dir_fd=folder)
     raise OSError("the key of the translation cache cannot be made")

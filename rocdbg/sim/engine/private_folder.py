@@ -1,7 +1,7 @@
 """Folders that only the user can change: found, made and checked before anything in them is trusted.
 
-A folder is used through a file descriptor that was checked after it was opened, so that nothing that happens to its
-path later matters.
+A folder is used through a file descriptor that was checked after it was opened, so later changes of its path do not
+matter.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ import stat
 from pathlib import Path
 
 FILE_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-"""How files are opened: no symbolic link is followed, no FIFO waited for."""
+"""Flags for opening files: do not follow symbolic links, do not wait for a FIFO."""
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class UntrustedFolder(Exception):
-    """Others could have put something into a folder. The message says how, beginning with ``it``."""
+    """Others could have put something into a folder. The message says how, and begins with ``it``."""
 
 
 def close(descriptor: int) -> None:
-    """Close a descriptor; what was written and got lost is noticed by who reads it."""
+    """Close a descriptor; readers detect data that were written but lost."""
     with contextlib.suppress(OSError):
         os.close(descriptor)
 
 
 def base_directory(variable: str, default: str) -> Path | None:
-    """What the XDG specification names by an environment variable: ``default`` is relative to the home directory.
+    """The folder that the XDG specification names by an environment variable; ``default`` is relative to the home
+    directory.
 
-    The specification has relative paths ignored. None if there is no home directory, or HOME names none.
+    Relative paths are ignored, as the specification requires. None if there is no home directory, or HOME is invalid.
     """
     named = Path(os.environ.get(variable, ""))
     if named.is_absolute():
@@ -44,7 +45,8 @@ def base_directory(variable: str, default: str) -> Path | None:
 
 
 def open_private(path: Path) -> int:
-    """A descriptor of a folder that belongs to the user and that only the user can write to; made if it is not there.
+    """A descriptor of a folder that belongs to the user and that only the user can write to; the folder is made if it
+    does not exist.
 
     Raises UntrustedFolder, and OSError if it cannot be made or opened.
     """
@@ -55,7 +57,7 @@ def open_private(path: Path) -> int:
     if missing:
         owner = missing[-1].parent.lstat().st_uid
         if os.geteuid() == 0 and owner != 0:
-            # Root with the home of another user, for whom a folder of root's would be an obstacle.
+            # Root with the home of another user, who could not use a folder that belongs to root.
             raise UntrustedFolder("it is in a folder of another user")
         for folder in reversed(missing):
             with contextlib.suppress(FileExistsError):  # another process was faster
@@ -64,7 +66,7 @@ def open_private(path: Path) -> int:
 
 
 def open_private_below(parent: int, name: str, *, make: bool = True) -> int:
-    """The same for a folder of ours in an open one. Others may not even read it."""
+    """The same for a subfolder of an open folder. Others may not even read it."""
     try:
         folder = os.open(name, _FOLDER_FLAGS, dir_fd=parent)
     except FileNotFoundError:
@@ -80,7 +82,7 @@ def open_private_below(parent: int, name: str, *, make: bool = True) -> int:
 
 
 def read_file(folder: int, name: str, most: int) -> tuple[bytes, os.stat_result] | None:
-    """Contents and status of a plain file of at most ``most`` bytes; None for anything else. Raises OSError."""
+    """Contents and status of a regular file of at most ``most`` bytes; None for anything else. Raises OSError."""
     file = os.open(name, os.O_RDONLY | FILE_FLAGS, dir_fd=folder)
     try:
         status = os.fstat(file)
@@ -96,7 +98,7 @@ def read_file(folder: int, name: str, most: int) -> tuple[bytes, os.stat_result]
 
 
 def write_file(folder: int, name: str, data: bytes) -> int:
-    """A new file that only the user can read. Returns its descriptor, which is the caller's to close. Raises OSError,
+    """Create a file that only the user can read. Returns its descriptor, which the caller must close. Raises OSError,
     and then leaves no file."""
     file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE_FLAGS, 0o600, dir_fd=folder)
     try:
@@ -111,7 +113,7 @@ def write_file(folder: int, name: str, data: bytes) -> int:
 
 
 def _check_way(path: Path) -> None:
-    """Whether others could exchange a folder on the way to ``path``, or have laid the way."""
+    """Check whether others could replace a folder on the way to ``path``, or made one of them."""
     for folder in path.parents:
         try:
             status = folder.lstat()

@@ -1,7 +1,7 @@
-"""Translations of a target's code for waves of one size: made where a wave comes to them first, kept, and let go.
+"""Translations of a target's code for waves of one size: made when a wave first reaches the code, kept, and freed.
 
-Native code finds a block's function by pc in page directories, one per MODE key (`code_table`); a stop is an entry that
-points to a routine which only reports it, so that code without stops pays nothing for them.
+Native code finds a block's function by pc in page directories, one per MODE key (`code_table`). A stop is an entry
+that points to a routine which only reports it, so stops cost nothing elsewhere.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
 class Translations:
     """Native code for what `fetch` reads, in the directories and the helper slots that an engine's environment names.
 
-    ``watched``: whether memory accesses are shown to the routines that count reads of what was never written.
+    ``watched``: whether memory accesses are reported to the routines that count uninitialized reads.
     """
 
     def __init__(
@@ -62,23 +62,26 @@ class Translations:
         self._env: int = self._storage.ctypes.data
         self._base = window_base
         self._blocks, self._steps = CodeTable(window_base), CodeTable(window_base)
+        self._ends = CodeTable(window_base)  # of blocks: where they end, instead of functions
+        self._cuts: frozenset[int] = frozenset()  # pcs that no block runs past
         self._installed: dict[tuple[int, int], int] = {}  # (mode key, start) -> end of the block
         self._compiled: dict[tuple[int, int, int], int] = {}  # (mode key, start, end) -> function
         self._single: dict[tuple[int, int], int] = {}  # (mode key, pc) -> function of one instruction
         self._stops: frozenset[int] = frozenset()
-        self._torn = False  # whether setting stops was stopped in its middle
+        self._torn = False  # whether setting stops was interrupted midway
         self._checks = CheckTable(target, wave_size, self.jit)
         self._optimise = False
         self._stubs: dict[Status, int] = {}
         self._generation = self.jit.generation()  # where all translations are linked
         self._link_runtime()
 
-    # -- what translations do --------------------
+    # -- what translations include --------------------
 
     def optimise(self) -> None:
-        """From now on translate blocks into better code, at several times the cost; those there are are forgotten.
+        """Translate blocks with optimisation from now on, at several times the cost; existing translations are
+        discarded.
 
-        Engines do it after many instructions, so that stepping through a kernel once is not slowed by optimising it.
+        Engines do it after many instructions, so that optimisation does not slow down stepping through a kernel once.
         """
         self._optimise = True
         for key, start in self._installed:
@@ -88,13 +91,14 @@ class Translations:
         self._compiled.clear()
 
     def watch_exceptions(self) -> None:
-        """From now on instructions note the arithmetic exceptions they raise; older translations are forgotten."""
+        """Make instructions record the arithmetic exceptions that they raise from now on; older translations are
+        discarded."""
         if not self._exceptions:
             self._exceptions = True
             self._forget_translations()
 
     def _forget_translations(self) -> None:
-        """Blocks are to do more, or less, than they did."""
+        """Discard blocks, because they must do more, or less, than before."""
         for key, start in self._installed:
             if start not in self._stops:
                 self._blocks.set(key, start, 0)
@@ -109,10 +113,10 @@ class Translations:
     # -- stops and changed code --------------------
 
     def set_stops(self, stops: frozenset[int], checks: Mapping[int, Check] | None = None) -> None:
-        """The pcs before which waves stop with BREAK; what lies outside simulated memory is never reached.
+        """Set the pcs before which waves stop with BREAK; pcs outside simulated memory are never reached.
 
-        At those of ``checks`` that are not stops otherwise, native code finds out whether a wave stops. Their counters
-        are taken as they are now; `collect` brings them up to date.
+        At pcs in ``checks`` that are not also stops, native code decides whether a wave stops. Counters begin at their
+        current values; `collect` updates them.
         """
         inside = frozenset(pc for pc in stops.union(checks or ()) if 0 <= pc - self._base < WINDOW_SIZE)
         wanted = {pc: check for pc, check in (checks or {}).items() if pc in inside and pc not in stops}
@@ -134,8 +138,21 @@ class Translations:
         self._cut_blocks(added)
         self._stops, self._torn = inside, False
 
+    def set_cuts(self, cuts: frozenset[int]) -> None:
+        """Addresses that no block runs past, though nothing stops there."""
+        if cuts == self._cuts:
+            return
+        added, removed = cuts - self._cuts, self._cuts - cuts
+        self._cuts = cuts
+        self._cut_blocks(added)
+        for (key, start), end in list(self._installed.items()):
+            if end in removed:  # it may be longer now
+                del self._installed[key, start]
+                if start not in self._stops:
+                    self._blocks.set(key, start, 0)
+
     def _cut_blocks(self, added: frozenset[int]) -> None:
-        """Let go of the blocks that would run past a new stop."""
+        """Discard the blocks that extend past a new stop."""
         if not added:
             return
         sought = sorted(added)
@@ -147,22 +164,22 @@ class Translations:
                     self._blocks.set(key, start, 0)
 
     def collect(self) -> None:
-        """Bring the counters of the checks up to date."""
+        """Update the counters of the checks."""
         self._checks.collect()
 
     def _stop_entry(self, key: int, pc: int) -> int:
-        """The function that stands at a stop."""
+        """The function for a stop."""
         if pc in self._checks.pcs:
             return self._checks.entry(key, pc, self._generation) or self._stubs[Status.BREAK]
         return self._stubs[Status.BREAK]
 
     def invalidate(self, lo: int, hi: int) -> None:
-        """The host has changed the bytes of code in [lo, hi), which takes effect at once."""
+        """Note that the host has changed the bytes of code in [lo, hi), which takes effect at once."""
         self._code.write(lo, hi)
         self._forget(lo, hi)
 
     def refresh(self) -> None:
-        """Let what kernels have stored into code take effect: s_icache_inv, or the start of a dispatch."""
+        """Make stores of kernels to code take effect: at s_icache_inv, or at the start of a dispatch."""
         for lo, hi in self._code.refresh():
             self._forget(lo, hi)
 
@@ -172,7 +189,7 @@ class Translations:
         return self._code.lines
 
     def set_code_lines(self, lines: dict[int, bytes]) -> None:
-        """Let the instruction cache hold these lines and no others."""
+        """Let the instruction cache hold exactly these lines."""
         for lo, hi in self._code.replace(lines):
             self._forget(lo, hi)
 
@@ -192,7 +209,7 @@ class Translations:
         self._blocked_again(lo, hi)
 
     def _blocked_again(self, lo: int, hi: int) -> None:
-        """Entries that say "cannot be executed" are looked at again."""
+        """Discard entries that say "cannot be executed", so that they are checked again."""
         blocked = {self._stubs[Status.UNSUPPORTED], self._stubs[Status.ILLEGAL]}
         for table in (self._blocks, self._steps):
             table.clear(lo - LONGEST, hi, blocked)
@@ -203,13 +220,13 @@ class Translations:
         return decode(code, self.target, address, wave_size=self.wave_size)
 
     def _decode(self, address: int) -> Instruction | None:
-        """The instruction that a wave executes at an address; None where no code is."""
+        """The instruction that a wave executes at an address; None if there is no code."""
         self._code.fill(address)
         return self._code.decode(address)
 
     def _decoding(self, key: int) -> Callable[[int], Instruction | None]:
-        """Decodes what is in the instruction cache, with the registers that a MODE key makes of operands. What names
-        registers that the target does not have is illegal."""
+        """A decoder of the instruction cache's contents that gives operands the register numbers which a MODE key
+        implies. An instruction that names registers which the target does not have is illegal."""
         banks = key >> layout.BANKS if self._banked else 0
 
         def decode(address: int) -> Instruction | None:
@@ -223,20 +240,20 @@ class Translations:
         return decode
 
     def _begin_again_if_full(self) -> None:
-        """Let all translations go when they have become too many, as those of code that keeps changing do."""
+        """Discard all translations when there are too many, as happens with code that keeps changing."""
         current = self.jit.generation()
         if current is self._generation and not self._blocks.crowded and not self._steps.crowded:
             return
         for known in (self._installed, self._compiled, self._single):
             known.clear()
         self._checks.forget_instructions()
-        self._blocks.reset()
-        self._steps.reset()
+        for table in (self._blocks, self._steps, self._ends):
+            table.reset()
         self._generation = current
         self._checks.link_again(current)
 
     def _translate(self, pc: int, key: int, table: CodeTable) -> Status | None:
-        """Translate what is at a wave's pc. Returns a status if nothing can be executed there."""
+        """Translate the code at a wave's pc. Returns a status if nothing can be executed there."""
         if pc in self._stops:
             self._begin_again_if_full()
             self._new_key(key)
@@ -245,7 +262,10 @@ class Translations:
             return self._translate_steps(pc, key)
         self._code.fill(pc)
         self._begin_again_if_full()
-        blocks = gather(pc, self._decoding(key), self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0)
+        blocks = gather(
+            pc, self._decoding(key), self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0,
+            self._cuts.__contains__,
+        )
         if blocks[0].blocked is not None:
             return self._block_entry(self._blocks, key, blocks[0])
         fresh = [b for b in blocks if b.instructions]
@@ -259,6 +279,7 @@ class Translations:
             if done.instructions:
                 self._compiled[key, block.start, done.end] = function
                 self._installed[key, block.start] = done.end
+                self._ends.set(key, block.start, done.end)
                 self._blocks.set(key, block.start, function)
             elif block.start == pc:
                 return self._block_entry(self._blocks, key, done)
@@ -266,13 +287,14 @@ class Translations:
         return None
 
     def _checked_instruction(self, pc: int, key: int) -> Status | None:
-        """Have the entry at a check know how to execute its instruction. Returns a status if nothing can be."""
+        """Give the entry of a check the function that executes its instruction. Returns a status if it cannot be
+        executed."""
         if self._checks.has_instruction(key, pc):
             return None
         if (key, pc) not in self._single:
             blocked = self._translate_steps(pc, key)
             if blocked is not None:
-                return Status.BREAK  # whether the wave stops here comes first
+                return Status.BREAK  # the check, whether the wave stops here, comes first
         if not self._checks.set_instruction(key, pc, self._single[key, pc]):
             return Status.BREAK  # too many checks
         return None
@@ -302,7 +324,7 @@ class Translations:
         return block.blocked
 
     def _new_key(self, key: int) -> None:
-        """Make sure the stops are in the tables of this MODE key."""
+        """Make sure that the tables of this MODE key contain the stops."""
         for pc in self._stops:
             entry = self._stop_entry(key, pc)
             for table in (self._blocks, self._steps):
@@ -328,7 +350,7 @@ class Translations:
         names = [f"b{module}_{n}" for n in range(len(blocks))]
 
         def make() -> tuple[str, bytes]:
-            # Imported late: a warm cache needs no translator.
+            # Imported late: with a warm cache no translator is needed.
             from rocdbg.sim.translator.translate import translate
 
             builder, context = self._recorder(key)
@@ -347,7 +369,7 @@ class Translations:
         return out
 
     def _recorder(self, key: int) -> tuple[WaveBuilder, Context]:
-        """What blocks are recorded with under a MODE key."""
+        """The builder that records blocks under a MODE key."""
         from rocdbg.sim.translator.wave_builder import WaveBuilder
 
         builder = WaveBuilder(
@@ -383,10 +405,10 @@ class Translations:
         self.jit.load(key, make)
 
     def _link_helpers(self, names: Iterable[str]) -> None:
-        """Fill the environment's slots of routines that blocks call."""
+        """Fill the environment's slots with the routines that blocks call."""
         slots = (ctypes.c_uint64 * layout.MAX_HELPERS).from_address(self._env + layout.ENV_HELPERS)
         for name in names:
             if not slots[self._helpers[name]]:
-                self._link_helpers(relied_on_by(name))  # first: who is stopped in between comes back here
+                self._link_helpers(relied_on_by(name))  # first, so that an interrupted caller does this again
                 self._link_part(part_of(name))
                 slots[self._helpers[name]] = self.jit.address(prefix(self.wave_size) + name)

@@ -1,1 +1,1 @@
-"""Images and samplers: formats, descriptors of each generation, and where the texels of a linear image lie."""
+"""Images and samplers: formats, descriptors of each generation, and the layout of texels in memory."""

@@ -1,4 +1,4 @@
-"""Images that are buffers: their descriptor is a buffer's resource (V#), which formatted buffer instructions take."""
+"""Images that are buffers: their descriptor is a buffer resource (V#), as formatted buffer instructions use."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rocdbg.sim.images.texel_formats import code_of, formats_of
 
 _MOST_CODES = {Rules.GFX10: 0x7F, Rules.GFX10_3: 0x7F, Rules.GFX11: 0x3F, Rules.GFX12: 0x3F}
 _RESOURCE_LEVEL = 1 << 24
-"""Is 1 on GFX10."""
+"""1 on GFX10."""
 
 
 def buffer_words(
     chip: Chip, base: int, name: str, width: int, select: tuple[int, int, int, int]
 ) -> list[int] | None:
-    """The resource, in eight dwords, of ``width`` texels of the format called ``name`` at ``base``; None where buffers
-    have no such format, or are not that large. Texels past the last read 0."""
+    """The resource, in eight dwords, of ``width`` texels of the format called ``name`` at ``base``; None if buffers
+    have no such format, or cannot be that large. Texels past the last read 0."""
     rules = chip.rules
     code = code_of(rules, name)
     if code is None:
@@ -41,7 +41,7 @@ def buffer_words(
 
 
 def buffer_text(chip: Chip, words: Sequence[int]) -> str:
-    """``1D buffer image 1000, 32_FLOAT, x001, at 0x7f0000100000``: what such a resource is, in one line."""
+    """One-line description of such a resource: ``1D buffer image 1000, 32_FLOAT, x001, at 0x7f0000100000``."""
     rules, stride, records, last = chip.rules, words[1] >> 16 & 0x3FFF, words[2], words[3]
     if not any(words[:4]):
         return "no image (nothing is bound)"

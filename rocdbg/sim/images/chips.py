@@ -1,7 +1,8 @@
-"""How many pipes, banks and packers a chip spreads tiled images over: what its register GB_ADDR_CONFIG says.
+"""The number of pipes, banks and packers over which a chip spreads tiled images: the contents of its register
+GB_ADDR_CONFIG.
 
-The values are those of the devices that Mesa has recorded. A target whose chips differ, or whose value is not recorded,
-is left out: its images can only have tilings that do not depend on them.
+The values are those that Mesa records for devices. A target whose chips differ, or whose value is not recorded, is
+omitted: its images can only have tilings that do not depend on these numbers.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from rocdbg.sim.images.fields import Rules, rules_of
 
 
 class Chip(Struct, frozen=True):
-    """All but ``rules`` are logarithms. ``pipes`` of GFX9 counts its shader engines too; ``banks`` is GFX9's alone,
-    ``packers`` of GFX10.3 and GFX11."""
+    """Everything except ``rules`` is a logarithm. GFX9's ``pipes`` includes its shader engines; only GFX9 has
+    ``banks``, only GFX10.3 and GFX11 have ``packers``."""
 
     rules: Rules
     pipes: int | None = None
@@ -22,7 +23,7 @@ class Chip(Struct, frozen=True):
     banks: int = 0
     packers: int = 0
     counts_bytes: bool = False
-    """GFX8: a buffer with a stride that is not swizzled says its size in bytes, elsewhere in records."""
+    """GFX8: a buffer with a stride that is not swizzled gives its size in bytes; elsewhere it is in records."""
 
 
 _BY_RULES = [Chip(rules) for rules in Rules]
@@ -30,7 +31,7 @@ _GFX8 = Chip(Rules.GFX6, counts_bytes=True)
 
 
 def chip_of(target: Target) -> Chip:
-    """The chip that a target is simulated as."""
+    """The chip as which a target is simulated."""
     rules, config = rules_of(target), target.gb_addr_config
     if target.generation is Generation.GFX8:
         return _GFX8
@@ -48,8 +49,8 @@ _KNOWN = [
     _chip(rules_of(target), target.gb_addr_config) for target in TARGETS.values() if target.gb_addr_config is not None
 ]
 CHIPS: tuple[Chip, ...] = tuple(dict.fromkeys([*_BY_RULES, _GFX8, *_KNOWN]))
-"""Every chip, without repetition. Instructions name theirs by its place here; the first ones are those of which only
-the rules are known, in their order."""
+"""Every distinct chip. Instructions name their chip by its index here; the first ones are those of which only the rules
+are known, in their order."""
 
 
 __all__ = ["CHIPS", "Chip", "chip_of"]

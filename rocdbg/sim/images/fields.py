@@ -1,8 +1,9 @@
-"""Where the fields of image descriptors (T#, eight dwords) and sampler descriptors (S#, four) lie, per generation.
+"""The positions of the fields of image descriptors (T#, eight dwords) and sampler descriptors (S#, four), per
+generation.
 
 A field is one or more pieces from the low bits up, each (dword, first bit, bits). The positions are those of the ISA
-documents' tables "Image Resource Definition" and "Image Sampler Definition" and of what runtimes write. A generation
-is a row: what has no position in it reads 0.
+documents' tables "Image Resource Definition" and "Image Sampler Definition" and of what runtimes write. Each generation
+has a row: a field without a position in it reads 0.
 """
 
 from __future__ import annotations
@@ -19,30 +20,31 @@ Layout = Mapping[str, Field]
 IMAGE_DWORDS = 8
 SAMPLER_DWORDS = 4
 _LINEAR_ALIGNED = 8
-"""Linear with aligned rows, in all tables of tilings that Linux's drivers write."""
+"""Linear with aligned rows, in all tables of tilings that Linux drivers write."""
 
 
 class Rules(IntEnum):
-    """Which descriptors a target reads, and how it lays out linear images."""
+    """The kind of descriptors that a target reads, and its layout of linear images."""
 
     GFX6 = 0
     """GFX6 to GFX8."""
     GFX9 = 1
     GFX10 = 2
     GFX10_3 = 3
-    """As GFX10, but one- and two-dimensional images may have a pitch of their own."""
+    """As GFX10, but one- and two-dimensional images may have an explicit pitch."""
     GFX11 = 4
     GFX12 = 5
 
     @property
     def shape_in_image(self) -> bool:
-        """Whether the image, not the instruction, says what the addresses are; all levels of detail have one pitch."""
+        """Whether the image, rather than the instruction, determines the meaning of the addresses; all levels of detail
+        have one pitch."""
         return self <= Rules.GFX9
 
     @property
     def linear(self) -> int:
-        """The value of the field tiling that means none. Up to GFX8 it is the number of a row of a table that the
-        kernel's driver fills."""
+        """The value of the field tiling that means none. Up to GFX8 it is the number of a row in a table that the
+        kernel driver fills."""
         return _LINEAR_ALIGNED if self is Rules.GFX6 else 0
 
 
@@ -117,7 +119,7 @@ _GFX12: dict[str, Field] = {
     "pitch": ((4, 0, 16),),
     "base_array": ((4, 16, 14),),
     "max_mip": ((1, 12, 5),),
-    "compressed": (),  # memory is compressed and expanded on the way, which is invisible
+    "compressed": (),  # memory is compressed and expanded transparently
 }
 IMAGE_FIELDS: Mapping[Rules, Layout] = {
     Rules.GFX6: _GFX6,
@@ -127,9 +129,9 @@ IMAGE_FIELDS: Mapping[Rules, Layout] = {
     Rules.GFX11: _GFX11,
     Rules.GFX12: _GFX12,
 }
-"""Sizes are less one, also the pitch; ``depth`` is a 3D image's, of arrays the last layer of the view. Up to GFX8
-``last_array`` is that, and ``depth`` the last layer in memory, of cubes the last cube; ``padded``: sizes are rounded up
-to powers of two there, as levels of detail always are."""
+"""Sizes, including the pitch, are stored minus one. ``depth`` is that of a 3D image; for arrays it is the last layer of
+the view. Up to GFX8 ``last_array`` is the last layer of the view, and ``depth`` the last layer in memory, for cubes the
+last cube; ``padded``: sizes in memory are rounded up to powers of two, as levels of detail always are."""
 
 _SAMPLER: dict[str, Field] = {
     "clamp_x": ((0, 0, 3),),
@@ -172,7 +174,7 @@ def room(layout: Layout, name: str) -> int:
 
 
 def write(layout: Layout, name: str, words: list[int], value: int) -> None:
-    """Put ``value``, which must fit, into a field."""
+    """Store ``value``, which must fit, in a field."""
     if not 0 <= value <= room(layout, name):
         raise ValueError(f"its {name.replace('_', ' ')} is more than a descriptor holds")
     for word, first, bits in layout.get(name, ()):

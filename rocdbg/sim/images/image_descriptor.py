@@ -1,4 +1,4 @@
-"""Image descriptors (T#): from words and to words, and in plain language."""
+"""Image descriptors (T#): decoding, encoding, and description."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ IDENTITY = (4, 5, 6, 7)
 
 
 class ImageDescriptor(Struct, frozen=True):
-    """An image as a descriptor tells it. Sizes are those of level 0; ``code`` is the format's."""
+    """An image as its descriptor describes it. Sizes are those of level 0; ``code`` is the format's."""
 
     rules: Rules
     type: int
@@ -58,16 +58,16 @@ class ImageDescriptor(Struct, frozen=True):
     height: int
     code: int
     depth: int = 1
-    """Planes of a 3D image, else 1."""
+    """Planes of a 3D image, otherwise 1."""
     base_array: int = 0
     last_array: int = 0
     base_level: int = 0
     last_level: int = 0
-    """Of multi-sampled images the logarithm of the number of samples."""
+    """For multi-sampled images, the logarithm of the number of samples."""
     max_mip: int = 0
-    """The last level that lies in memory."""
+    """The last level that is in memory."""
     pitch: int = 0
-    """Texels from row to row as the descriptor has it; 0 where it has none."""
+    """Texels from row to row as the descriptor gives it; 0 if it does not."""
     select: tuple[int, int, int, int] = IDENTITY
     border_swizzle: int = 0
     min_lod: int = 0
@@ -78,11 +78,12 @@ class ImageDescriptor(Struct, frozen=True):
     padded: bool = False
     """GFX6 to GFX8: sizes are rounded up to powers of two."""
     chip: Chip | None = None
-    """Whose channels tilings mix; None where only the rules are known."""
+    """The chip whose channels tilings mix; None if only the rules are known."""
 
     @classmethod
     def decode(cls, words: Sequence[int], rules: Rules, chip: Chip | None = None) -> ImageDescriptor:
-        """Read the eight dwords of a descriptor. Any words are some descriptor; `problem` says what is odd."""
+        """Decode the eight dwords of a descriptor. Any words form some descriptor; `problem` says what is wrong with
+        it."""
         layout = IMAGE_FIELDS[rules]
 
         def field(name: str) -> int:
@@ -136,12 +137,12 @@ class ImageDescriptor(Struct, frozen=True):
 
     @property
     def format(self) -> ImageFormat | None:
-        """Its data format; None for what is not simulated."""
+        """The image's data format; None if it is not simulated."""
         return formats_of(self.rules).get(self.code)
 
     @property
     def layers(self) -> int:
-        """How many layers instructions see; 1 of what is not an array."""
+        """The number of layers that instructions see; 1 if the image is not an array."""
         return max(0, self.last_array - self.base_array + 1)
 
     @property
@@ -177,7 +178,7 @@ class ImageDescriptor(Struct, frozen=True):
 
     @property
     def tile(self) -> Equation | None:
-        """The order of its texels in a block; None if it is linear, or not known."""
+        """The order of the texels in a block; None if it is linear, or not known."""
         form = self.format
         if self.tiling == self.rules.linear or form is None or self.type >= ImageType.TWO_MSAA:
             return None
@@ -186,7 +187,7 @@ class ImageDescriptor(Struct, frozen=True):
         return equation(self._chip, self.tiling, form.size.bit_length() - 1, self.type == ImageType.THREE)
 
     def layout(self) -> ImageLayout | None:
-        """Where the texels lie; None for what is not simulated."""
+        """The layout of the texels; None if it is not simulated."""
         form = self.format
         if self.type < ImageType.ONE or self.problem is not None or form is None:
             return None
@@ -202,7 +203,7 @@ class ImageDescriptor(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """``2D image 64x64, 8_8_8_8_UNORM, xyzw, at 0x7f0000100000``: what it is, in one line."""
+        """One-line description: ``2D image 64x64, 8_8_8_8_UNORM, xyzw, at 0x7f0000100000``."""
         if self.type < ImageType.ONE:
             return "no image (nothing is bound)" if not self.type else f"no image (type {self.type})"
         kind = ImageType(self.type)

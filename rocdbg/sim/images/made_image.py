@@ -1,4 +1,4 @@
-"""Descriptors of images, made from what they are to be: for launches and for programs' runtimes."""
+"""Makes image descriptors from the properties of an image: for launches and for programs' runtimes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocdbg.sim.images.image_descriptor import IDENTITY, ImageDescriptor, ImageT
 from rocdbg.sim.images.texel_layout import ImageLayout
 
 PITCHED_TYPES = (ImageType.ONE, ImageType.TWO)
-"""What has a pitch of its own from GFX10.3 on; up to GFX9 everything has."""
+"""Types with an explicit pitch from GFX10.3 on; up to GFX9 all types have one."""
 
 
 def made_image(
@@ -18,10 +18,10 @@ def made_image(
     select: tuple[int, int, int, int] = IDENTITY, border: int = 0, pitch: int = 0, tiling: int | None = None,
 ) -> tuple[ImageDescriptor, ImageLayout]:  # fmt: skip
     """An image at ``base`` and where its texels lie. ``sizes``: width, height, and planes or layers; ``code`` is that
-    of a format that the rules have; ``pitch``: texels per row, 0 for the usual number; ``tiling``: the number of one,
-    None for a linear image.
+    of a format that the rules have; ``pitch``: texels per row, 0 for the usual number; ``tiling``: the number of a
+    tiling, None for a linear image.
 
-    Raises ValueError, with a reason, for what the target cannot have.
+    Raises ValueError, with a reason, if the target cannot have such an image.
     """
     width, height, slices = sizes
     rules, linear = chip.rules, chip.rules.linear

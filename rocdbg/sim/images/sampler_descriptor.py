@@ -1,4 +1,4 @@
-"""Sampler descriptors (S#): from words and to words, and in plain language."""
+"""Sampler descriptors (S#): decoding, encoding, and description."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocdbg.sim.images.fields import SAMPLER_DWORDS, SAMPLER_FIELDS, Rules, read
 
 
 class Clamp(IntEnum):
-    """What becomes of coordinates outside of the image."""
+    """How coordinates outside the image are handled."""
 
     WRAP = 0
     MIRROR = 1
@@ -50,7 +50,7 @@ class Border(IntEnum):
 
 
 POINT, LINEAR = 0, 1
-"""Filters within a level. The other two are anisotropic and count as these."""
+"""Filters within a level. The other two values are anisotropic and are treated as these."""
 MIP_NONE, MIP_POINT, MIP_LINEAR = 0, 1, 2
 _COMPARE = ("never", "less", "equal", "less or equal", "greater", "not equal", "greater or equal", "always")
 _REDUCTION = ("", "minimum", "maximum", "reduction 3")
@@ -65,7 +65,7 @@ class SamplerDescriptor(Struct, frozen=True):
     min_filter: int = POINT
     mip_filter: int = MIP_NONE
     z_filter: int = 0
-    """0 as within the level, 1 nearest, 2 linear."""
+    """0 the same as within the level, 1 nearest, 2 linear."""
     unnormalized: bool = False
     truncate: bool = False
     border: int = Border.TRANSPARENT_BLACK
@@ -79,7 +79,7 @@ class SamplerDescriptor(Struct, frozen=True):
 
     @classmethod
     def decode(cls, words: Sequence[int], rules: Rules) -> SamplerDescriptor:
-        """Read the four dwords of a descriptor; any words are one."""
+        """Decode the four dwords of a descriptor; any words form one."""
         layout = SAMPLER_FIELDS[rules]
 
         def field(name: str) -> int:
@@ -110,7 +110,7 @@ class SamplerDescriptor(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """``linear sampler, wrap, normalized coordinates``: what it is, in one line."""
+        """One-line description: ``linear sampler, wrap, normalized coordinates``."""
         mag, least = ("nearest", "linear")[self.mag_filter & 1], ("nearest", "linear")[self.min_filter & 1]
         parts = [f"{mag} sampler" if mag == least else f"{mag} (minified: {least}) sampler"]
         words = [Clamp(mode).text for mode in self.clamp]

@@ -1,8 +1,8 @@
 """Data formats of images: how many bits each channel has, and what they mean; the codes of each generation.
 
-GFX9 names a format by DATA_FORMAT and NUM_FORMAT (here the code is DATA_FORMAT | NUM_FORMAT << 6), later generations
-by one number; the low codes of those are the buffers'. Compressed, subsampled, depth-stencil and multi-sample-mask
-formats are left out: they are not simulated.
+GFX9 names a format by DATA_FORMAT and NUM_FORMAT (here the code is DATA_FORMAT | NUM_FORMAT << 6), later generations by
+one number, whose low codes are those of buffers. Compressed, subsampled, depth-stencil and multi-sample-mask formats
+are omitted: they are not simulated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class ImageFormat(BufferFormat, frozen=True):
 
     @property
     def row(self) -> int:
-        """As translated code reads it: widths, six bits each; ``number`` at bit 40; bytes at bit 48."""
+        """The format as translated code reads it: widths, six bits each; ``number`` at bit 40; bytes at bit 48."""
         widths = sum(width << 6 * n for n, width in enumerate(self.widths))
         return widths | int(self.number) << 40 | self.size << 48
 
@@ -40,7 +40,7 @@ _LATE = {
     5: _packed("5_6_5", _UNORM), 6: _packed("1_5_5_5", _UNORM), 7: _packed("5_5_5_1", _UNORM),
     8: _packed("4_4_4_4", _UNORM), 9: _packed("4_4", _UNORM),
 }
-"""By distance from 8_SRGB, as GFX10 counts them; GFX11 has no 6E4 at 3."""
+"""Formats by distance from 8_SRGB, in GFX10's numbering; GFX11 has no 6E4 at 3."""
 
 
 def _gfx9() -> dict[int, ImageFormat]:
@@ -55,7 +55,7 @@ def _gfx9() -> dict[int, ImageFormat]:
 
 @lru_cache(maxsize=8)
 def formats_of(rules: Rules) -> Mapping[int, ImageFormat]:
-    """The formats by their code in a descriptor. Texels of 12 bytes are left out: no pitch is a multiple of them."""
+    """The formats by their code in a descriptor. Texels of 12 bytes are omitted: no pitch is a multiple of them."""
     if rules.shape_in_image:
         found = _gfx9()
     elif rules <= Rules.GFX10_3:
@@ -68,7 +68,7 @@ def formats_of(rules: Rules) -> Mapping[int, ImageFormat]:
 
 
 def code_of(rules: Rules, name: str) -> int | None:
-    """The code of the format called ``name`` (``8_8_8_8_UNORM``), or None where a generation has none."""
+    """The code of the format called ``name`` (``8_8_8_8_UNORM``), or None if a generation does not have it."""
     return next((code for code, form in formats_of(rules).items() if form.name == name), None)
 
 

@@ -1,10 +1,10 @@
-"""Where the texels of an image lie.
+"""The layout of an image's texels in memory.
 
 Rows of linear images are aligned to 256 bytes (GFX12: 128). Up to GFX8 a level of detail holds all its slices (layers
 of an array, or planes of a 3D image), and the larger levels come first, padded to powers of two. From GFX9 on a slice
-holds all its levels: GFX9 keeps them in one pitch, one below the other; from GFX10 on each has a pitch of its own and
-the smaller ones come first. Tiled images are rows of blocks (`rocdbg.sim.images.tiles`), those of thick blocks layers
-of such rows. The facts are those of AMD's published address library.
+holds all its levels: GFX9 stores them with one pitch, one below the other; from GFX10 on each has a pitch of its own
+and the smaller ones come first. Tiled images are rows of blocks (`rocdbg.sim.images.tiles`); with thick blocks they are
+layers of such rows. All of this follows AMD's published address library.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ class ImageLayout(Struct, frozen=True):
 
     @property
     def slice(self) -> int:
-        """Bytes from one slice to the next: of all levels from GFX9 on, else of the first."""
+        """Bytes from one slice to the next: for all levels from GFX9 on, before that for the first."""
         return self.levels[0].slice
 
     @property
     def align(self) -> int:
-        """What the image's address is a multiple of."""
+        """The alignment of the image's address."""
         return 256 if self.tile is None else max(256, self.tile.size)
 
     @property
     def field_pitch(self) -> int:
-        """What GFX9's descriptor holds as pitch: of linear images with several levels it is the height of all."""
+        """The pitch in GFX9's descriptor: for linear images with several levels it is the height of all of them."""
         if len(self.levels) == 1 or self.tile is not None:
             return self.levels[0].pitch
         return sum(_shifted_up(self.levels[0].height, n) for n in range(len(self.levels)))
 
     def offsets(self, level: int, slices: int) -> NDArray[np.int64]:
-        """The first byte of each texel of a level from the image's begin on, [slice][row][texel]."""
+        """The offset of each texel's first byte of a level from the image's beginning, [slice][row][texel]."""
         place = self.levels[level]
         z, y, x = np.ogrid[:slices, : place.height, : place.width]
         if self.tile is None:
@@ -72,7 +72,7 @@ class ImageLayout(Struct, frozen=True):
 
 
 def _bits_of(rows: tuple[Bits, ...], axis: int, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What coordinates along one axis are in the exclusive or of an address."""
+    """The part of an address's exclusive or that comes from coordinates along one axis."""
     found = np.zeros_like(values)
     for place, row in enumerate(rows):
         for n in range(row[axis].bit_length()):
@@ -90,13 +90,13 @@ def _shifted_up(value: int, count: int) -> int:
 
 
 def power(value: int) -> int:
-    """The power of two that is not less."""
+    """The smallest power of two that is not less."""
     return 1 << max(0, value - 1).bit_length()
 
 
 def early_pitch(width: int, height: int, size: int) -> int:
     """Texels per row of a linear level up to GFX8 that is ``width`` by ``height``, powers of two: rows are multiples of
-    8 texels and 64 bytes, slices of 64 texels and 256 bytes."""
+    8 texels and 64 bytes, slices multiples of 64 texels and 256 bytes."""
     return max(width, 8, 64 // size, max(64, 256 // size) // height)
 
 
@@ -105,8 +105,8 @@ def linear(
     *, padded: bool = False,
 ) -> ImageLayout:  # fmt: skip
     """The layout of a linear image of ``width`` by ``height`` texels of ``size`` bytes. ``depth``: planes of a 3D
-    image, else 1; ``slices``: layers, or the planes of a 3D image; ``pitch``: texels per row where a descriptor says so
-    itself; ``padded``: up to GFX8 the first level is padded to powers of two as the others are."""
+    image, otherwise 1; ``slices``: layers, or the planes of a 3D image; ``pitch``: texels per row if a descriptor gives
+    it explicitly; ``padded``: up to GFX8 the first level is padded to powers of two as the others are."""
     if rules is Rules.GFX6:
         return _early(size, (width, height, depth), slices, levels, pitch, padded)
     if pitch and levels == 1:
@@ -128,7 +128,7 @@ def linear(
     for n in reversed(range(levels)):
         row = _shifted_up(width, n)
         starts.append((offset, _up(row, unit)))
-        # A lone slice of GFX12 ends with its last row's pitch; its largest level is the last.
+        # On GFX12, a single slice ends with its last row's pitch; its largest level is the last.
         advance = unit if n == 0 and slices == 1 and depth == 1 else step
         offset += _up(row, advance) * _shifted_up(height, n) * size
     for (start, pitch), (w, h, d) in zip(reversed(starts), sizes, strict=True):
@@ -166,7 +166,8 @@ def tiled(
     tile: Equation, size: int, width: int, height: int, depth: int, slices: int, levels: int = 1,
     pitch: int = 0,
 ) -> ImageLayout:  # fmt: skip
-    """The layout of a tiled image; the parameters are those of `linear`. Several levels: as from GFX10 on."""
+    """The layout of a tiled image; the parameters are those of `linear`. Several levels are laid out as from GFX10 on.
+    """
     if levels > 1:
         return _tiled_levels(tile, size, (width, height, depth), slices, levels)
     row = _up(pitch or width, 1 << tile.width)
@@ -179,8 +180,9 @@ def tiled(
 
 
 class Tail(Struct, frozen=True):
-    """Which levels of a tiled image share one block, from GFX10 on: the last ones that are at most ``width`` by
-    ``height``, ``most`` of them at most. They begin at multiples of ``step`` texels. ``most`` is 0 where none do."""
+    """The levels of a tiled image that share one block, from GFX10 on: the last levels, at most ``most``, that are not
+    larger than ``width`` by ``height``. They begin at multiples of ``step`` texels. ``most`` is 0 if no levels share a
+    block."""
 
     width: int
     height: int
@@ -207,7 +209,7 @@ def tail_of(tile: Equation, size: int) -> Tail:
 
 
 def tail_corner(tail: Tail, place: int) -> tuple[int, int]:
-    """The first texel of the level that is number ``place`` in a tail: the larger ones come last."""
+    """The first texel of the level with number ``place`` in a tail: the larger ones come last."""
     number = tail.most - 1 - place
     offset = 16 << number if number > 6 else number << 8
     x = sum((offset >> 9 + 2 * n & 1) << n for n in range(6))

@@ -1,10 +1,10 @@
 """How texels of a tiled image lie within a block: each bit of an address is the exclusive or of bits of coordinates.
 
-A tiling is a block of some bytes and an order of texels in it. Up to 256 bytes (thick blocks, of 3D images: 1 KB) each
-order is a table of its own; from there the axes take turns. In the tilings called X the bits that choose the memory
-channel are mixed with bits further up, some of them outside of the block, so that neighbouring blocks begin with
-different channels: by a rule, or for R_X from GFX10 on by a table for each arrangement of channels. The facts are those
-of AMD's address library.
+A tiling is a block of some bytes and an order of texels in it. Up to 256 bytes (1 KB in the thick blocks of 3D images)
+each order is a table of its own; beyond that the axes alternate. In the tilings called X the bits that select the
+memory channel are mixed with higher bits, some of them outside the block, so that neighbouring blocks begin with
+different channels: by a rule, or, for R_X from GFX10 on, by a table for each arrangement of channels. All of this
+follows AMD's address library.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from rocdbg.sim.images.chips import Chip
 from rocdbg.sim.images.fields import Rules
 
 Bits = tuple[int, int, int]
-"""Masks of the bits of x, y and z whose exclusive or one bit of an address is."""
+"""Masks of the bits of x, y and z whose exclusive or gives one bit of an address."""
 _AXES = "xyz"
 _CHANNELS = 8
-"""The lowest bit of an address that chooses a memory channel: they take turns at every 256 bytes."""
+"""The lowest bit of an address that selects a memory channel: the channel changes every 256 bytes."""
 _SIZES = 5
 """Texels have 1, 2, 4, 8 or 16 bytes."""
 
@@ -82,11 +82,12 @@ TILINGS: Mapping[Rules, Sequence[Tiling]] = {
     Rules.GFX9: _GFX9, Rules.GFX10: _GFX10, Rules.GFX10_3: _GFX10,
     Rules.GFX11: _GFX11, Rules.GFX12: _GFX12,
 }
-"""What is simulated. Z from GFX10 on is that of depth buffers; with GFX6 come the numbers of tables that drivers fill,
-of which rows 9 and 13 are the same in all of Linux's (row 5, of depth buffers, and 27, rotated, from GFX7 on only)."""
+"""The tilings that are simulated. From GFX10 on, Z is for depth buffers. On GFX6, numbers refer to tables that drivers
+fill, of which rows 9 and 13 are the same in all of Linux's (row 5, for depth buffers, and 27, rotated, from GFX7 on
+only)."""
 
 _ORDERS: Mapping[tuple[str, str], Sequence[str]] = {
-    # Thin blocks, by bytes of a texel.
+    # Thin blocks, by bytes per texel.
     ("early", "S"): ("x0 x1 x2 x3 y0 y1 y2 y3", "x0 x1 x2 y0 y1 y2 x3", "x0 x1 y0 y1 y2 x2", "x0 y0 y1 x1 x2",
                      "y0 y1 x0 x1"),
     ("gfx9", "D"): ("x0 x1 x2 y1 y0 y2 x3 y3", "x0 x1 x2 y0 y1 y2 x3", "x0 x1 y0 x2 y1 y2", "x0 y0 x1 x2 y1",
@@ -108,10 +109,10 @@ _ORDERS: Mapping[tuple[str, str], Sequence[str]] = {
     ("early", "micro"): ("x0 y0 x1 y1 x2 y2",) * _SIZES,
     ("early", "display"): ("x0 x1 x2 y1 y0 y2", "x0 x1 x2 y0 y1 y2", "x0 x1 y0 x2 y1 y2", "x0 y0 x1 x2 y1 y2",
                            "y0 x0 x1 x2 y1 y2"),
-    # Of 3D images.
+    # Blocks of 3D images.
     ("gfx9", "D3"): ("x0 x1 x2 x3 y0 y1 y2 y3", "x0 x1 x2 y0 y1 y2 x3", "x0 x1 y0 y1 y2 x2", "x0 y0 y1 x1 x2",
                      "y0 y1 x0 x1"),
-    # Thick ones.
+    # Thick blocks.
     ("gfx9", "Z3"): ("x0 y0 x1 y1 z0 z1 x2 z2 y2 x3", "x0 y0 x1 y1 z0 z1 z2 y2 x2", "x0 y0 x1 z0 y1 z1 y2 x2",
                      "x0 y0 z0 x1 z1 y1 x2", ""),
     ("gfx9", "S3"): ("x0 x1 x2 x3 y0 y1 z0 z1 z2 y2", "x0 x1 x2 y0 y1 z0 z1 z2 y2", "x0 x1 y0 y1 z0 z1 y2 x2",
@@ -121,7 +122,7 @@ _ORDERS: Mapping[tuple[str, str], Sequence[str]] = {
     ("late", "S3"): ("x0 x1 z0 y0 y1 z1 x2 z2 y2 x3", "x0 z0 y0 x1 z1 y1 z2 y2 x2", "x0 y0 x1 z0 y1 z1 y2 x2",
                      "x0 y0 z0 x1 z1 y1 x2", "x0 z0 y0 z1 y1 x1"),
 }
-"""The bits of an address from that of a texel's size on, by family and order."""
+"""The bits of an address from that of the texel size on, by family and order."""
 _THICK = ("S3", "Z3")
 _FAMILIES: Mapping[Rules, Sequence[str]] = {
     Rules.GFX6: ("early",), Rules.GFX9: ("gfx9", "early"), Rules.GFX10: ("gfx10", "early"),
@@ -217,18 +218,18 @@ _R_X: Mapping[tuple[Chip, int], Sequence[str]] = {
 
 
 def tiling_of(rules: Rules, mode: int) -> Tiling | None:
-    """The tiling of a number, None for one that is not simulated."""
+    """The tiling with a number, None if it is not simulated."""
     return next((tiling for tiling in TILINGS[rules] if tiling.mode == mode), None)
 
 
 def tiling_named(rules: Rules, name: str) -> Tiling | None:
-    """The tiling of a name, as written or in small letters."""
+    """The tiling with a name, in any case of letters."""
     return next((tiling for tiling in TILINGS[rules] if tiling.name.lower() == name.lower()), None)
 
 
 @lru_cache(maxsize=4096)
 def equation(chip: Chip, mode: int, size: int, three: bool) -> Equation | None:
-    """The order of texels of ``1 << size`` bytes; ``three``: of a 3D image. None where there is no such tiling, or it
+    """The order of texels of ``1 << size`` bytes; ``three``: for a 3D image. None if there is no such tiling, or if it
     is not known how the chip mixes its channels."""
     tiling = tiling_of(chip.rules, mode)
     if tiling is None or (chip.rules is Rules.GFX12 and three != (tiling.order == "S")):
@@ -258,7 +259,7 @@ def equation(chip: Chip, mode: int, size: int, three: bool) -> Equation | None:
 
 @lru_cache(maxsize=256)
 def _continued(words: tuple[str, ...], count: int, thick: bool) -> Sequence[str]:
-    """The axes take turns from the end of a table on: y and x, in thick blocks z, y and x."""
+    """Continue after the end of a table with alternating axes: y and x, in thick blocks z, y and x."""
     found = list(words)
     following = {axis: sum(word[0] == axis for word in words) for axis in _AXES}
     turns = "zyx" if thick else "yx"
@@ -270,8 +271,8 @@ def _continued(words: tuple[str, ...], count: int, thick: bool) -> Sequence[str]
 
 
 def _mix(rows: list[Bits], endless: Sequence[str], chip: Chip, thick: bool) -> None:
-    """Mix the channel bits, and of GFX9 the bank bits that come next, with the bits that follow, the farthest first; of
-    thin blocks with those of the slice too."""
+    """Mix the channel bits, and on GFX9 the bank bits that come next, with the bits that follow, the farthest first; in
+    thin blocks also with those of the slice."""
     assert chip.pipes is not None
     first, slices, room = _CHANNELS, 0, len(rows) - _CHANNELS
     most = max(1, chip.packers) if chip.rules >= Rules.GFX10_3 else room
@@ -292,7 +293,7 @@ def _mix(rows: list[Bits], endless: Sequence[str], chip: Chip, thick: bool) -> N
 
 @lru_cache(maxsize=1024)
 def _bits(word: str) -> Bits:
-    """``x8^y4^y8``."""
+    """Parse ``x8^y4^y8``."""
     masks = dict.fromkeys(_AXES, 0)
     for axis, number in re.findall(r"([xyz])(\d+)", word):
         masks[axis] ^= 1 << int(number)

@@ -1,4 +1,4 @@
 """What instructions do: one small function per instruction over the abstract builder.
 
-`registry.semantic` registers a function, `access.Access` is what it is handed.
+`registry.semantic` registers a function, `access.Access` is its argument.
 """

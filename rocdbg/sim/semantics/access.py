@@ -1,4 +1,4 @@
-"""What a semantic is handed: the instruction's operands as typed values, with all modifiers applied.
+"""The argument of a semantic: the instruction's operands as typed values, with all modifiers applied.
 
 ``src(k)`` counts the *sources* of the encoding: 0 is src0/ssrc0, 1 is src1/vsrc1/ssrc1, 2 is src2;
 ``dst(0)`` is vdst (or sdst where there is no vdst), ``dst(1)`` the sdst beside a vdst (carry out). For
@@ -40,14 +40,14 @@ SOURCES = (
 )
 _NULL_GFX10, _NULL_GFX11 = 125, 124
 LDS_DIRECT = 254
-"""Operand code of what M0 selects in LDS, before gfx90a and GFX11."""
+"""Operand code of the LDS element that M0 selects, before gfx90a and GFX11."""
 INDEX_BIT = {"src0": 0, "vsrc0": 0, "src1": 1, "vsrc1": 1, "src2": 2, "vdst": 3}
 """Which bit of M0[15:12] makes an operand's register number relative, in vector arithmetic."""
 
 _TRANSCENDENTAL = re.compile(r"v_(s_)?(rcp|rsq|sqrt|exp|log|sin|cos)_")
-"""What rounds to nearest in every MODE."""
+"""Primitives that round to nearest in every MODE."""
 _EXPONENT = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF << 52}
-"""The exponent field of a float of so many bits."""
+"""The exponent field of a float with this many bits."""
 
 
 class Context(Struct, frozen=True):
@@ -57,13 +57,13 @@ class Context(Struct, frozen=True):
     wave_size: int
     mode: Mode
     exceptions: bool = False
-    """Whether instructions note the arithmetic exceptions they raise (`rocdbg.sim.semantics.exceptions`)."""
+    """Whether instructions record the arithmetic exceptions that they raise (`rocdbg.sim.semantics.exceptions`)."""
     watching: bool = False
-    """Whether watched words are looked at after instructions that may change them (`rocdbg.sim.core.watches`)."""
+    """Whether watched words are compared after instructions that may change them (`rocdbg.sim.core.watches`)."""
     touching: bool = False
-    """Whether every access is looked at, too."""
+    """Whether every access is compared, too."""
     noted: bool = False
-    """Whether each store is a call of a routine that a note of it can follow (`translator.store_notes`)."""
+    """Whether each store must be a call of a routine, so that it can be recorded (`translator.store_notes`)."""
 
     @property
     def generation(self) -> Generation:
@@ -83,13 +83,13 @@ class Context(Struct, frozen=True):
 
 
 class Unsupported(Exception):
-    """Raised by a semantic that cannot be exact for this form of the instruction: the wave stops there as
+    """A semantic raises this if it cannot be exact for this form of the instruction: the wave stops there as
     UNSUPPORTED."""
 
 
 def vector_number(operand: Operand, dwords: int = 1) -> int:
-    """The builder's number of the first of ``dwords`` vector registers of an operand: AGPR n is 256 + n. What is none,
-    or has fewer, is refused."""
+    """The builder's number of the first of ``dwords`` vector registers of an operand: AGPR n is 256 + n. Raises an
+    error for an operand that is not a vector register, or has fewer dwords."""
     if operand.kind not in (OperandKind.VGPR, OperandKind.AGPR):
         raise Unsupported(f"operand {operand.text} is not a vector register")
     if dwords > operand.dwords:
@@ -98,7 +98,7 @@ def vector_number(operand: Operand, dwords: int = 1) -> int:
 
 
 class Access:
-    """Operands and state as seen by one instruction's semantic."""
+    """Operands and state as an instruction's semantic sees them."""
 
     def __init__(self, builder: Builder, insn: Instruction, context: Context) -> None:
         self.b = builder
@@ -109,19 +109,19 @@ class Access:
         if "sdst" in (o.name for o in self.destinations) and any(o.name == "vdst" for o in self.destinations):
             self.destinations = tuple(sorted(self.destinations, key=lambda o: o.name == "sdst"))
         self.write_mask: Value | None = None
-        """Lanes a DPP form may write besides EXEC's restriction (uniform mask), or None for all."""
+        """Lanes that a DPP form may write, in addition to the restriction by EXEC (uniform mask), or None for all."""
         self.dpp_source: int | None = None
         """Dword of the transfer buffer that holds src0, lanes permuted (DPP forms)."""
         self.dpp_valid: Value | None = None
-        """Lanes whose permuted src0 is not to be read as 0 (DPP forms), or None for all."""
+        """Lanes whose permuted src0 is valid and not read as 0 (DPP forms), or None for all."""
         self.lds_direct: Value | None = None
-        """What M0 selects in LDS, I32, where src0 is that."""
+        """The element of LDS that M0 selects, I32, if src0 is that."""
         self.watch: Watch | None = None
-        """Collects arithmetic exceptions, if `Context.exceptions` says so."""
+        """Collects arithmetic exceptions if `Context.exceptions` is set."""
         builder.keeps_signaling = context.generation < 12 and not context.mode.ieee
         self._write_indexed = False
         self._infinite: Value | None = None
-        """I1: a float source was infinite (asked for under FP16_OVFL)."""
+        """I1: a float source was infinite (recorded under FP16_OVFL)."""
 
     # -- static facts --------------------
 
@@ -178,7 +178,7 @@ class Access:
     def src(self, k: int, type: Type = I32, *, flush: bool | None = None) -> Value:
         """Source ``k``: modifiers applied (abs, neg, sext, op_sel, SDWA and DPP selection, constants).
 
-        16-bit types read the low half, or the one op_sel, SDWA or a true16 register names. Float sources are
+        16-bit types read the low half, or the half that op_sel, SDWA or a true16 register names. Float sources are
         flushed (subnormal to zero) as MODE says unless ``flush=False``. I1 is not a register type: see `src_mask`.
         """
         operand = self.sources[k]
@@ -232,13 +232,13 @@ class Access:
         return self.taken(raw.bitcast(type), flush=flush) if type.is_float else raw
 
     def taken(self, value: Value, *, flush: bool | None = None) -> Value:
-        """A float source that a semantic has put together itself: flushed as MODE says, and noted."""
+        """Treat a value that a semantic built itself as a float source: flush it as MODE says, and record it."""
         value = self._flush_in(value, flush)
         self._note_infinity(value)
         return value
 
     def limited(self, half: Value) -> Value:
-        """FP16_OVFL for one f16 result of several, given the sources read since the one before."""
+        """Apply FP16_OVFL to one of several f16 results, considering the sources read since the previous one."""
         if half.type is F16 and self._infinite is not None:
             half, self._infinite = self._limit_half(half, self._infinite), None
         return half
@@ -248,10 +248,10 @@ class Access:
     def dst(self, k: int, value: Value, *, flush: bool | None = None, preserve: bool | None = None) -> None:
         """Write destination ``k``. The type of ``value`` is the width.
 
-        Float results get omod, the flush MODE asks for, and clamp, in this order. 16-bit results go to the half op_sel
-        or a true16 register names; the other half becomes 0 on GFX9 and earlier and is kept on GFX10+, or as
-        ``preserve`` says. SDWA's dst_sel and dst_unused
-        override that. 64-bit values write a pair. An SGPR destination takes the value if it is uniform.
+        Float results get omod, the flush that MODE requires, and clamp, in this order. 16-bit results go to the half
+        that op_sel or a true16 register names; the other half becomes 0 on GFX9 and earlier and is kept on GFX10+,
+        unless ``preserve`` overrides that. SDWA's dst_sel and dst_unused override both. 64-bit values write a pair. An
+        SGPR destination takes the value if it is uniform.
         """
         if value.type.is_float:
             value = self._finish_float(value, flush)
@@ -416,7 +416,8 @@ class Access:
     def scalar_code(self, operand: Operand, dwords: int = 1) -> int:
         """The hardware operand code of the first of ``dwords`` scalar registers, all of one kind, or of NULL.
 
-        What is not a register (or reserved, as 125 is on GFX9), or goes on past the last one, is refused.
+        Raises an error for an operand that is not a register (or reserved, as 125 is on GFX9), or extends past the last
+        one.
         """
         code = operand.index + (self.target.first_ttmp if operand.kind is OperandKind.TTMP else 0)
         if operand.kind in (OperandKind.SGPR, OperandKind.TTMP, OperandKind.SPECIAL):
@@ -429,7 +430,7 @@ class Access:
         raise Unsupported(f"{self.insn.text}: operand {operand.text} is not a scalar register")
 
     def _scalars_end(self, code: int) -> int:
-        """One past the last code of the registers among which ``code`` is; 0 if it is not a register's."""
+        """One past the last code of the group of registers that contains ``code``; 0 if it is not a register's code."""
         if code == self.context.m0:
             return code + 1
         if EXEC_LO <= code < SGPR_COUNT:
@@ -457,7 +458,7 @@ class Access:
             base = self.b.const(SCRATCH_ADDRESSES, I64)
             return base if dwords == 2 else base.lshr(32 * (code - 230)).trunc(I32)
         if code == 239:
-            return self.b.const(0, wide)  # POPS_EXITING_WAVE_ID: no wave of pixels is there
+            return self.b.const(0, wide)  # POPS_EXITING_WAVE_ID: there are no pixel waves
         if code == LDS_DIRECT and dwords == 1 and operand.name == "src0" and self.lds_direct is not None:
             return self.lds_direct
         raise Unsupported(f"operand {operand.text}")
@@ -496,30 +497,31 @@ class Access:
         return self.flush(value) if wanted else value
 
     def flush(self, value: Value) -> Value:
-        """Subnormals become zero of the same sign."""
+        """Make subnormals zeros of the same sign."""
         bits = value.bits()
         sign = 1 << value.type.bits - 1
         return (bits & _EXPONENT[value.type.bits]).eq(0).select(bits & sign, bits).bitcast(value.type)
 
     def _flushes(self, type: Type, flush: bool | None) -> bool:
-        """Whether subnormal results become zeros; ``flush`` says so instead of MODE."""
+        """Whether subnormal results become zeros; ``flush`` overrides MODE."""
         if flush is not None:
             return flush
         return self.mode.flush_outputs32 if type is F32 else self.mode.flush_outputs16_64
 
     def _scales(self, flushes: bool) -> bool:
-        """Before GFX12 output modifiers are ignored where subnormals may be results or MODE asks for IEEE behaviour."""
+        """Whether output modifiers have an effect: before GFX12 they are ignored if subnormals may be results or MODE
+        asks for IEEE behaviour."""
         if self.generation >= 12:
             return True
         return not self.mode.ieee and (flushes or self.name in ("v_sin_f32", "v_cos_f32"))
 
     def drops_tiny(self, type: Type, flush: bool | None = None) -> bool:
-        """Whether subnormal results become zeros, be it for output modifiers."""
+        """Whether subnormal results become zeros, including because of output modifiers."""
         flushes = self._flushes(type, flush)
         return flushes or (self.modifier("omod") != 0 and self._scales(flushes))
 
     def without_tiny(self, result: Value, tiny: Value) -> Value:
-        """A zero with the sign of ``result`` where it is ``tiny`` (I1); for those that MODE makes zeros."""
+        """``result``, or a zero of its sign where it is ``tiny`` (I1); for results that MODE flushes."""
         if self.watch is not None:
             self.watch.flushed(result)
         return tiny.select(result.bits() & 1 << result.type.bits - 1, result.bits()).bitcast(result.type)
@@ -544,8 +546,8 @@ class Access:
         return value
 
     def _scale_result(self, value: Value, factor: float) -> Value:
-        """Output modifiers work on the rounded result: zeros and subnormals become +0, what halving makes subnormal
-        a zero of its sign (measured on gfx1201, gfx1030 and gfx1010)."""
+        """Apply output modifiers to the rounded result: zeros and subnormals become +0; a value that halving makes
+        subnormal becomes a zero of its sign (measured on gfx1201, gfx1030 and gfx1010)."""
         exponent = value.bits() & _EXPONENT[value.type.bits]
         small = exponent.eq(0)
         rounding = self.mode.round32 if value.type is F32 else self.mode.round16_64  # matters for overflow
@@ -558,7 +560,7 @@ class Access:
             else:
                 product = self.b.emit(Op.FMUL, value.type, operands)
         scaled = self.flush(product)
-        if factor < 1:  # the exponent becomes one less: nothing is rounded up to a normal number
+        if factor < 1:  # the exponent decreases by one: nothing is rounded up to a normal number
             lowest = _EXPONENT[value.type.bits] & -_EXPONENT[value.type.bits]
             zero = (value.bits() & 1 << value.type.bits - 1).bitcast(value.type)
             scaled = exponent.eq(lowest).select(zero, scaled)
@@ -573,14 +575,14 @@ class Access:
 
     @staticmethod
     def _limit_half(value: Value, before: Value) -> Value:
-        """FP16_OVFL: what became infinite, also by division by zero, is the largest number; what was infinite
-        ``before`` (I1) stays."""
+        """Apply FP16_OVFL: a result that became infinite, even by division by zero, becomes the largest number; one
+        that was infinite ``before`` (I1) is unchanged."""
         overflowed = value.fabs().eq(float("inf")) & ~before
         bits = value.bits()
         return overflowed.select(bits & 0x8000 | 0x7BFF, bits).bitcast(F16)
 
     def clamp_float(self, value: Value) -> Value:
-        """Into [0, 1]; NaN becomes 0 if MODE has DX10_CLAMP (from GFX12 on always), else stays."""
+        """Clamp to [0, 1]; NaN becomes 0 if MODE has DX10_CLAMP (from GFX12 on always) and is unchanged otherwise."""
         zero = self.b.const(0.0, value.type)
         upper = value.fgt(1.0).select(1.0, value)
         if self.mode.dx10_clamp or self.generation >= 12:
@@ -652,7 +654,7 @@ class Access:
         return self._before(base) & ~(field << shift) & 0xFFFFFFFF | placed  # UNUSED_PRESERVE
 
     def _before(self, number: int) -> Value:
-        """What a destination register holds."""
+        """The value of a destination register before the instruction."""
         if self._write_indexed:
             return self.b.read_vgpr_at(number, self._index)
         return self.b.read_vgpr(number)

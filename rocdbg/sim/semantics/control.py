@@ -42,7 +42,7 @@ def _(i: Access) -> None:
 
 
 def _debug_condition(i: Access, bit: int) -> Value:
-    """STATUS.COND_DBG_USER (20) or COND_DBG_SYS (21): for debuggers to set."""
+    """STATUS.COND_DBG_USER (20) or COND_DBG_SYS (21), which debuggers set."""
     return (i.b.read_field("status") & 1 << bit).ne(0)
 
 
@@ -55,7 +55,7 @@ for _name, _condition in {
     _conditional(_name, _condition)
 
 
-# Wave64 as two passes over a part of the code, one per half of EXEC; the half that waits is in the SGPR.
+# Wave64 executes part of the code in two passes, one per half of EXEC; the SGPR holds the half that waits.
 @semantic("s_subvector_loop_begin", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
     b = i.b
@@ -101,7 +101,7 @@ def _(i: Access) -> None:
     i.b.branch(None, _target(i))
 
 
-# -- what leaves native code --------------------
+# -- instructions that leave native code --------------------
 
 
 @semantic("s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done", ends=Ends.ALWAYS)
@@ -150,7 +150,7 @@ def _(i: Access) -> None:
 
 
 def _halt(i: Access, halts: bool) -> None:
-    """The wave stands still until a debugger resumes it."""
+    """Halt the wave until a debugger resumes it."""
     if halts:
         i.b.stop(Status.HALT)
     else:
@@ -170,21 +170,21 @@ _MSG_INTERRUPT = 1
 
 @semantic("s_sendmsg", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
-    # Of the other messages none is anybody's affair: geometry, registers that are given back early, saved waves.
+    # The other messages have no effect here: geometry, registers that are released early, saved waves.
     if i.imm() & (0xFF if i.generation >= 11 else 0xF) == _MSG_INTERRUPT:
         i.b.stop(Status.INTERRUPT)
     else:
         i.b.jump(i.next_pc)
 
 
-# -- GFX12's split barriers: of the numbers only -1, the workgroup's, means something to kernels --------------------
+# -- GFX12's split barriers: only number -1, the workgroup's barrier, exists for kernels --------------------
 
 _WORKGROUP = -1 & 0xFFFFFFFF
 
 
 def _is_workgroup(i: Access) -> bool:
-    """Whether the instruction names the workgroup's barrier. Those that M0 can name, 0 to 31, are there for later
-    targets: no wave is a member of them."""
+    """Whether the instruction names the workgroup's barrier. The barriers that M0 can name, 0 to 31, exist on later
+    targets only: no wave is a member of them."""
     operand = i.sources[0]
     return operand.kind is OperandKind.CONSTANT and operand.value & 0xFFFFFFFF == _WORKGROUP
 
@@ -227,12 +227,12 @@ def _(i: Access) -> None:
 
 @semantic("s_barrier_init", "s_barrier_join")
 def _(i: Access) -> None:
-    """Of named barriers, which the targets do not have."""
+    """For named barriers, which these targets do not have."""
 
 
 @semantic("s_barrier_leave", "s_alloc_vgpr")
 def _(i: Access) -> None:
-    # No named barrier to leave; no dynamic registers: SCC says that nothing was done.
+    # There are neither named barriers to leave nor dynamic registers: SCC says that nothing was done.
     i.set_scc(i.const(0, I1))
 
 
@@ -241,7 +241,7 @@ def _(i: Access) -> None:
     i.b.stop(Status.REFETCH)
 
 
-# -- nothing to do: memory is coherent and in order, there are no caches of data and no hazards --------------------
+# -- no operation: memory is coherent and in order, there are no data caches and no hazards --------------------
 
 
 @semantic(
@@ -276,7 +276,7 @@ def _(i: Access) -> None:
 
 @semantic("s_memtime", "s_memrealtime")
 def _(i: Access) -> None:
-    # One tick per wave-instruction: advances, and is the same in every run.
+    # One tick per wave-instruction: the clock advances and is the same in every run.
     operand = i.insn.operand("sdata") or i.insn.operand("sdst")
     assert operand is not None
     code = i.scalar_code(operand, 2)
@@ -295,7 +295,8 @@ def _(i: Access) -> None:
 
 _GET_REALTIME = 0x83
 _GET_ZERO = frozenset((0x80, 0x81, 0x82, 0x85, 0x87))
-"""Doorbell, dispatch id, trap handler's memory and address, shader engine: there is but the one with number 0."""
+"""Doorbell, dispatch id, the trap handler's memory and address, and the shader engine, of which only number 0 exists.
+"""
 
 
 @semantic("s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64")

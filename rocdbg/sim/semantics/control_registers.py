@@ -41,7 +41,7 @@ def _read(i: Access, register: Register) -> Value:
         case Register.STATE_PRIV:
             return i.scc.zext(I32).shl(9) | b.read_field("scratch_size").ne(0).zext(I32).shl(18)
         case Register.EXCP_FLAG_PRIV:
-            # TRAPSTS's memory violation and illegal instruction, where GFX12 has them.
+            # TRAPSTS's memory violation and illegal instruction bits, at GFX12's positions.
             trapsts = b.read_field("trapsts")
             return (trapsts.lshr(8) & 1).shl(4) | (trapsts.lshr(11) & 1).shl(6)
         case Register.SH_MEM_BASES:
@@ -58,7 +58,7 @@ def _read(i: Access, register: Register) -> Value:
         case Register.SHADER_CYCLES_HI:
             return b.read_field("instructions").lshr(32).trunc(I32)
         case Register.HW_ID:
-            # Everything runs on the first of all units, so that runs are alike.
+            # Everything reports the first of all hardware units, so that runs are identical.
             return b.read_field("wave_in_group") & 0xF | _COMPUTE << 30
         case Register.HW_ID1:
             return b.read_field("wave_in_group") & 0x1F
@@ -75,12 +75,12 @@ def _write(i: Access, register: Register, value: Value) -> None:
         b.write_field("flat_scratch", base & (0xFFFFFFFF if high else 0xFFFFFFFF << 32) | wide)
     else:
         if register is Register.MODE and i.generation < 8:
-            value = value & ~(1 << GPR_IDX_EN) & 0xFFFFFFFF  # came with GFX8
+            value = value & ~(1 << GPR_IDX_EN) & 0xFFFFFFFF  # introduced with GFX8
         b.write_field(_FIELDS[register], value)
 
 
 def _slice(i: Access) -> tuple[Register | None, int, int]:
-    """The register, and offset and size of the field in it."""
+    """The register, and offset and size of its field."""
     word = i.imm()
     offset = word >> 6 & 31
     return registers(i.target).get(word & 63), offset, min((word >> 11 & 31) + 1, 32 - offset)
@@ -136,7 +136,7 @@ def _(i: Access) -> None:
 
 @semantic("s_setvskip", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
-    """From here on vector instructions are skipped if the bit of source 0 that source 1 names is set."""
+    """Skip vector instructions from here on if the bit of source 0 that source 1 names is set."""
     bit = i.src(0).lshr(i.src(1) & 31) & 1
     mode = i.b.read_field("mode")
     i.b.write_field("mode", mode & ~(1 << VSKIP) & 0xFFFFFFFF | bit.shl(VSKIP))
@@ -145,7 +145,7 @@ def _(i: Access) -> None:
 
 @semantic("s_set_vgpr_msb", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
-    """The highest bits of VGPR numbers: of three sources and the destination, which comes first in MODE."""
+    """Set the highest bits of VGPR numbers: of three sources and the destination, which comes first in MODE."""
     places = i.imm() & 0xFF
     banks = (places >> 6 | places << 2) & 0xFF
     mode = i.b.read_field("mode")

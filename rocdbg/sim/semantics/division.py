@@ -1,12 +1,9 @@
 """The three steps of IEEE division: pre-scaling, the last multiply-add with post-scaling, and fix-up.
 
-Compiled code divides n by d like this: v_div_scale scales d and n away from the ends of the exponent range,
-v_rcp and multiply-adds refine
-a quotient, v_div_fmas does the last multiply-add and undoes the scaling in the same rounding, v_div_fixup
-puts in the
-results of special operands. The ISA documents' pseudocode of the first two is known to be off (it scales by
-2**32
-or 2**64 where the factor depends on the direction); what is written here is what hardware was measured to do.
+Compiled code divides n by d as follows: v_div_scale scales d and n away from the ends of the exponent range, v_rcp and
+multiply-adds refine a quotient, v_div_fmas does the last multiply-add and undoes the scaling in the same rounding, and
+v_div_fixup inserts the results of special operands. The ISA documents' pseudocode of the first two is known to be wrong
+(it scales by 2**32 or 2**64 where the factor depends on the direction); this module follows measurements on hardware.
 """
 
 from __future__ import annotations
@@ -34,8 +31,8 @@ _FAR = {F32: 96, F64: 768}
 
 
 def div_scale(value: Value, denominator: Value, numerator: Value) -> tuple[Value, Value]:
-    """v_div_scale: ``value`` (which is denominator or numerator), scaled, and whether v_div_fmas must
-    scale back (I1)."""
+    """v_div_scale: scale ``value`` (the denominator or the numerator); also return whether v_div_fmas must scale back
+    (I1)."""
     form, step, far = format_of(value), _SCALE[value.type], _FAR[value.type]
     const = value.builder.const
     d = exponent_field(denominator).trunc(I32)
@@ -62,8 +59,8 @@ def div_scale(value: Value, denominator: Value, numerator: Value) -> tuple[Value
 def div_fmas(a: Value, b: Value, c: Value, post: Value, *, drop_tiny: bool) -> Value:
     """v_div_fmas: a * b + c, times a power of two where ``post`` (I1) is set, all with one rounding.
 
-    The power is positive where the quotient estimate ``c`` is large (the denominator had been scaled), else
-    negative. ``drop_tiny``: a result that is below the normal numbers before it is rounded to their grid becomes zero.
+    The power is positive if the quotient estimate ``c`` is large (the denominator was scaled), and negative otherwise.
+    ``drop_tiny``: a result that is below the normal numbers before rounding becomes zero.
     """
     form, step = format_of(a), _SCALE[a.type]
     grow = exponent_field(c).trunc(I32).sgt(form.bias)
@@ -84,18 +81,18 @@ def div_fmas(a: Value, b: Value, c: Value, post: Value, *, drop_tiny: bool) -> V
 
 
 def _scaled_fma32(a: Value, b: Value, c: Value, grow: Value) -> Value:
-    """The scaled sum in f64, to be rounded."""
+    """The scaled sum in f64, not yet rounded to f32."""
     with a.builder.nearest():
         return fma_to_odd(a, b, c) * grow.select(a.builder.const(2.0**64, F64), 2.0**-64)
 
 
 def fma_to_odd(a: Value, b: Value, c: Value) -> Value:
-    """a * b + c of f32 numbers in f64: the product is exact, the sum is rounded to odd, so that a rounding to f32 or
-    f16 that follows sees every bit."""
+    """a * b + c of f32 numbers in f64: the product is exact and the sum is rounded to odd, so that a later rounding to
+    f32 or f16 sees every bit."""
     product = a.fpext(F64) * b.fpext(F64)
     addend = c.fpext(F64)
     total = product + addend
-    # Knuth's two-sum gives the error of the addition.
+    # Knuth's two-sum yields the error of the addition.
     part = total - product
     error = (product - (total - part)) + (addend - part)
     return _to_odd(total, error)
@@ -105,21 +102,21 @@ def _to_odd(total: Value, error: Value) -> Value:
     """``total`` rounded to odd, given the (exact) error of its rounding to nearest."""
     bits = total.bits()
     inexact = error.ne(0.0) & ~error.is_nan() & magnitude(total).ult(format_of(total).infinity)
-    away = sign_bit(error) ^ sign_bit(total)  # the exact value is nearer to zero than total
+    away = sign_bit(error) ^ sign_bit(total)  # the exact value is closer to zero than total
     toward_zero = away.select(bits - 1, bits)
     return inexact.select(toward_zero | 1, bits).bitcast(total.type)
 
 
 def _scaled_fma64(a: Value, b: Value, c: Value, plain: Value, grow: Value, step: int) -> Value:
-    """fma, then the power of two. Growing is exact; shrinking into the subnormals rounds a second time, which
-    is put right where the first rounding had hit a tie of the second: only there can two roundings differ
-    from one. (Rounding twice in one direction is rounding once.)"""
+    """fma, then the power of two. Growing is exact. Shrinking into the subnormals rounds a second time, which is
+    corrected where the first rounding produced a tie for the second: only there can two roundings differ from one.
+    (Rounding twice in one direction equals rounding once.)"""
     const = a.builder.const
     grown = rounded(Op.FMUL, F64, plain, const(2.0**step, F64))
     shrunk = rounded(Op.FMUL, F64, plain, const(2.0**-step, F64))
     if a.builder.rounding_of(F64):
         return grow.select(grown, shrunk)
-    # Error of the fma, as an unevaluated sum of which the sign is enough: plain - (a * b + c).
+    # Error of the fma as an unevaluated sum, of which only the sign matters: plain - (a * b + c).
     product = a * b
     product_error = a.fma(b, -product)
     total = product + c
@@ -138,7 +135,7 @@ def _scaled_fma64(a: Value, b: Value, c: Value, plain: Value, grow: Value, step:
 def div_fixup(quotient: Value, denominator: Value, numerator: Value, *, saturate: bool = False) -> Value:
     """v_div_fixup: the quotient with the right sign, or the result of the special operands.
 
-    ``saturate``: an f16 quotient that overflowed is the largest number; division by zero gives infinity all the same.
+    ``saturate``: an f16 quotient that overflowed becomes the largest number; division by zero still gives infinity.
     """
     form = format_of(quotient)
 
@@ -147,7 +144,7 @@ def div_fixup(quotient: Value, denominator: Value, numerator: Value, *, saturate
 
     sign = (numerator.bits() ^ denominator.bits()) & form.sign
     finite = magnitude(quotient)
-    # A NaN here comes from an overflow inside the refinement.
+    # A NaN here results from an overflow inside the refinement.
     finite = quotient.is_nan().select(form.infinity, finite)
     if form.bits == 16:
         finite = finite.eq(form.infinity).select(
@@ -170,7 +167,7 @@ def div_fixup(quotient: Value, denominator: Value, numerator: Value, *, saturate
 
 
 def _overflow(like: Value, sign: Value) -> Value:
-    """The magnitude of a result that is too large, as MODE rounds: infinity or the largest number."""
+    """The magnitude of an overflowed result under MODE's rounding: infinity or the largest number."""
     form, mode = format_of(like), like.builder.rounding_of(like.type)
     if mode in (0, 3):
         return like.builder.const(form.infinity - (mode == 3), sign.type)

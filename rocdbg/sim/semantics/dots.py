@@ -1,8 +1,8 @@
 """How GFX11 and GFX12 add the products of dot product and WMMA instructions.
 
-No document says it. The models were found by measurements on a gfx1100 and a gfx1201 that AMD published
-(github.com/ROCm/rocm-systems, issue 12056 and the captures beside its emulator) and agree with them bit for bit:
-terms are integers that are cut to a common exponent, added, and rounded once to nearest even, whatever MODE says.
+It is not documented. The models were derived from measurements on a gfx1100 and a gfx1201 that AMD published
+(github.com/ROCm/rocm-systems, issue 12056 and the captures beside its emulator) and agree with them bit for bit: terms
+are integers that are truncated to a common exponent, added, and rounded once to nearest even, whatever MODE says.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ INVALID = 0xFFC00000
 """The result of infinity times zero, and of infinities of both signs."""
 
 _EMPTY = -1024
-"""Stands for the exponent of zero."""
+"""Represents the exponent of zero."""
 _BELOW_FACTORS = 24
 """Bits kept below the sum of the factors' exponents."""
 _BELOW_LEADING = 26
@@ -28,7 +28,8 @@ _BELOW_LEADING = 26
 
 
 class Format(Struct, frozen=True):
-    """Of factors: field sizes in bits. Without infinity all ones are the only NaN, next to the largest number."""
+    """Format of factors: field sizes in bits. Formats without infinity use all ones as their only NaN, next to the
+    largest number."""
 
     fraction: int
     exponent: int
@@ -47,7 +48,7 @@ FORMATS = {"f16": Format(10, 5), "bf16": Format(7, 8), "fp8": Format(3, 4, False
 
 
 class _Factor(Struct, frozen=True):
-    """All I32 or I1. ``exponent``: that of the smallest normal for subnormals."""
+    """A factor; all fields are I32 or I1. ``exponent``: for subnormals, that of the smallest normal number."""
 
     negative: Value
     significand: Value
@@ -85,7 +86,7 @@ class _Product(Struct, frozen=True):
 
     @property
     def grid(self) -> Value:
-        """The exponent of the last bit kept."""
+        """The exponent of the last bit that is kept."""
         return self.magnitude.eq(0).select(_EMPTY, self.exponents - _BELOW_FACTORS)
 
 
@@ -95,7 +96,7 @@ class _Terms(Struct, frozen=True):
     invalid: Value
     positive: Value
     negative: Value
-    """I1: a factor is NaN; an infinity times zero; products that are infinite."""
+    """I1 each: a factor is NaN; an infinity times zero; products that are infinite."""
 
 
 def _terms(a: Sequence[Value], b: Sequence[Value], kinds: tuple[str, str], *, flush: bool) -> _Terms:
@@ -118,7 +119,7 @@ def _terms(a: Sequence[Value], b: Sequence[Value], kinds: tuple[str, str], *, fl
 
 
 def _select_special(terms: _Terms, c: Value, result: Value, invalid: int) -> Value:
-    """``result`` (f32 bits), unless something is infinite or NaN."""
+    """``result`` (f32 bits), unless a factor is infinite or NaN."""
     positive, negative = terms.positive | c.eq(0x7F800000), terms.negative | c.eq(0xFF800000)
     result = positive.select(0x7F800000, result)
     result = negative.select(0xFF800000, result)
@@ -146,7 +147,7 @@ def _shifted(value: Value, left: Value) -> Value:
 
 
 def _power(exponent: Value) -> Value:
-    """2^``exponent`` as f64; the exponents of zero become something finite."""
+    """2^``exponent`` as f64; the exponent that represents zero gives some finite number."""
     return (exponent.smax(-1000).sext(I64) + 1023).shl(52).bitcast(F64)
 
 
@@ -160,7 +161,7 @@ def _positive_zero(bits: Value, sign: int) -> Value:
 
 
 def _to_half(units: Value, grid: Value, overflow: Value) -> Value:
-    """Rounded to f16 bits; ``overflow`` (I1): beyond the largest number stays that."""
+    """Round to f16 bits; ``overflow`` (I1): results beyond the largest number become that number."""
     bits = _times_power(units, grid).fptrunc(F16).bits()
     bits = ((bits & 0x7FFF).eq(0x7C00) & overflow).select(bits & 0x8000 | 0x7BFF, bits)
     return _positive_zero(bits, 0x8000)
@@ -182,8 +183,8 @@ def gfx11_dot2(
     """c + a[0] * b[0] + a[1] * b[1]. Factors are I16, ``kind`` is f16 or bf16; ``c`` is f32 bits.
 
     The result is f32 bits or, if ``packed``, those of ``kind``; ``overflow`` (I1): f16 does not become infinite.
-    Magnitudes are cut to the common exponent. Those whose sign is not the accumulator's count one unit more, even
-    zero. Subnormal bf16 factors, f32 accumulators and f32 results are zero.
+    Magnitudes are truncated to the common exponent. Those whose sign differs from the accumulator's are one unit
+    larger, even zero. Subnormal bf16 factors, f32 accumulators and f32 results are zero.
     """
     terms = _terms(a, b, (kind, kind), flush=kind == "bf16")
     field = c.lshr(23) & 0xFF
@@ -209,7 +210,7 @@ def gfx11_dot2(
     if packed and kind == "f16":
         flag = c.builder.const(overflow, I1) if not isinstance(overflow, Value) else overflow
         return _is_special(terms, c).select(_narrow_special(special, kind), _to_half(units, grid, flag))
-    # Rounded to 24 bits first; what then is below the smallest normal number is zero.
+    # Round to 24 bits first; a result that is then below the smallest normal number is zero.
     wide = units.sitofp(F32).fpext(F64) * _power(grid)
     result = wide.fabs().flt(2.0**-126).select(0, wide.fptrunc(F32).bits())
     if not packed:
@@ -224,10 +225,10 @@ def gfx12_dot(
     a: Sequence[Value], b: Sequence[Value], c: Value, kinds: tuple[str, str], *, packed: bool = False,
     overflow: Operand = 0,
 ) -> Value:
-    """c + the sum of two or four products; factors are I16 (f16, bf16) or I8 (fp8, bf8), the rest as in
-    `gfx11_dot2`.
+    """c + the sum of two or four products; factors are I16 (f16, bf16) or I8 (fp8, bf8), the other arguments are those
+    of `gfx11_dot2`.
 
-    Products are floored to a common exponent, two and two for 16-bit factors, their sums then to that of all terms.
+    Products are floored to a common exponent (in pairs for 16-bit factors), and their sums then to that of all terms.
     Subnormals are kept.
     """
     terms = _terms(a, b, kinds, flush=False)
@@ -257,7 +258,7 @@ def gfx12_dot(
         grid = grid.smax(common)
     magnitude = _shifted(significand, exponent - grid)
     addend = c.slt(0).select(_shifted(-significand, exponent - grid), magnitude)
-    # A negative accumulator of which nothing is left counts one unit only on fine grids.
+    # A negative accumulator that is truncated to nothing counts as one unit, but only on fine grids.
     units = (magnitude.eq(0) & grid.sgt(lowest)).select(0, addend)
     for total, common in groups:
         units = units + total.ashr((grid - common).umin(31))

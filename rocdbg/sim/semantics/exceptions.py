@@ -1,17 +1,17 @@
 """Arithmetic exceptions: which of them an instruction raises, in which lanes.
 
-Blocks are translated with this only where it could be noticed (`Context.exceptions`): a wave has exceptions enabled,
-or code reads the sticky bits. What raises what follows the ISA documents; where they leave it open (what a NaN hides,
-when underflow is detected, what output modifiers do) it follows what was measured on gfx1201:
+Blocks are translated with this only if it could be noticed (`Context.exceptions`): a wave has exceptions enabled, or
+code reads the sticky bits. The rules follow the ISA documents; where these leave a rule open (what a NaN hides, when
+underflow is detected, what output modifiers do) they follow measurements on gfx1201:
 
 * clamp hides all exceptions;
 * invalid: a signaling NaN among the sources, or a result that is a NaN though no source is;
-* a subnormal source counts if MODE does not flush it, nothing is invalid and no source is a NaN;
-* overflow comes with inexact; underflow is tininess after rounding of an inexact result;
+* a subnormal source counts if MODE does not flush it, no operation is invalid and no source is a NaN;
+* overflow implies inexact; underflow is tininess after rounding of an inexact result;
 * omod hides inexact and underflow;
-* v_rcp_iflag raises nothing but the integer division by zero.
+* v_rcp_iflag raises only the integer division by zero.
 
-What is not modelled: the dot and matrix instructions and conversions to and from formats of 8 bits and less raise none.
+Not modelled: the dot and matrix instructions and conversions to and from formats of 8 bits and less raise none.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _QUIET = re.compile(
     r"v_cmpx?_class_|v_cube|v_trig_preop|v_mfma_|v_smfmac_|v_wmma_|v_swmmac_|v_dot\d|v_interp|v_cvt_(scalef32|sr)|"
     r"v_cvt.*(fp8|bf8)|v_s?_?mov|v_cndmask|v_frexp|v_div_scale"
 )
-"""What raises nothing, or (v_div_scale) only helps what does."""
+"""Instructions that raise nothing, or (v_div_scale) only assist those that do."""
 _TO_INTEGER = re.compile(r"[vs]_cvt_(?:pk_|nearest_|floor_|flr_|rpi_)?([iu])(16|32)_f(?:16|32|64)$")
 _COMPARE = re.compile(r"[vs]_cmps?x?_")
 _CONTINUOUS = re.compile(r"v_(?:s_)?(rcp_iflag|rcp|rsq|sqrt|log|exp|sin|cos)(?:_legacy|_clamp)?_f(?:16|32|64)$")
 
 
 class Watch:
-    """What one instruction raises, collected while its semantic runs."""
+    """Collects the exceptions of one instruction while its semantic runs."""
 
     def __init__(self, access: Access) -> None:
         self._i = access
@@ -50,7 +50,7 @@ class Watch:
         self._nan: Value | None = None
         self._silent = access.clamp or bool(_QUIET.match(access.name)) or "rcp_iflag" in access.name
         self._scaled = access.modifier("omod") != 0
-        # Measured on gfx1100: output modifiers hide overflow too, also where they have no effect, and DX10_CLAMP
+        # Measured on gfx1100: output modifiers also hide overflow, even where they have no effect, and DX10_CLAMP
         # without IEEE hides signaling NaNs.
         self._overflows = access.generation >= 12 or not self._scaled
         self._signals = access.generation >= 12 or access.mode.ieee or not access.mode.dx10_clamp
@@ -62,10 +62,10 @@ class Watch:
     def _const(self, bit: bool) -> Value:
         return self._i.const(int(bit), I1)
 
-    # -- what happens --------------------
+    # -- events --------------------
 
     def source(self, value: Value, flushed: bool) -> None:
-        """A float source is read; ``flushed``: MODE (or the instruction) takes subnormals for zeros."""
+        """Note that a float source is read; ``flushed``: MODE (or the instruction) treats subnormals as zeros."""
         if self._silent and "rcp_iflag" not in self._i.name:
             return
         self._sources.append(floats.flush(value) if flushed else value)
@@ -76,12 +76,12 @@ class Watch:
             self._raise(Cause.DENORMAL, floats.is_subnormal(value))
 
     def refuse_nans(self) -> None:
-        """Every NaN among the sources is an invalid operation."""
+        """Treat every NaN among the sources as an invalid operation."""
         for value in self._sources:
             self._raise(Cause.INVALID, value.is_nan())
 
     def rounding(self, op: Op, type: Type, args: Sequence[Value], result: Value) -> None:
-        """A primitive of `builder.ROUNDING` gave ``result``."""
+        """Note that a primitive of `builder.ROUNDING` gave ``result``."""
         if self._silent or not type.is_float:
             return
         numbers, nan = self._const(True), self._const(False)
@@ -98,18 +98,18 @@ class Watch:
         self._rounded(result, numbers, up.ne(down), tiny, self._limited(op, type, args, result))
 
     def result(self, value: Value) -> None:
-        """A float result, before output modifiers."""
+        """Note a float result, before output modifiers."""
         if not self._silent:
             self._results.append(value)
 
     def scaled(self, before: Value, after: Value) -> None:
-        """Omod was applied."""
+        """Note that omod was applied."""
         if not self._silent and self._overflows:
             finite = ~floats.is_infinite(before) & ~before.is_nan()
             self._raise(Cause.OVERFLOW, finite & floats.is_infinite(after))
 
     def flushed(self, value: Value) -> None:
-        """MODE makes a zero of ``value`` if it is subnormal."""
+        """Note that MODE makes ``value`` zero if it is subnormal."""
         if not self._silent and not self._scaled:
             self._raise(Cause.UNDERFLOW, floats.is_subnormal(value))
             self._raise(Cause.INEXACT, floats.is_subnormal(value))
@@ -117,11 +117,11 @@ class Watch:
     # -- rules --------------------
 
     def _limited(self, op: Op, type: Type, args: Sequence[Value], result: Value) -> Value | None:
-        """Where the largest number stands for one beyond, as MODE rounds."""
+        """Whether MODE's rounding gives the largest number instead of a larger one."""
         mode = self._i.mode.round32 if type is F32 else self._i.mode.round16_64
         if not mode or op not in (Op.FADD, Op.FSUB, Op.FMUL, Op.FMA, Op.FPTRUNC):
             return None
-        # Of half the operands, the number beyond can be had.
+        # For half the operands, the next larger number can be represented.
         halves = [args[0] * 0.5, *args[1:]]
         if op in (Op.FADD, Op.FSUB, Op.FMA):
             halves[-1] = args[-1] * 0.5
@@ -146,7 +146,7 @@ class Watch:
         below = floats.magnitude(result).ult(form.smallest_normal)
         if type is F64:
             return below
-        # Rounding among the subnormals may have reached the smallest normal number from farther off.
+        # Rounding among the subnormals may have reached the smallest normal number from farther away.
         wide = [a.fpext(F64) if a.type in (F16, F32) else a for a in args]
         exact = wide[0] if op is Op.FPTRUNC else result.builder.emit(op, F64, wide)
         limit = 2.0 ** (1 - form.bias) - 2.0 ** (-form.bias - form.fraction_bits - 1)
@@ -208,7 +208,7 @@ class Watch:
             self._raise(Cause.INEXACT, ~outside & whole.ne(wide))
 
     def finish(self) -> None:
-        """Put the causes into the sticky bits, and leave the block if one of them is enabled."""
+        """Set the sticky bits of the causes, and leave the block if one of them is enabled."""
         name = self._i.name
         if "rcp_iflag" in name:
             self._causes = {Cause.INTEGER_DIVIDE_BY_ZERO: floats.is_zero(self._sources[0])}
@@ -228,7 +228,7 @@ class Watch:
         self._deliver()
 
     def _hide(self) -> None:
-        """What invalid operations and NaNs hide."""
+        """Remove the exceptions that invalid operations and NaNs hide."""
         denormal = self._causes.get(Cause.DENORMAL)
         if denormal is None:
             return

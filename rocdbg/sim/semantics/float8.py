@@ -1,5 +1,5 @@
-"""The small float formats: E4M3 and E5M2 of 8 bits, in the FNUZ variants of gfx940 to gfx942 and the OCP variants of
-later targets, and gfx950's of 6 and 4 bits, which are without infinities and NaNs.
+"""The small float formats: 8-bit E4M3 and E5M2, in the FNUZ variants of gfx940 to gfx942 and the OCP variants of later
+targets, and gfx950's 6-bit and 4-bit formats, which have no infinities and NaNs.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from rocdbg.sim.core.builder import F32, F64, I8, I32, I64, Value
 
 
 class Float8(Struct, frozen=True):
-    """A format: ``fraction_bits``, ``bias``, the largest number's and a NaN's bits, and what it has."""
+    """A format: ``fraction_bits``, ``bias``, the bits of the largest number and of a NaN, and the special values it
+    has."""
 
     fraction_bits: int
     bias: int
     largest: int
     """Bits of the largest finite number."""
     nan: int
-    """What NaN inputs become (the sign is in it). Without NaNs: the largest number."""
+    """The bits (including the sign) that NaN inputs become. Formats without NaNs: the largest number."""
     infinity: int | None
     """Bits of infinity, if the format has one."""
     negative_zero: bool
-    """0x80 is -0; else it is the only NaN (FNUZ)."""
+    """Whether 0x80 is -0; otherwise it is the only NaN (FNUZ)."""
     bits: int = 8
 
     @property
@@ -51,7 +52,7 @@ def widen(byte: Value, form: Float8) -> Value:
     """The number in the low bits of an I8 (or I32), as f32 (exact); NaNs as the default NaN, whatever their sign."""
     word = byte.zext(I32)
     magnitude, sign = word & form.sign - 1, (word & form.sign).shl(32 - form.bits)
-    # The bits at the place of f32's, subnormals included; the difference of the biases is a factor.
+    # Move the bits to f32's position, subnormals included; multiplying corrects for the different bias.
     number = magnitude.shl(23 - form.fraction_bits).bitcast(F32) * 2.0 ** (127 - form.bias)
     bits = number.bits()
     if form.infinity is not None:
@@ -68,7 +69,7 @@ def widen(byte: Value, form: Float8) -> Value:
 def narrow(value: Value, form: Float8, *, saturate: bool) -> Value:
     """An f32 rounded to nearest even, as I8. ``saturate``: finite overflow gives the largest number."""
     wide = value.fpext(F64)
-    # The unit of the last place: that of the number's exponent, not below the smallest normal's.
+    # The unit of the last place: for the number's exponent, but not below that of the smallest normal number.
     exponent = (wide.bits().lshr(52) & 0x7FF).trunc(I32)
     unit = exponent.smax(1023 + 1 - form.bias) - form.fraction_bits
     unit = unit.smin(1023 + 200)
@@ -96,12 +97,12 @@ def narrow(value: Value, form: Float8, *, saturate: bool) -> Value:
 def round_scaled(
     wide: Value, negative: Value, form: Float8, *, saturate: bool, noise: tuple[Value, int] | None = None
 ) -> Value:
-    """An f64 that holds a scaled f32, f16 or bf16 exactly, as the bits of ``form`` (I32). ``negative`` (I1) is the
-    number's sign, also of a NaN.
+    """Round an f64 that holds a scaled f32, f16 or bf16 exactly to the bits of ``form`` (I32). ``negative`` (I1) is the
+    number's sign, also for a NaN.
 
     Rounded to nearest even, or stochastically: ``noise`` is 32 random bits and the fraction bits of the source; the
-    number is cut to that many fraction bits, the top of the random bits is added below the last bit kept, and the
-    sum is cut. Without ``saturate`` overflow gives infinity, or the NaN of a format that has only that; formats of
+    number is truncated to that many fraction bits, the top random bits are added below the last bit kept, and the sum
+    is truncated. Without ``saturate`` overflow gives infinity, or the NaN of a format that has no infinity; formats of
     less than 8 bits always saturate.
     """
     kept = noise[1] if noise else form.fraction_bits

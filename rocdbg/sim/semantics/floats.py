@@ -1,15 +1,13 @@
 """Floating point beyond the builder's primitives: NaN rules, flushing, minimum and maximum, classification,
 scaling.
 
-Functions here take and give builder values; they know formats, not instructions or MODE.
+The functions take and return builder values; they know formats, not instructions or MODE.
 
-NaNs
-----
-The builder leaves the payload of a NaN result open. The hardware gives the first NaN operand, made quiet
-(before GFX12 only if MODE.IEEE is set); an invalid operation on numbers gives the *default NaN*, which has
-the sign bit set (0xffc00000 for f32), as the ISA documents' examples of v_sqrt, v_log, v_rsq and v_sin show.
-`arithmetic` puts that on top of a primitive's result, so that results do not depend on the host or on how
-LLVM orders commutative operands.
+NaNs ---- The builder leaves the payload of a NaN result open. The hardware gives the first NaN operand, made quiet
+(before GFX12 only if MODE.IEEE is set); an invalid operation on numbers gives the *default NaN*, which has the sign bit
+set (0xffc00000 for f32), as the ISA documents' examples of v_sqrt, v_log, v_rsq and v_sin show. `arithmetic` applies
+these rules to a primitive's result, so that results do not depend on the host or on how LLVM orders commutative
+operands.
 """
 
 from __future__ import annotations
@@ -120,7 +118,7 @@ def is_subnormal_or_zero(value: Value) -> Value:
 
 
 def is_subnormal(value: Value) -> Value:
-    """Not zero, but its exponent field is."""
+    """Whether the number is not zero, but its exponent field is."""
     return (magnitude(value) - 1).ult(format_of(value).fraction_mask)
 
 
@@ -131,20 +129,20 @@ def is_signaling(value: Value) -> Value:
 
 
 def quiet(value: Value) -> Value:
-    """The value, a NaN made quiet; meaningful for NaNs only."""
+    """Make a NaN quiet; meaningful for NaNs only."""
     return (value.bits() | format_of(value).quiet_bit).bitcast(value.type)
 
 
 def flush(value: Value) -> Value:
-    """Subnormals become zeros of the same sign."""
+    """Make subnormals zeros of the same sign."""
     form = format_of(value)
     bits = value.bits()
     return is_subnormal_or_zero(value).select(bits & form.sign, bits).bitcast(value.type)
 
 
 def convert(value: Value, type: Type) -> Value:
-    """Widen or narrow (one rounding, to nearest even); a NaN keeps its sign and the top of its payload,
-    and becomes quiet."""
+    """Widen or narrow (one rounding, to nearest even); a NaN keeps its sign and the top of its payload, and becomes
+    quiet."""
     if type is value.type:
         return value
     source, target = format_of(value), FORMATS[type]
@@ -161,7 +159,7 @@ def convert(value: Value, type: Type) -> Value:
 
 
 def rounded(op: Op, type: Type, *args: Value) -> Value:
-    """A primitive whose result is rounded as the instruction's MODE says."""
+    """Apply a primitive whose result is rounded as the instruction's MODE says."""
     return args[0].builder.rounded(op, type, args)
 
 
@@ -174,7 +172,7 @@ def narrow_toward_zero(value: Value, type: Type) -> Value:
     """Narrow, rounding toward zero (overflow gives the largest number)."""
     nearest = convert(value, type)
     too_big = nearest.fpext(value.type).fabs().fgt(value.fabs())
-    # One step toward zero is one less in the bits, also from infinity.
+    # One step toward zero subtracts one from the bits, also from infinity.
     return too_big.select(nearest.bits() - 1, nearest.bits()).bitcast(type)
 
 
@@ -182,7 +180,7 @@ def narrow_toward_zero(value: Value, type: Type) -> Value:
 
 
 def arithmetic(result: Value, *operands: Value) -> Value:
-    """``result`` of a primitive on ``operands``, with the hardware's NaN where it is one."""
+    """``result`` of a primitive on ``operands``, but with the hardware's NaN where it is a NaN."""
     nan = from_bits(result, format_of(result).default_nan)
     for operand in reversed(operands):
         nan = operand.is_nan().select(_propagated(operand), nan)
@@ -190,7 +188,7 @@ def arithmetic(result: Value, *operands: Value) -> Value:
 
 
 def _propagated(nan: Value) -> Value:
-    """What becomes of a NaN that goes through an instruction."""
+    """The NaN that results when an instruction propagates a NaN operand."""
     return nan if nan.builder.keeps_signaling else quiet(nan)
 
 
@@ -212,14 +210,15 @@ def fma(a: Value, b: Value, c: Value) -> Value:
     if a.builder.on_rounding is not None:
         result = rounded(Op.FMA, a.type, a, b, c)
         return result.is_nan().select(fma_nan(a, b, c), result)
-    # The same with less to do: a NaN in c is left out of the sum, which then tells about the product.
+    # Shortcut: leave a NaN in c out of the sum, which then shows whether the product is a NaN.
     left_out = c.is_nan()
     result = rounded(Op.FMA, a.type, a, b, left_out.select(0.0, c))
     return (left_out & ~result.is_nan()).select(_propagated(c), arithmetic(result, a, b))
 
 
 def fma_nan(a: Value, b: Value, c: Value) -> Value:
-    """The NaN that a * b + c gives where it is one: one of the product, be it invalid, hides one of c."""
+    """The NaN of a * b + c where the result is one: a NaN of the product, even an invalid one, takes precedence over a
+    NaN in c."""
     with a.builder.nearest():
         product = arithmetic(a * b, a, b)
     default = from_bits(a, format_of(a).default_nan)
@@ -227,8 +226,8 @@ def fma_nan(a: Value, b: Value, c: Value) -> Value:
 
 
 def rounds_below_normal(exact: Value, type: Type) -> Value:
-    """I1: ``exact`` (of a wider type), rounded to the precision of ``type`` as MODE says but with any exponent, is
-    below its normal numbers."""
+    """I1: ``exact`` (of a wider type), rounded to the precision of ``type`` as MODE says but with unlimited exponent
+    range, is below its normal numbers."""
     form = FORMATS[type]
     smallest, half_unit = 2.0 ** (1 - form.bias), 2.0 ** (-form.bias - form.fraction_bits - 1)
     size, mode = exact.fabs(), exact.builder.rounding_of(type)
@@ -242,9 +241,11 @@ def rounds_below_normal(exact: Value, type: Type) -> Value:
 
 
 def is_tiny(op: Op, a: Value, b: Value, c: Value | None = None) -> Value:
-    """I1: the result of FMUL or FMA, rounded to its precision but with any exponent, is below the normal numbers.
+    """I1: the result of FMUL or FMA, rounded to its precision but with unlimited exponent range, is below the normal
+    numbers.
 
-    Where subnormal results become zeros, hardware looks at that; the rounded result may be the smallest normal number.
+    Where subnormal results become zeros, hardware tests this value; the rounded result may be the smallest normal
+    number.
     """
     type, builder = a.type, a.builder
     mode = builder.rounding_of(type)
@@ -266,7 +267,7 @@ def signed_zero(value: Value) -> Value:
 
 
 def multiply_add(a: Value, b: Value, c: Value) -> Value:
-    """a * b + c with the product rounded too (v_mad, v_mac)."""
+    """a * b + c, where the product is rounded too (v_mad, v_mac)."""
     return add(multiply(a, b), c)
 
 
@@ -295,7 +296,7 @@ def round_even(a: Value) -> Value:
 
 
 def fract(a: Value) -> Value:
-    """a - floor(a), kept below 1 (where rounding would give 1); infinities give the default NaN."""
+    """a - floor(a), kept below 1 where rounding would give 1; infinities give the default NaN."""
     below_one = from_bits(a, (format_of(a).bias << format_of(a).fraction_bits) - 1)
     with a.builder.nearest():
         whole = a.floor()
@@ -314,11 +315,10 @@ def _less(a: Value, b: Value) -> Value:
 
 
 def minimum_number(a: Value, b: Value, *, ieee: bool, second_first: bool = False) -> Value:
-    """v_min: the number where one operand is a NaN, -0 below +0.
+    """v_min: if one operand is a NaN, the other; -0 is below +0.
 
-    ``ieee``: MODE.IEEE is set, a signaling NaN then is the result, made quiet. With two NaNs the result is
-    the second,
-    or on gfx11+ (``second_first``: the second operand is examined first) the first one.
+    ``ieee``: MODE.IEEE is set, and a signaling NaN gives that NaN made quiet. With two NaNs the result is the second
+    one, or on gfx11+ the first one (``second_first``: the second operand is examined first).
     """
     return _pick(_less(a, b), a, b, ieee, second_first)
 
@@ -341,7 +341,7 @@ def _pick(first: Value, a: Value, b: Value, ieee: bool, second_first: bool) -> V
 
 
 def minimum_num(a: Value, b: Value) -> Value:
-    """v_min_num of gfx12: IEEE 754-2019 minimumNumber; a NaN only if both are, quiet."""
+    """v_min_num of gfx12: IEEE 754-2019 minimumNumber; a (quiet) NaN only if both operands are NaNs."""
     return _pick_num(_less(a, b), a, b)
 
 
@@ -366,7 +366,7 @@ def maximum(a: Value, b: Value) -> Value:
 
 
 def _pick_nan(first: Value, a: Value, b: Value) -> Value:
-    # The ISA document lets signaling NaNs go first; gfx1201 was measured to take the first of any kind.
+    # The ISA document gives signaling NaNs precedence; gfx1201 was measured to take the first NaN of any kind.
     return a.is_nan().select(quiet(a), b.is_nan().select(quiet(b), first.select(a, b)))
 
 
@@ -391,8 +391,8 @@ def in_class(value: Value, classes: Value) -> Value:
 
 
 def normalised(value: Value) -> tuple[Value, Value]:
-    """Bits of the magnitude of a finite non-zero number with its leading one at the implicit place, and its
-    exponent field.
+    """Bits of the magnitude of a finite non-zero number, shifted so that its leading one is at the implicit place, and
+    its exponent field.
 
     For subnormals the exponent field continues below 1 (signed). Both are integers of the value's width.
     """
@@ -407,8 +407,7 @@ def normalised(value: Value) -> tuple[Value, Value]:
 
 
 def frexp_exponent(value: Value) -> Value:
-    """Exponent such that value = mantissa * 2**exponent with the mantissa in [0.5, 1); 0 for zero,
-    infinity, NaN.
+    """Exponent such that value = mantissa * 2**exponent with the mantissa in [0.5, 1); 0 for zero, infinity and NaN.
 
     An integer of the value's width, signed.
     """
@@ -419,7 +418,7 @@ def frexp_exponent(value: Value) -> Value:
 
 
 def frexp_mantissa(value: Value) -> Value:
-    """Mantissa in +-[0.5, 1); zeros, infinities and (quiet) NaNs are themselves."""
+    """Mantissa in +-[0.5, 1); zeros, infinities and (quiet) NaNs are returned unchanged."""
     form = format_of(value)
     significand, _ = normalised(value)
     half = (form.bias - 1) << form.fraction_bits
@@ -441,9 +440,8 @@ def power_of_two(exponent: Value, type: Type) -> Value:
 def scale(value: Value, exponent: Value) -> Value:
     """value * 2**exponent (I32, signed, any) with one rounding (v_ldexp)."""
     if value.type is F64:
-        # Three factors reach from the largest number to below the smallest. Going down, only the last
-        # product may be
-        # inexact: before it the value is kept at or above 2**-969, so that no bit is lost early.
+        # Three factors reach from the largest number to below the smallest. When shrinking, only the last product may
+        # be inexact: until then the value is kept at or above 2**-969, so that no bit is lost early.
         e = exponent.smax(-2200).smin(2200)
         up = e.smin(1023).smax(0)
         rest = (e - up).smin(1023).smax(0)
@@ -452,7 +450,7 @@ def scale(value: Value, exponent: Value) -> Value:
         for factor in (up, rest, last):
             raised = rounded(Op.FMUL, F64, raised, power_of_two(factor, F64))
         return arithmetic(e.slt(0).select(_lower(value, e), raised), value)
-    # f16 and f32 fit into f64 with room for every meaningful exponent: one exact product, one rounding.
+    # f16 and f32 fit into f64 with room for every relevant exponent: one exact product, one rounding.
     e = exponent.smax(-600).smin(600)
     with value.builder.nearest():
         wide = value.fpext(F64) * power_of_two(e, F64)
@@ -462,12 +460,11 @@ def scale(value: Value, exponent: Value) -> Value:
 def _lower(value: Value, exponent: Value) -> Value:
     """value * 2**exponent for f64 and a negative exponent above -2201, rounded once.
 
-    The number is brought to an exponent just above the subnormals (exactly), then multiplied down in one
-    step.
+    The number is first scaled (exactly) to an exponent just above the subnormals, then multiplied down in one step.
     """
     form = FORMATS[F64]
     field = exponent_field(value).trunc(I32)
-    # Exact part: as far down as stays normal.
+    # Exact part: as far down as the number stays normal.
     exact = (1 - field).smax(exponent).smin(0)
     lowered = (value.bits() + exact.sext(I64).shl(form.fraction_bits)).bitcast(F64)
     number = (field.sgt(0) & field.slt(form.max_exponent)).select(lowered, value)

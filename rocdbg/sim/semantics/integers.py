@@ -1,5 +1,5 @@
-"""Integer operations that several instruction families share. Functions of builder values; they know no
-instruction.
+"""Integer operations that several instruction families share. The functions take and return builder values, not
+instructions.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ _WIDER: dict[int, Type] = {8: I16, 16: I32, 32: I64}
 
 
 def bit_field(value: Value, offset: Value, width: Value, *, signed: bool) -> Value:
-    """``width`` bits from bit ``offset`` on, extended; all of one type, offset and width below the
+    """``width`` bits from bit ``offset`` on, extended. All arguments have one type; offset and width are below the
     type's width. Width 0 gives 0."""
     bits = value.type.bits
     field = (value.ashr(offset) if signed else value.lshr(offset)) & _mask(value, width)
     if not signed:
         return field
-    # The sign bit is the field's own top bit, also where the field reaches past the top of the value.
+    # The sign bit is the field's own top bit, even if the field extends past the top of the value.
     shift = (bits - width) & (bits - 1)
     return width.eq(0).select(0, field.shl(shift).ashr(shift))
 
@@ -26,13 +26,13 @@ def _mask(like: Value, width: Value) -> Value:
 
 
 def find_first(count: Value, width: int) -> Value:
-    """A count of leading or trailing zeros as the ISA wants it: -1 where nothing was found (count is the
+    """A count of leading or trailing zeros as the ISA defines it: -1 where nothing was found (the count equals the
     width)."""
     return count.eq(width).select(-1, count)
 
 
 def leading_sign_bits(value: Value) -> Value:
-    """Number of leading bits that equal the sign bit (it included); -1 if all bits are equal."""
+    """Number of leading bits that equal the sign bit, including itself; -1 if all bits are equal."""
     differing = value ^ value.ashr(value.type.bits - 1)
     return find_first(differing.ctlz(), value.type.bits)
 
@@ -43,7 +43,7 @@ def extend(value: Value, type: Type, *, signed: bool) -> Value:
 
 
 def saturate(wide: Value, type: Type, *, signed: bool) -> Value:
-    """A signed value of a wide type, clamped into ``type`` and narrowed."""
+    """Clamp a signed value of a wide type to the range of ``type``, and narrow it."""
     if signed:
         low, high = -(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1
     else:
@@ -80,7 +80,7 @@ def difference(a: Value, b: Value) -> Value:
 def sad_u8(a: Value, b: Value, total: Value, *, masked: bool = False) -> Value:
     """total + sum of the absolute differences of the four bytes of a and b (I32).
 
-    ``masked``: a byte that is 0 in b counts nothing.
+    ``masked``: bytes that are 0 in b are skipped.
     """
     for n in range(4):
         left, right = field(a, 8 * n, 8), field(b, 8 * n, 8)
@@ -111,7 +111,7 @@ def subtract_borrow(a: Value, b: Value, borrow: Value | None = None) -> tuple[Va
 
 
 def any_in_groups(value: Value, group: int) -> Value:
-    """Each bit set whose group of ``group`` adjacent bits has a set bit (s_wqm with 4)."""
+    """Set every bit whose group of ``group`` adjacent bits has a set bit (s_wqm with 4)."""
     lowest = sum(1 << n for n in range(0, value.type.bits, group))
     found = value
     for step in range(1, group):

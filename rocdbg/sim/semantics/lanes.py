@@ -46,7 +46,7 @@ def _(i: Access) -> None:
 
 
 def _move(i: Access, fetch_inactive: bool, group: int) -> tuple[Value, Value]:
-    """The helper's answer in lane code: the value of the lane asked for, and whether that lane may be read."""
+    """The routine's result in lane code: the value of the requested lane, and whether that lane may be read."""
     everything = i.const((1 << i.wave_size) - 1, i.mask_type)
     i.b.call("bpermute", (everything if fetch_inactive else i.exec, i.const(group)))
     i.b.lanes()
@@ -54,7 +54,8 @@ def _move(i: Access, fetch_inactive: bool, group: int) -> tuple[Value, Value]:
 
 
 def _reach(i: Access) -> int:
-    """Lanes that exchange values: wave64 of GFX10 and GFX11 runs as two halves, each of which sees its own 32 lanes."""
+    """Number of lanes that exchange values: wave64 of GFX10 and GFX11 runs as two halves, each of which sees its own 32
+    lanes."""
     return 32 if i.generation in (10, 11) else 64
 
 
@@ -63,7 +64,7 @@ def _(i: Access) -> None:
     address, data, vdst = i.insn.operand("addr"), i.insn.operand("data0"), i.insn.operand("vdst")
     assert address is not None and data is not None and vdst is not None
     i.b.scalar()
-    # Lanes without EXEC can be sources of the _fi form: copied whatever EXEC says.
+    # In the _fi form, inactive lanes can be sources: they are copied whatever EXEC says.
     i.b.shuffle(vector_number(data), list(range(i.wave_size)), 1)
     i.b.lanes()
     i.b.write_data(0, i.raw_operand(address) + i.modifier("offset"))
@@ -129,7 +130,7 @@ def _(i: Access) -> None:
     b.lanes()
     lane = i.lane
     nibble = (lane & 7).shl(2)
-    # A selector per lane of the row: lanes 0..7 in src1, 8..15 in src2.
+    # One selector per lane of the row: lanes 0..7 in src1, 8..15 in src2.
     word = (lane & 8).ne(0).select(high, low)
     chosen = word.lshr(nibble) & 15
     row = lane & ~15 & 0xFFFFFFFF
@@ -156,7 +157,7 @@ def _(i: Access) -> None:
 
 @semantic("v_permlane16_var_b32", "v_permlanex16_var_b32", kind=Kind.WAVE)
 def _(i: Access) -> None:
-    """As v_permlane16_b32, each lane with a selector of its own."""
+    """As v_permlane16_b32, but each lane has a selector of its own."""
     register = _register(i, 0)
     if register < 0:
         raise Unsupported(f"{i.name} of a scalar")
@@ -176,7 +177,7 @@ def _(i: Access) -> None:
 
 @semantic("v_permlane16_swap_b32", "v_permlane32_swap_b32", kind=Kind.WAVE)
 def _(i: Access) -> None:
-    """The odd rows (of 16 or 32 lanes) of the destination change places with the even rows of the source."""
+    """Exchange the odd rows (of 16 or 32 lanes) of the destination with the even rows of the source."""
     row = 16 if "16" in i.name else 32
     source, destination = vector_number(i.sources[0]), _destination(i)
     across = [lane ^ row for lane in range(i.wave_size)]
@@ -189,7 +190,7 @@ def _(i: Access) -> None:
     given = []
     for dword, own in ((0, destination), (1, source)):
         value = b.read_data(dword)
-        if not i.modifier("op_sel") & 1:  # without fi inactive lanes give nothing, with bound_ctrl 0
+        if not i.modifier("op_sel") & 1:  # without fi, inactive lanes provide nothing, or 0 with bound_ctrl
             instead = i.const(0) if i.modifier("op_sel") & 2 else b.read_vgpr(own)
             value = b.lane_bit(valid).select(value, instead)
         given.append(value)

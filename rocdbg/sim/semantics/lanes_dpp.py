@@ -1,7 +1,7 @@
 """DPP: src0 of a vector instruction comes from another lane.
 
-`dpp_prepare` does the permutation before the instruction's own semantic runs: the permuted source goes into
-the transfer buffer, and `Access` knows where it is, which lanes read 0, and which lanes may write.
+`dpp_prepare` does the permutation before the instruction's own semantic runs: it puts the permuted source into the
+transfer buffer, and records in `Access` where it is, which lanes read 0, and which lanes may write.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ ROW = 16
 def dpp_sources(control: int, wave_size: int) -> list[int | None]:
     """Source lane of each lane for a 9-bit dpp_ctrl; None where the source would be outside.
 
-    Encodings of GFX8..GFX9 and GFX10+ are disjoint but for row_newbcast (gfx90a) and row_share (GFX10+),
-    which are the same operation.
+    The encodings of GFX8..GFX9 and GFX10+ are disjoint, except row_newbcast (gfx90a) and row_share (GFX10+), which are
+    the same operation.
     """
     lanes = range(wave_size)
     if control < 0x100:
@@ -70,8 +70,8 @@ def mask_lanes(row_mask: int, bank_mask: int, wave_size: int) -> int:
 
 
 def dpp_prepare(i: Access) -> None:
-    """Permute src0 of a DPP form. A source lane outside the row, or inactive without fetch-inactive, reads as 0
-    with bound_ctrl (and in DPP8); else the lane does not write."""
+    """Permute src0 of a DPP form. A source lane outside the row, or inactive without fetch-inactive, reads as 0 with
+    bound_ctrl (and in DPP8); otherwise the lane does not write."""
     if not i.sources:  # v_nop
         return
     b, n = i.b, i.wave_size
@@ -81,7 +81,7 @@ def dpp_prepare(i: Access) -> None:
     eight = "dpp8" in i.insn.modifiers
     control = i.modifier("dpp_ctrl")
     if control == 0x142 and i.target.generation >= Generation.GFX10:
-        control = 0x150  # No row_bcast15 any more: gfx1100 takes the first lane of the row.
+        control = 0x150  # row_bcast15 no longer exists: gfx1100 takes the first lane of the row.
     sources = dpp8_sources(i.modifier("dpp8"), n) if eight else dpp_sources(control, n)
     everything = all_lanes(n)
     enabled = everything if eight else mask_lanes(i.modifier("row_mask", 15), i.modifier("bank_mask", 15), n)

@@ -1,6 +1,6 @@
-"""Writes `rocdbg.sim.semantics.index`: ``python -m rocdbg.sim.semantics.make_index``.
+"""Write `rocdbg.sim.semantics.index`: ``python -m rocdbg.sim.semantics.make_index``.
 
-To run after instructions were added or have moved; a test says when it was forgotten.
+Run it after instructions were added or moved; a test fails if it was forgotten.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _FAMILIES = ("valu", "salu", "memory", "control", "lanes")
 
 
 def modules() -> dict[str, list[str]]:
-    """Each module of the package that registers semantics, and the names that are there once it is imported.
+    """The modules of the package that register semantics, with the names that each one registers when it is imported.
 
-    Right in a process that has imported none of them before.
+    Correct only in a process that has imported none of them before.
     """
     folder = Path(__file__).parent
     found = {}

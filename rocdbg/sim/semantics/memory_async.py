@@ -1,6 +1,7 @@
 """gfx125x's loads to LDS and stores from LDS, loads for clusters of workgroups and loads that watch memory.
 
-Memory is coherent and in order here, so asynchronous transfers are done at once. A workgroup is a cluster of its own.
+Simulated memory is coherent and in order, so asynchronous transfers complete at once. Each workgroup forms a cluster of
+its own.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from rocdbg.sim.semantics.memory_flat import flat_address, global_address
 
 
 def _in_lds(field: str) -> Addresses:
-    """The byte in LDS that a register names; the instruction's offset counts for both sides."""
+    """The byte offset in LDS that a register gives; the instruction's offset applies to both sides."""
 
     def address(i: Access) -> tuple[str, Value, Sequence[Value]]:
         place = i.raw_operand(required(i, field)) + i.modifier("offset")

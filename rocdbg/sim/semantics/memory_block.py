@@ -1,6 +1,7 @@
 """GFX12's block loads and stores: up to 32 consecutive registers, those whose bit in M0 is set.
 
-Register k of the block belongs to the dword at the address plus 4 * k. Nothing is done if any access faults.
+Register k of the block corresponds to the dword at the address plus 4 * k. If any access faults, the instruction has no
+effect.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ def _chosen(i: Access, number: int) -> Value:
 
 
 def _access(i: Access, how: Addresses, access: str, number: int) -> None:
-    """One dword, through the first one of the transfer buffer; no lane takes part if it is not chosen."""
+    """Transfer one dword through the first dword of the transfer buffer; no lane takes part if the register is not
+    chosen."""
     b = i.b
     b.lanes()
     space, address, extra = how(i)
@@ -37,7 +39,7 @@ def _load(how: Addresses) -> Callable[[Access], None]:
         b, base = i.b, register(required(i, "vdst"), _REGISTERS)
         for number in reversed(
             range(_REGISTERS)
-        ):  # the first dword of the transfer buffer is needed until last
+        ):  # the first dword of the transfer buffer is needed until the end
             _access(i, how, "load", number)
             b.lanes()
             b.write_data(number, b.read_data(0))

@@ -32,7 +32,7 @@ from rocdbg.sim.semantics.memory_common import (
 
 
 def _rules(i: Access) -> int:
-    """What the routine knows of the generation and the instruction."""
+    """What the routine must know about the generation and the instruction."""
     flags = max(0, min(3, int(i.generation) - 9)) << buffer_request.RULES
     if i.modifier("idxen"):
         flags |= buffer_request.IDXEN
@@ -65,7 +65,7 @@ def _address(i: Access, flags: int) -> tuple[str, Value, Sequence[Value]]:
 
 
 def _address64(i: Access, resource: Operand, soffset: Operand, flags: int) -> tuple[str, Value, Sequence[Value]]:
-    """GFX6 and GFX7 with ADDR64: the resource gives no more than a base, and nothing is checked or swizzled."""
+    """GFX6 and GFX7 with ADDR64: the resource gives only a base, and nothing is checked or swizzled."""
     vaddr = i.raw_operand(required(i, "vaddr"), 64)
     if flags & buffer_request.FORMATTED:
         where = sgpr_offset(i.scalar_code(resource, 4)) | flags | buffer_request.ADDR64
@@ -93,7 +93,7 @@ def _store(form: Format) -> Callable[[Access], None]:
 
 
 def _returned(i: Access) -> Operand | None:
-    """The old value comes back in vdata with glc (sc0 on gfx942, th on gfx12)."""
+    """Whether the old value is returned in vdata: with glc (sc0 on gfx942, th on gfx12)."""
     wanted = i.modifier("glc") or i.modifier("sc0") or i.modifier("th") & 1
     return required(i, "vdata") if wanted else None
 
@@ -106,7 +106,8 @@ def _atomic(helper: str) -> Callable[[Access], None]:
 
 
 class _FormatOf:
-    """What a format instruction's name says: ``d16`` halves (``high``: in the upper one), how many ``channels``."""
+    """What the name of a format instruction says: ``d16`` halves (``high``: in the upper one), and how many
+    ``channels``."""
 
     def __init__(self, typed: bool, channels: int, d16: bool = False, high: bool = False) -> None:
         self.typed, self.channels, self.d16, self.high = typed, channels, d16, high
@@ -142,14 +143,14 @@ def _load_format(what: _FormatOf) -> Callable[[Access], None]:
             words = _packed(i, words, base, what.high)
         for n, word in enumerate(words):
             i.b.write_vgpr(base + n, word)
-        if i.modifier("tfe"):  # nothing is ever not resident
+        if i.modifier("tfe"):  # everything is always resident
             i.b.write_vgpr(base + len(words), i.const(0))
 
     return function
 
 
 def _packed(i: Access, halves: list[Value], base: int, high: bool) -> list[Value]:
-    """Two halves per register; the half of a register that is not loaded is kept."""
+    """Two halves per register; a half that is not loaded keeps its value."""
     if high:
         return [i.b.read_vgpr(base) & 0xFFFF | halves[0].shl(16)]
     out: list[Value] = []

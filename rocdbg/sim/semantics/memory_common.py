@@ -1,8 +1,7 @@
 """What all memory instructions share: element formats, addresses, transfers, atomics.
 
-A memory instruction is three steps: lane code writes each lane's address (and data) into the environment, a
-native routine checks
-*all* active lanes and then transfers, lane code writes the results to registers.
+A memory instruction has three steps: lane code writes each lane's address (and data) into the environment; a native
+routine first checks *all* active lanes and then transfers; lane code writes the results to registers.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ register = vector_number
 
 
 def packs_halves(i: Access) -> bool:
-    """Whether d16 puts two components into a register: all targets that have it do but GFX8 before gfx810."""
+    """Whether d16 packs two components into a register: on all targets with d16 except GFX8 before gfx810."""
     return i.target.packs_d16
 
 
@@ -103,7 +102,8 @@ _BITS = re.compile(r"[bfiu](\d+)$")
 
 
 def scaled(i: Access, index: Value) -> Value:
-    """An offset in a register: with scale_offset (gfx125x) it counts elements of the size in the instruction's name."""
+    """An offset in a register; with scale_offset (gfx125x) it counts elements of the size given by the instruction's
+    name."""
     if not i.modifier("scale_offset"):
         return index
     bits = _BITS.search(i.name)
@@ -114,7 +114,8 @@ def scaled(i: Access, index: Value) -> Value:
 
 def flat_scratch(i: Access) -> Value:
     """Base of the wave's scratch for FLAT and SCRATCH instructions, I64."""
-    if i.target.flat_scratch_is_offset:  # the high register counts 256 bytes from the hidden base of all scratch
+    # the high register is the offset from the hidden base of all scratch, in units of 256 bytes
+    if i.target.flat_scratch_is_offset:
         return i.b.read_field("flat_scratch") + i.b.read_sgpr(i.target.flat_scratch_code + 1).zext(I64).shl(8)
     if i.generation == 9 and i.target.scratch is not ScratchKind.ARCHITECTED:
         return i.b.read_sgpr(102, 2)
@@ -152,13 +153,13 @@ def load_lanes(i: Access, operand: Operand, form: Format, first: int = 0) -> Non
 
 
 def _bounded(i: Access) -> bool:
-    """Whether M0 bounds LDS: before GFX9 what ends behind it reads as 0 and is not written."""
+    """Whether M0 bounds LDS: before GFX9, accesses that end beyond it read 0 and write nothing."""
     return i.generation < 9 and i.insn.encoding == "DS" and not i.modifier("gds")
 
 
 def taking_part(i: Access) -> Value:
-    """The lanes that take part: EXEC's; of GDS instructions from GFX11 on the lowest of them only; of LDS instructions
-    before GFX9 those below M0."""
+    """The lanes that take part: those of EXEC; for GDS instructions from GFX11 on, only the lowest of these; for LDS
+    instructions before GFX9, those whose access is below M0."""
     if _bounded(i):
         return i.b.read_sgpr(EXCEPTION_MASKS, i.wave_size // 32)
     mask = i.exec
@@ -173,11 +174,12 @@ def put(i: Access, number: int, value: Value) -> None:
 
 
 Addresses = Callable[[Access], "tuple[str, Value, Sequence[Value]]"]
-"""Lane code that gives (space, this lane's address, the routine's two arguments)."""
+"""Lane code that returns (space, this lane's address, the routine's two arguments)."""
 
 
 def transfer(i: Access, how: Addresses, access: str, size: int) -> None:
-    """Lane code for addresses, then the routine. Data of a store must be in the transfer buffer already."""
+    """Write the addresses in lane code, then call the routine. The data of a store must be in the transfer buffer
+    already."""
     i.b.lanes()
     space, address, extra = how(i)
     i.b.write_address(address)
@@ -190,13 +192,13 @@ def transfer(i: Access, how: Addresses, access: str, size: int) -> None:
 
 
 def _bound(i: Access, address: Value, size: int) -> None:
-    """Lane code: note the lanes whose access to LDS ends below M0, where that matters."""
+    """Lane code: record the lanes whose access to LDS ends below M0, where that matters."""
     if _bounded(i):
         i.b.write_lane_mask(EXCEPTION_MASKS, (address + size).ule(i.m0.zext(I64)))
 
 
 def _clear_beyond(i: Access, words: int) -> None:
-    """What lanes get that have not taken part in a bounded access."""
+    """Write the results of lanes that did not take part in a bounded access."""
     if _bounded(i):
         i.b.lanes()
         inside = i.b.lane_bit(taking_part(i))
@@ -208,13 +210,13 @@ def load(i: Access, how: Addresses, destination: Operand, form: Format) -> None:
     transfer(i, how, "load", form.size)
     i.b.lanes()
     load_lanes(i, destination, form)
-    if i.modifier("tfe"):  # texture fail enable: one more dword says what was not resident, here nothing
+    if i.modifier("tfe"):  # texture fail enable: one more dword reports what was not resident, which is always nothing
         more = max(1, form.size // 4)
         i.b.write_vgpr(register(destination, more + 1) + more, i.const(0))
 
 
 def lds_slot(size: int) -> Addresses:
-    """Where lane L's ``size`` bytes lie in LDS when no register names the place: M0 + the instruction's offset + 4 * L,
+    """The offset in LDS of lane L's ``size`` bytes if no register gives it: M0 + the instruction's offset + 4 * L, or
     16 * L for sizes over 4."""
 
     def slot(i: Access) -> tuple[str, Value, Sequence[Value]]:
@@ -226,7 +228,7 @@ def lds_slot(size: int) -> Addresses:
 
 
 def load_to_lds(i: Access, how: Addresses, form: Format) -> None:
-    """Memory to LDS without registers, see `lds_slot`. Narrow elements are extended to a dword."""
+    """Load from memory to LDS without registers, see `lds_slot`. Narrow elements are extended to a dword."""
     transfer(i, how, "load", form.size)
     if form.size < 4:
         i.b.lanes()
@@ -243,11 +245,12 @@ def store(i: Access, how: Addresses, data: Operand, form: Format) -> None:
 
 
 def _flush(i: Access, helper: str, space: str) -> int:
-    """What a float atomic does with subnormals, as bits of its routine's argument b.
+    """How a float atomic treats subnormals, as bits of its routine's argument b.
 
-    In LDS additions follow MODE (f64 ones flush nothing), comparisons MODE's input bit; minimum and maximum flush for
-    the comparison only, on GFX12 the result too. In memory GFX9 and GFX11 flush the inputs of f32 additions whatever
-    MODE says, but gfx940 and later flush nothing; GFX10 and GFX11 compare as LDS does; GFX12 flushes nothing.
+    In LDS, additions follow MODE (f64 additions flush nothing), comparisons follow MODE's input bit, and minimum and
+    maximum flush only for the comparison, on GFX12 also the result. In memory, GFX9 and GFX11 flush the inputs of f32
+    additions whatever MODE says, but gfx940 and later flush nothing; GFX10 and GFX11 compare as LDS does; GFX12 flushes
+    nothing.
     """
     name, _, width = helper.rpartition("_")
     if name not in ("fadd", "fmin", "fmax", "fcmpswap", "pk_add"):
@@ -270,7 +273,7 @@ def _flush(i: Access, helper: str, space: str) -> int:
 
 
 def atomic(i: Access, how: Addresses, helper: str, data: Sequence[Operand], result: Operand | None) -> None:
-    """``data``: operands whose dwords, in order, are the routine's operands."""
+    """An atomic. ``data``: operands whose dwords, in order, are the routine's operands."""
     row = BY_NAME[helper]
     i.b.lanes()
     position = 0

@@ -1,7 +1,7 @@
 """LDS and GDS instructions.
 
 An address is the VGPR plus the offset field, modulo 2^32; every byte must lie in the workgroup's LDS. In the global
-data share M0 gives base (31:16) and size (15:0), and what lies beyond the size reads 0 and is not written.
+data share M0 gives base (31:16) and size (15:0); accesses beyond the size read 0 and write nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _pair(stride: int) -> tuple[Addresses, Addresses]:
 
 
 def _whole(i: Access, access: str, size: int, data: Sequence[str], offsets: Sequence[int]) -> bool:
-    """Leave a plain LDS access to a routine that does all of it, if there is one for it."""
+    """Let a single routine do a plain LDS access as a whole, if there is such a routine."""
     helper = f"lds_{access}_{size}"
     stores = access not in ("read", "read2")
     if i.generation < 9:  # M0 bounds each access
@@ -119,7 +119,7 @@ def _store_two(size: int, stride: int) -> Callable[[Access], None]:
     def function(i: Access) -> None:
         if _whole(i, "write2", size, ("data0", "data1"), _offsets(i, stride)):
             return
-        transfer(i, second, "check", size)  # nothing is stored if either place is illegal
+        transfer(i, second, "check", size)  # nothing is stored if either address is illegal
         i.b.lanes()
         store_lanes(i, required(i, "data0"), Format(size))
         transfer(i, first, "store", size)
@@ -193,13 +193,13 @@ for _suffix, _helper in (("sub_clamp", "sub_clamp_32"), ("cond_sub", "cond_sub_3
 
 
 def _swap_two(size: int, stride: int) -> Callable[[Access], None]:
-    """Two elements are exchanged; both old values are returned."""
+    """Exchange two elements and return both old values."""
     first, second = _pair(stride)
     helper, words = f"swap_{size * 8}", size // 4
 
     def function(i: Access) -> None:
         destination = required(i, "vdst")
-        transfer(i, second, "check", size)  # nothing is done if either place is illegal
+        transfer(i, second, "check", size)  # nothing is done if either address is illegal
         atomic(i, first, helper, (required(i, "data0"),), None)
         i.b.lanes()
         for n in range(words):
@@ -220,8 +220,8 @@ for _size in (4, 8):
 
 
 def _count_lanes(helper: str) -> Callable[[Access], None]:
-    """ds_append, ds_consume: the number of active lanes is added to or taken from the dword at M0[15:0] + offset; all
-    active lanes get what it was. In GDS the dword is at the offset from M0's base."""
+    """ds_append, ds_consume: add the number of active lanes to the dword at M0[15:0] + offset, or subtract it; all
+    active lanes get the old value. In GDS the dword is at the offset from M0's base."""
 
     def function(i: Access) -> None:
         i.b.scalar()

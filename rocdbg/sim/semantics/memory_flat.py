@@ -44,13 +44,13 @@ def global_address(i: Access) -> tuple[str, Value, Sequence[Value]]:
 
 
 def _register_offset(i: Access, vaddr: Operand) -> Value:
-    """The offset in a register beside a base in scalar ones: gfx125x's is signed."""
+    """The register offset that is added to a scalar base; it is signed on gfx125x."""
     offset = i.raw_operand(vaddr)
     return scaled(i, offset.sext(I64)) if i.target.is_gfx125 else offset.zext(I64)
 
 
 def _global_lane(i: Access) -> tuple[str, Value, Sequence[Value]]:
-    """global_load_dword_addtid and the like: each lane its own dword."""
+    """global_load_dword_addtid and similar instructions: each lane accesses its own dword."""
     saddr = i.insn.operand("saddr")
     base = i.const(0, I64) if saddr is None or saddr.kind is OperandKind.OFF else i.raw_operand(saddr, 64)
     return "global", base + _offset(i) + i.lane.shl(2).zext(I64), ()
@@ -68,8 +68,8 @@ def flat_address(i: Access) -> tuple[str, Value, Sequence[Value]]:
 
 
 def _own_scratch(i: Access, address: Value) -> Value:
-    """gfx125x's address of a lane's own private memory as one in the private aperture. What lies in another lane's
-    stays, and faults."""
+    """Convert gfx125x's address of a lane's own private memory to one in the private aperture. An address of another
+    lane's memory is unchanged, and faults."""
     own = (i.lane.shl(20) | SCRATCH_ADDRESSES >> 32).zext(I64)
     low = address & 0xFFFF_FFFF
     return address.lshr(32).eq(own).select(i.b.read_env("private_aperture") | low, address)
@@ -87,7 +87,7 @@ def scratch_address(i: Access) -> tuple[str, Value, Sequence[Value]]:
 
 
 def _load(how: Addresses, form: Format) -> Callable[[Access], None]:
-    """``lds``: a bit of GFX9's and GFX10's encoding, which has no VGPR then; since gfx940 the name says so."""
+    """A load. ``lds``: a bit of GFX9's and GFX10's encoding, which then has no VGPR; since gfx940 the name says so."""
 
     def function(i: Access) -> None:
         if i.modifier("lds"):

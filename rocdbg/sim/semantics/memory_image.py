@@ -1,8 +1,8 @@
 """Image instructions: loads, stores and atomics with integer coordinates, samples and gathers with a sampler.
 
-Lane code brings addresses and data into the transfer buffer, `rocdbg.sim.translator.image_access` and `image_samples`
-read the descriptors and do the rest. GFX9's encoding does not say how many address registers there are (the image's
-type does), so there the routine fetches them itself.
+Lane code puts addresses and data into the transfer buffer; `rocdbg.sim.translator.image_access` and `image_samples`
+read the descriptors and do the rest. GFX9's encoding does not give the number of address registers (the image's type
+does), so there the routine reads them itself.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _components(i: Access) -> list[int]:
 
 
 def _request(i: Access, flags: int, needed: int) -> tuple[Value, Value]:
-    """Lane code: bring the addresses into the transfer buffer; the routine's arguments a and b."""
+    """Lane code: put the addresses into the transfer buffer; returns the routine's arguments a and b."""
     chip = chip_of(i.target)
     rules, known_by = chip.rules, CHIPS.index(chip) << request.CHIP
     short = bool(i.modifier("r128")) and rules is not Rules.GFX9
@@ -82,7 +82,8 @@ def _plain_addresses(i: Access, level: bool) -> int:
 
 
 def _write_results(i: Access, words: Sequence[Value]) -> None:
-    """Lane code: the components, one dword each or with d16 two, and what texture fail enable adds: nothing fails."""
+    """Lane code: write the components, one dword each, or two per dword with d16, and the dword that texture fail
+    enable adds: nothing fails."""
     halves = bool(i.modifier("d16")) and packs_halves(i)
     count = -(-len(words) // 2) if halves else len(words)
     failing = bool(i.modifier("tfe"))
@@ -195,8 +196,8 @@ _TOKENS = {
     "b": request.BIAS, "c": request.COMPARE, "d": request.DERIVATIVES, "cd": request.DERIVATIVES, "l": request.LOD,
     "lz": request.ZERO, "cl": request.CLAMP, "o": request.OFFSET, "g16": request.G16,
 }
-"""What the parts of a name mean: bias, comparison, derivatives (coarse ones too), level, level 0, least level,
-offset, derivatives of 16 bits."""
+"""What the parts of a name mean: bias, comparison, derivatives (also coarse ones), level, level 0, minimum level,
+offset, 16-bit derivatives."""
 _AXES = (1, 2, 3, 2, 1, 2, 2, 2)
 _LAYERED = (3, 4, 5)
 """DIMs with a layer or a face."""
@@ -228,7 +229,7 @@ def _sample(flags: int) -> Callable[[Access], None]:
 
 
 def _names() -> dict[str, int]:
-    """The names of all instructions with a sampler, and what they ask for."""
+    """The names of all instructions with a sampler, and what each requests."""
     found = {"image_get_lod": request.QUERY}
     for base, family in (("image_sample", 0), ("image_gather4", request.GATHER)):
         levels: tuple[tuple[str, ...], ...] = ((), ("b",), ("l",), ("lz",))

@@ -1,7 +1,7 @@
 """One element of LDS for all lanes: lds_direct_load (GFX11), ds_direct_load (GFX12), the operand lds_direct before.
 
-M0[15:0] is its address, M0[18:16] its type. A quad gets it whole if one of its lanes is active; what has it for an
-operand sees it in the lanes that take part.
+M0[15:0] is its address, M0[18:16] its type. The load writes all lanes of a quad if one of them is active; as an
+operand the element is read in the lanes that take part.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _REVERSED = re.compile(r"^v_(?!bfrev).*rev_")
 
 
 def _element(i: Access, mask: Value) -> Value:
-    """What M0 selects, I32; outside of lane code. It is read if a lane of ``mask`` takes part."""
+    """The element that M0 selects, I32; outside lane code. It is read if a lane of ``mask`` takes part."""
     b = i.b
     b.scalar()
     type_ = i.m0.lshr(16) & 7
@@ -45,8 +45,8 @@ def _element(i: Access, mask: Value) -> Value:
 
 
 def lds_direct_prepare(i: Access, kind: Kind) -> None:
-    """Read the element before an instruction of vector arithmetic whose src0 is lds_direct. What moves single lanes
-    takes no notice of EXEC."""
+    """Read the element before an instruction of vector arithmetic whose src0 is lds_direct. Instructions that move
+    single lanes ignore EXEC."""
     operand = i.insn.operand("src0")
     if (
         operand is not None and operand.kind is OperandKind.SPECIAL

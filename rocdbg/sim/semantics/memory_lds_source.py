@@ -1,7 +1,7 @@
-"""LDS instructions whose operand is in LDS too: ds_*_src2_*, of GFX9 and GFX10.
+"""LDS instructions whose operand is also in LDS: ds_*_src2_*, of GFX9 and GFX10.
 
-The dword (or two) at A is combined with that at B. A is the address in the VGPR; B lies a number of dwords from it: the
-signed low 15 bits of the offset field, or, if the field's top bit is set, the signed bits 31:17 of the VGPR.
+The dword (or two) at A is combined with that at B. A is the address in the VGPR; B is at a distance in dwords from A:
+the signed low 15 bits of the offset field, or, if the field's top bit is set, the signed bits 31:17 of the VGPR.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _combine(helper: str) -> Callable[[Access], None]:
     size = BY_NAME[helper].type.bits // 8
 
     def run(i: Access) -> None:
-        transfer(i, _target, "check", size)  # nothing is done if either place is illegal
+        transfer(i, _target, "check", size)  # nothing is done if either address is illegal
         transfer(i, _source, "load", size)
         transfer(i, _target, f"atomic_{helper}", size)
 

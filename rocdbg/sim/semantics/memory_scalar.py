@@ -1,7 +1,7 @@
 """SMEM: scalar loads, stores and atomics.
 
-Base and offsets are aligned each for itself by dropping the low bits: two, one for 16-bit loads, none for 8-bit ones.
-Through a buffer resource what lies beyond num_records bytes (or records of stride bytes) reads 0 and is not written.
+Base and offsets are each aligned by dropping low bits: two, one for 16-bit loads, none for 8-bit loads. Through a
+buffer resource, accesses beyond num_records bytes (or records of stride bytes) read 0 and write nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rocdbg.sim.semantics.memory_common import memory, required, scaled
 
 
 def _immediate(i: Access) -> int:
-    """The constant offset: an operand, or beside an offset in a register a modifier."""
+    """The constant offset: an operand, or a modifier if a register holds another offset."""
     operand = i.insn.operand("offset")
     return operand.value if operand is not None else i.modifier("offset")
 
@@ -26,7 +26,7 @@ def _offset(i: Access, align: int = 4) -> Value:
     total, register = i.const(_immediate(i) & -align, I64), i.insn.operand("soffset")
     if i.generation < 8 and (register is None or register.kind is OperandKind.LITERAL):
         dwords = _immediate(i) if register is None else register.value & 0xFFFF_FFFF
-        return i.const(4 * dwords, I64)  # constants count dwords, also the literals of GFX7
+        return i.const(4 * dwords, I64)  # constants count dwords, including the literals of GFX7
     if register is not None:
         total = total + (scaled(i, i.raw_operand(register).zext(I64)) & -align)
     return total
@@ -116,11 +116,11 @@ def _buffer_load(dwords: int) -> Callable[[Access], None]:
 
 
 _SCALAR = 1
-"""Argument a of routines of global memory: a fault is reported as a scalar access's."""
+"""Argument a of routines for global memory: a fault is reported as one of a scalar access."""
 
 
 def _one_lane(i: Access, helper: str, address: Value, size: Value) -> None:
-    """A routine for lanes, used for one scalar access of ``size`` bytes (I64); nothing is done if they are 0."""
+    """Use a routine for lanes for one scalar access of ``size`` bytes (I64); nothing is done if that is 0."""
     i.b.write_scalar_address(address)
     i.b.call(helper, (size.ne(0).zext(I64), size, i.const(_SCALAR, I64), i.const(0, I64)))
 
@@ -131,7 +131,7 @@ def _put(i: Access, source: Operand, dwords: int) -> None:
 
 
 def _scratch(i: Access) -> Value:
-    """An offset in an SGPR counts 64 bytes."""
+    """Offset in units of 64 bytes in an SGPR."""
     register, offset = i.insn.operand("soffset"), i.const(_immediate(i) & -4, I64)
     if register is not None:
         offset = offset + i.raw_operand(register).zext(I64).shl(6)
@@ -139,7 +139,7 @@ def _scratch(i: Access) -> Value:
 
 
 Place = Callable[[Access, int], tuple[Value, Value]]
-"""Address of an access of so many bytes, and how many of them are in range (both I64)."""
+"""Address of an access of the given number of bytes, and how many of them are in range (both I64)."""
 
 
 def _anywhere(address: Callable[[Access], Value]) -> Place:
@@ -180,7 +180,7 @@ def _atomic(place: Place, helper: str) -> Callable[[Access], None]:
         _put(i, data, row.operands * size // 4)
         _one_lane(i, f"atomic_{helper}_global", address, inside)
         if i.modifier("glc"):
-            # The transfer buffer still holds the operands if nothing was done: out of range gives 0.
+            # If nothing was done, the transfer buffer still holds the operands: out of range gives 0.
             for n in range(size // 4):
                 i.b.write_scalar_data(n, inside.ne(0).select(i.b.read_transfer(n), 0))
             _write(i, data, size // 4)

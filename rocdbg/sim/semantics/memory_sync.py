@@ -1,7 +1,7 @@
 """Global wave sync (ds_gws_*) and ordered counts.
 
-The resource is M0[21:16] plus the offset field. A wave that has to wait ends its turn and executes the instruction
-again in its next one.
+The resource is M0[21:16] plus the offset field. A wave that must wait ends its turn and executes the instruction again
+in the next one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rocdbg.sim.translator.sync import Sync
 
 
 def _first_lane(i: Access, name: str) -> Value:
-    """The dword that the first active lane has in an operand (lane 0 if none is active)."""
+    """The first active lane's dword of an operand (lane 0's if none is active)."""
     mask = i.exec
     lane = mask.ne(0).select(mask.cttz(), 0)
     return i.b.read_lane(register(required(i, name)), lane.trunc(I32) if lane.type is I64 else lane)
@@ -67,8 +67,8 @@ _ORDERED = {0: "add_32", 1: "swap_32", 3: "wrap_32"}
     approximate="waves are served as they come, not in the order of their creation",
 )
 def _(i: Access) -> None:
-    """The dword at M0[31:16] dwords + offset0 in GDS is added to, exchanged or wrapped, once for the wave, with the
-    value of the first active lane; all active lanes get what it was."""
+    """Add to, exchange or wrap the dword at M0[31:16] dwords + offset0 in GDS, once for the wave, with the value of the
+    first active lane; all active lanes get the old value."""
     field = i.modifier("offset")
     helper = _ORDERED.get(field >> 12 & 3)
     if helper is None:

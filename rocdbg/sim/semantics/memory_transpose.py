@@ -1,8 +1,8 @@
 """Loads that transpose small blocks of a matrix between lanes: gfx950's ds_read_b*_tr_b*, GFX12's global_load_tr_b*.
 
-Each lane loads a piece of a row. In a block of lanes whose pieces together are ``rows`` rows of ``columns`` numbers,
-lane ``c`` gets column ``c``: its number ``r`` comes from row ``r``. Inactive lanes take part with what they have in
-the destination; the documents ask for all lanes to be active.
+Each lane loads a piece of a row. In a block of lanes whose pieces form ``rows`` rows of ``columns`` numbers, lane ``c``
+gets column ``c``: its number ``r`` comes from row ``r``. Inactive lanes contribute what their destination registers
+hold; the documents require all lanes to be active.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from rocdbg.sim.semantics.memory_flat import global_address
 from rocdbg.sim.semantics.registry import Kind, semantic
 
 _PASS = 7
-"""Numbers moved at a time: each takes a dword of the transfer buffer per register of the destination."""
+"""Numbers moved at a time: each needs a dword of the transfer buffer per register of the destination."""
 _KEPT, _RESULT = 24, 28
-"""Where the transfer buffer keeps what is loaded, and what is done."""
+"""Where the transfer buffer keeps the loaded data, and the results."""
 
 
 def _origin(lane: int, number: int, columns: int, each: int) -> tuple[int, int]:
-    """The lane that loaded number ``number`` of this lane's column, and which of its own numbers that is. Each lane
-    loaded ``each`` numbers of a row of ``columns``."""
+    """The lane that loaded number ``number`` of this lane's column, and the index of it among that lane's numbers. Each
+    lane loaded ``each`` numbers of a row of ``columns``."""
     block, column = lane // columns * columns, lane % columns
     return block + number * (columns // each) + column // each, column % each
 
 
 def _transpose(i: Access, base: int, words: int, bits: int, columns: int) -> None:
-    """Registers ``base`` and following hold each lane's piece of a row: make columns of them."""
+    """Transpose rows, of which registers ``base`` and following hold each lane's piece, into columns."""
     b, each = i.b, words * 32 // bits
     for first in range(0, each, _PASS):
         b.scalar()
@@ -93,8 +93,8 @@ for _bits, _size in ((16, 8), (8, 8), (6, 12), (4, 8)):
 
 
 def _half_wave(i: Access, bits: int) -> None:
-    """GFX12's wave64: lanes 0 to 31 load rows of 8 numbers; lane c of either half of the wave gets four numbers of
-    column c, those that lanes 0 to 3 (the upper half: 4 to 7) of its block of 8 lanes have loaded."""
+    """GFX12's wave64: lanes 0 to 31 load rows of 8 numbers. Lane c of either half of the wave gets the four numbers of
+    column c that lanes 0 to 3 (upper half: 4 to 7) of its block of 8 lanes have loaded."""
     b, destination = i.b, required(i, "vdst")
     base, words = register(destination), destination.dwords
     loaded = 2 * words
@@ -107,7 +107,7 @@ def _half_wave(i: Access, bits: int) -> None:
     b.lanes()
     for word in range(loaded):
         b.write_data(_KEPT + word, b.read_data(word))
-    for first in (0, words):  # the destination has room for half of what was loaded
+    for first in (0, words):  # the destination has room for half of the loaded data
         b.lanes()
         for word in range(words):
             b.write_vgpr(base + word, b.read_data(_KEPT + first + word))

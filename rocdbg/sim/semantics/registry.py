@@ -39,10 +39,10 @@ SemanticFunction = Callable[["Access"], None]
 
 
 class Kind(Enum):
-    """Over what a semantic is written."""
+    """What a semantic is written for."""
 
     LANE = auto()
-    """One lane of a vector instruction: the builder is in lane code throughout."""
+    """One lane of a vector instruction: the builder is always in lane code."""
     SCALAR = auto()
     """The scalar unit."""
     WAVE = auto()
@@ -66,10 +66,11 @@ class Semantic(Struct, frozen=True):
     ends: Ends
     approximate: str
     any_rounding: bool
-    """The result does not depend on MODE's rounding (else the instruction is unsupported under non-default rounding
-    when it works on floats)."""
+    """Whether the result is independent of MODE's rounding (otherwise an instruction on floats is unsupported under
+    non-default rounding)."""
     exact_on: frozenset[Generation] = frozenset()
-    """Generations whose hardware has been measured and followed where others are ``approximate``; not gfx125x."""
+    """Generations whose hardware has been measured and followed where other targets are ``approximate``; not gfx125x.
+    """
 
 
 _SEMANTICS: dict[str, Semantic] = {}
@@ -84,7 +85,8 @@ def semantic(
     any_rounding: bool = False,
     exact_on: Collection[Generation] = (),
 ) -> Callable[[SemanticFunction], SemanticFunction]:
-    """Register a function as what the instructions ``names`` do (names without encoding suffix, as `Instruction.name`).
+    """Register a function as the semantic of the instructions ``names`` (without encoding suffix, as
+    `Instruction.name`).
 
     ``kind`` defaults to SCALAR for names that begin with ``s_``, else LANE.
     """
@@ -105,7 +107,7 @@ def semantic(
 def lookup(name: str) -> Semantic | None:
     """The semantic of an instruction, or None if there is none."""
     found = _SEMANTICS.get(name)
-    if found is None and not _loaded:  # a kernel needs a few of the modules
+    if found is None and not _loaded:  # a kernel needs only a few of the modules
         module = _modules().get(name)
         if module is not None:
             importlib.import_module(f"{_PACKAGE}.{module}")
@@ -136,5 +138,5 @@ def load() -> None:
 
 @lru_cache(maxsize=1)
 def _modules() -> dict[str, str]:
-    """The module of each instruction."""
+    """The module that registers each instruction."""
     return {name: module for module, names_ in MODULES.items() for name in names_.split()}

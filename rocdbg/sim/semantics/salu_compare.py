@@ -1,4 +1,4 @@
-"""Compares and bit tests of the scalar unit: they write SCC only."""
+"""Compares and bit tests of the scalar unit, which write SCC only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _compare(relation: Relation, type: Type) -> SemanticFunction:
 
 
 def _compare_constant(relation: Relation, *, signed: bool) -> SemanticFunction:
-    """SOPK: the register is the destination field, the constant is extended as the compare is."""
+    """SOPK: the register is the destination field; the constant is extended according to the compare."""
 
     def run(i: Access) -> None:
         constant = i.simm16 if signed else i.imm() & 0xFFFF
@@ -27,7 +27,7 @@ def _compare_constant(relation: Relation, *, signed: bool) -> SemanticFunction:
 
 for _letter, _relations in (("i", SIGNED_RELATIONS), ("u", UNSIGNED_RELATIONS)):
     for _stem, _relation in _relations.items():
-        if _stem == "ne":  # the scalar unit says lg
+        if _stem == "ne":  # the scalar unit's name for it is lg
             continue
         semantic(f"s_cmp_{_stem}_{_letter}32")(_compare(_relation, I32))
         semantic(f"s_cmpk_{_stem}_{_letter}32")(_compare_constant(_relation, signed=_letter == "i"))

@@ -15,7 +15,7 @@ WIDTHS: dict[str, Type] = {"32": I32, "64": I64}
 
 
 def _result(i: Access, value: Value, *, scc: bool) -> None:
-    """Give a result; with ``scc``, SCC is whether it is not zero."""
+    """Write a result; with ``scc``, set SCC if it is not zero."""
     i.dst(0, value)
     if scc:
         i.set_scc(value.ne(0))
@@ -194,7 +194,7 @@ def _(i: Access) -> None:
     i.dst(0, i.src(0, I64) * i.src(1, I64))
 
 
-# -- minimum, maximum: SCC says that source 0 was taken --------------------------------------------
+# -- minimum, maximum: SCC says whether source 0 was taken --------------------------------------------
 
 
 def _choose(first: Two) -> SemanticFunction:
@@ -263,8 +263,8 @@ def _bit_field_mask(type: Type) -> SemanticFunction:
 
 
 def _bit_field_extract(type: Type, *, signed: bool) -> SemanticFunction:
-    """Source 1: offset in its low 5 or 6 bits, width in bits 22:16 (0 gives 0, the whole width and more
-    everything)."""
+    """Source 1 gives the offset in its low 5 or 6 bits and the width in bits 22:16 (0 gives 0; the full width or more
+    gives everything)."""
 
     def run(i: Access) -> None:
         value, control = i.src(0, type), i.src(1)
@@ -358,7 +358,7 @@ for _name, _low, _high in (("ll", 0, 0), ("lh", 0, 1), ("hh", 1, 1), ("hl", 1, 0
 
 @semantic("s_bitreplicate_b64_b32")
 def _(i: Access) -> None:
-    """Every bit twice: bits are spread to even places in five steps, then doubled."""
+    """Double every bit: spread the bits to even places in five steps, then copy each."""
     value = i.src(0).zext(I64)
     for step, mask in (
         (16, 0x0000FFFF0000FFFF),

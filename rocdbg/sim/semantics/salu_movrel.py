@@ -1,4 +1,4 @@
-"""Moves between scalar registers chosen by M0. See `valu_movrel` for how the choice is made."""
+"""Moves between scalar registers that M0 selects. See `valu_movrel` for the selection."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 """Transcendental functions: reciprocal, square roots, exp2, log2, sine and cosine.
 
 The hardware's tables are public for f32 on GFX11 and GFX12 only (`transcendental_unit`, `transcendental_roots`,
-`transcendental_circular`); here are the others.
-Everything is computed in f64 with the builder's correctly rounded primitives (own polynomials, so that no host
-library has a say) to far below an ulp of f32, and rounded once: the result is within half an ulp (plus 2**-20 ulp) of
-the exact one, where the documents promise 1 ulp. It may so differ from hardware by one ulp.
+`transcendental_circular`); this module has the other cases. Everything is computed in f64 with the builder's correctly
+rounded primitives (own polynomials, independent of host libraries) to far below an ulp of f32, and rounded once. The
+result is within half an ulp (plus 2**-20 ulp) of the exact one, where the documents promise 1 ulp, so it may differ
+from hardware by one ulp.
 
-Rules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log take and give no subnormals, whatever MODE says;
-the f16 and f64 forms obey MODE; sin and cos accept subnormals and take their argument in revolutions.
+Rules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log flush subnormal inputs and results, whatever MODE
+says; the f16 and f64 forms obey MODE; sin and cos accept subnormals and take their argument in revolutions.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def exp2(x: Value) -> Value:
     """2**x."""
     kind = x.type
     wide = x.fpext(F64)
-    # Beyond these the result is infinite or below the smallest subnormal; NaN goes its own way.
+    # Beyond these limits the result is infinite or below the smallest subnormal; NaN is handled separately.
     bounded = wide.fgt(200.0).select(200.0, wide.flt(-200.0).select(-200.0, wide))
     whole = bounded.rint()
     fraction = bounded - whole
@@ -79,12 +79,11 @@ _LOG = [2 / math.log(2) / (2 * k + 1) for k in range(10, -1, -1)]
 
 
 def log2(x: Value) -> Value:
-    """Base-2 logarithm; -infinity at zeros, the default NaN below."""
+    """Base-2 logarithm; -infinity for zeros, the default NaN for negative numbers."""
     kind = x.type
     wide = x.fpext(F64)
     form = FORMATS[F64]
-    # Split into a mantissa in [sqrt(1/2), sqrt(2)) and an exponent, so that logarithms near 0 keep all
-    # their bits.
+    # Split into a mantissa in [sqrt(1/2), sqrt(2)) and an exponent, so that logarithms near 0 keep all their bits.
     bits = magnitude(wide)
     exponent = exponent_field(wide).trunc(I32) - form.bias
     mantissa = (bits & form.fraction_mask | form.bias << form.fraction_bits).bitcast(F64)
@@ -130,7 +129,7 @@ def sine(x: Value, *, limit: float | None = None) -> Value:
 
 
 def cosine(x: Value, *, limit: float | None = None) -> Value:
-    """Cosine of x revolutions; beyond ``limit`` 1."""
+    """Cosine of x revolutions; 1 beyond ``limit``."""
     return _circular(x, 1, 1.0, limit)
 
 
@@ -146,7 +145,7 @@ def _circular(x: Value, offset: int, beyond: float, limit: float | None) -> Valu
 
 
 _PI_BITS = 1184
-"""Bits of 2 / pi the hardware holds (behind the binary point)."""
+"""Bits of 2 / pi that the hardware holds, after the binary point."""
 
 
 def _two_over_pi() -> int:
@@ -169,8 +168,8 @@ def _two_over_pi() -> int:
 
 
 def trig_preop(x: Value, segment: Value) -> Value:
-    """v_trig_preop_f64: 53 bits of 2 / pi that matter for reducing ``x``, segment ``segment`` (I32), as
-    a number."""
+    """v_trig_preop_f64: the 53 bits of 2 / pi that matter for reducing ``x``, for segment ``segment`` (I32), as a
+    number."""
     const = x.builder.const
     exponent = exponent_field(x).trunc(I32)
     shift = (segment & 31) * 53 + (exponent - 1077).smax(0)
@@ -186,7 +185,7 @@ def trig_preop(x: Value, segment: Value) -> Value:
     window = high.fshl(low, (shift & 63).zext(integer)).lshr(11)
     number = window.uitofp(F64)
     power = -53 - shift + exponent.sge(1968).select(const(128, I32), 0)
-    # Results below the normal range are cut off, not rounded.
+    # Results below the normal range are truncated, not rounded.
     rounded = scale(number, power)
     back = scale(rounded, -power)
     return back.fgt(number).select(rounded.bits() - 1, rounded.bits()).bitcast(F64)

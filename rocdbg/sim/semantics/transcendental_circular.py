@@ -1,9 +1,9 @@
 """Sine and cosine of f32 and f16 as the transcendental unit of GFX11 and GFX12 computes them, bit for bit.
 
-As `transcendental_unit`, with figures from the same source: the argument, in revolutions, is cut to 31 bits behind the
-point and folded into an eighth of a revolution, of which each sixteenth has a cubic for the sine and one for the
-cosine. A folded distance is measured from just below the interval's end, so it is one unit short. f16 is computed as
-f32 and rounded to nearest even.
+The method is that of `transcendental_unit`, with figures from the same source. The argument, in revolutions, is
+truncated to 31 bits after the point and folded into an eighth of a revolution, each sixteenth of which has one cubic
+for the sine and one for the cosine. A folded distance is measured from just below the interval's end, so it is one unit
+short. f16 is computed as f32 and rounded to nearest even.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from rocdbg.sim.core.builder import F16, F32, I32, I64, Value
 from rocdbg.sim.semantics.floats import arithmetic, is_infinite
 from rocdbg.sim.semantics.transcendental_unit import Row, bit_width, chosen_row, packed_float, round_even
 
-_SINE: tuple[Row, ...] = (  # magnitudes, all but the constant in Q26 of the interval's length
+_SINE: tuple[Row, ...] = (  # magnitudes; all but the constant are in Q26 of the interval's length
     (0, 3294200, 0, 1322), (3292874, 3290232, 3968, 1320), (6577818, 3278340, 7928, 1312),
     (9846914, 3258548, 11864, 1304), (13092288, 3230908, 15778, 1290), (16306122, 3195480, 19650, 1274),
     (19480674, 3152356, 23476, 1256), (22608294, 3101636, 27246, 1234), (25681450, 3043444, 30948, 1210),
@@ -20,7 +20,8 @@ _SINE: tuple[Row, ...] = (  # magnitudes, all but the constant in Q26 of the int
     (37283686, 2739032, 44928, 1082), (39976702, 2645928, 48176, 1042), (42573412, 2546452, 51304, 1002),
     (45067558, 2440844, 54310, 958),
 )
-"""Of an interval: its start, and what is added per length, taken off per square and per cube of the length."""
+"""Per interval: its start, and the coefficients of the length (added), its square (subtracted) and its cube
+(subtracted)."""
 _COSINE: tuple[Row, ...] = (
     (67108864, 0, 80872, 32), (67028028, 161636, 80774, 98), (66785716, 322884, 80482, 162),
     (66382510, 483352, 79996, 226), (65819384, 642664, 79318, 290), (65097694, 800416, 78448, 352),
@@ -29,8 +30,8 @@ _COSINE: tuple[Row, ...] = (
     (55798980, 1830152, 67242, 762), (53902344, 1962348, 64956, 814), (51875852, 2089812, 62514, 864),
     (49724388, 2212244, 59922, 912),
 )
-"""Likewise; here the linear term is taken off and the cubic one added."""
-# The cosine's quadratic coefficient falls along the interval; hardware counts it up from the end.
+"""Likewise, but the linear term is subtracted and the cubic one added."""
+# The cosine's quadratic coefficient decreases along the interval; hardware counts it up from the end.
 _ROWS = (*_SINE, *((a, b, c - d, d) for a, b, c, d in _COSINE))
 
 _FRACTION, _LEADING, _SIGN, _ONE, _NAN = 0x7F_FFFF, 0x80_0000, 0x8000_0000, 0x3F80_0000, 0xFFC0_0000
@@ -39,9 +40,9 @@ _SMALL_SINE = 0x39C0_0000
 _TWO_PI = 6.283182621002197
 """0x40c90fd5, six units in the last place below 2 pi."""
 _FLAT_COSINE = 46592
-"""Cosines of less than so many 2**-31 revolutions are 1."""
+"""Cosines of less than this many 2**-31 revolutions are 1."""
 _POSITION_BITS = 24
-"""A position within an interval is in 2**-24 of its length."""
+"""A position within an interval is in units of 2**-24 of its length."""
 _POSITION, _EIGHTH = (1 << _POSITION_BITS) - 1, 1 << 28
 _FIELD = (1 << 20) - 1
 
@@ -74,9 +75,9 @@ def _circular(x: Value, is_cosine: bool) -> Value:
 
 
 def _folded(bits: Value, is_cosine: bool) -> Value:
-    """f32 bits of the sine or cosine of a finite number, but for sines of small ones."""
+    """f32 bits of the sine or cosine of a finite number; not for sines of small numbers."""
     const = bits.builder.const
-    # Behind the point of numbers from 2**23 on are zeros: they are whole.
+    # Numbers from 2**23 on are whole: all bits after the point are zero.
     up = (bits.lshr(23) & 0xFF) - (127 - 8)
     mantissa = bits & _FRACTION | _LEADING
     phase = mantissa.shl(up.smax(0).smin(31)).lshr((-up).smax(0).smin(31)) & 0x7FFF_FFFF
@@ -110,7 +111,7 @@ def _folded(bits: Value, is_cosine: bool) -> Value:
 
 
 def _rounded_field(position: Value, bits: int) -> Value:
-    """Without the lowest ``bits``, rounded, but never into the next field of 20 bits."""
+    """Drop the lowest ``bits`` bits, with rounding, but never into the next field of 20 bits."""
     last = position.lshr(20 + bits).shl(20) | _FIELD
     return (position + (1 << bits - 1)).lshr(bits).umin(last).shl(bits)
 
@@ -121,7 +122,7 @@ def _other_intervals(
     product = linear * _rounded_field(position, 4)
     rounded = product.uge(1 << 45).select(round_even(product, 22).shl(1), round_even(product, 21))
     quadratic = inner * square.lshr(10)
-    # Rounded to at most 24 significant bits of Q34, then up to Q28.
+    # Rounded to at most 24 significant bits of Q34, then rounded up to Q28.
     half = quadratic.uge(1 << 47).select(position.builder.const(1 << 23, I64), 1 << 22)
     quadratic = (quadratic - half + ((1 << 29) - 1)).lshr(29)
     total = constant.shl(3) + by_cosine.select(-rounded, rounded) - quadratic.shl(1)
@@ -137,7 +138,7 @@ def _second_interval(position: Value, constant: Value, linear: Value, inner: Val
 def _first_interval(
     position: Value, short: Value, falls: Value, linear: Value, inner: Value, square: Value
 ) -> Value:
-    """Near 0 the position is shifted up in steps of 4 bits, and so is the result's point."""
+    """Near 0 the position is shifted up in steps of 4 bits, and the result's point accordingly."""
     whole = position + short
     width = bit_width(whole)
     up, linear_up = (24 - width).smax(0) & ~3, (25 - width).smax(0) & ~3

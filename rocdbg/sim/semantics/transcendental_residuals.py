@@ -1,14 +1,14 @@
-"""Where the cubics of `transcendental_roots` come out one unit in the last place off the captures.
+"""Inputs for which the cubics of `transcendental_roots` differ from the captures by one unit in the last place.
 
-All these lie so near the middle between two f32 numbers that unpublished bits decide: hardware gives the other
-one. Mantissas have 23 bits; before those of roots stands the exponent's lowest bit.
+Their results lie so near the middle between two f32 numbers that unpublished bits decide: hardware gives the other
+number. Mantissas have 23 bits; those of roots are preceded by the exponent's lowest bit.
 """
 
 from __future__ import annotations
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """Hexadecimal numbers, ascending."""
+    """Parse ascending hexadecimal numbers."""
     return tuple(int(word, 16) for word in text.split())
 
 

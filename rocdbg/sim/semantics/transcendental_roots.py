@@ -1,8 +1,8 @@
 """Reciprocals and square roots of f32 as the transcendental unit of GFX11 and GFX12 computes them.
 
-As `transcendental_unit`, with figures from the same captures of every mantissa: cubics in fixed point. Of the mantissas
-1 in 3000 (reciprocal), 1 in 6700 (reciprocal root) and 1 in 45000 (root) comes out on the other side of a rounding on
-hardware; `transcendental_residuals` lists them.
+The method is that of `transcendental_unit`: cubics in fixed point, with figures from the same captures of every
+mantissa. For 1 in 3000 mantissas (reciprocal), 1 in 6700 (reciprocal root) and 1 in 45000 (root), hardware rounds to
+the other side; `transcendental_residuals` lists them.
 """
 
 from __future__ import annotations
@@ -69,13 +69,14 @@ _ROOT: tuple[Row, ...] = (  # even exponents, then odd ones
 _BIAS = 127
 _FRACTION, _SIGN, _INFINITY, _NAN = 0x7F_FFFF, 0x8000_0000, 0x7F80_0000, 0xFFC0_0000
 _RECIPROCAL_DOUBT, _RECIPROCAL_ROOT_DOUBT, _ROOT_DOUBT = 2, 4, 2 << 12
-"""Farther from the middle than this rounding is beyond doubt: 1/32, 1/32 and 1/2048 of the last place."""
+"""If the value is farther from the middle than this, the rounding is certain: 1/32, 1/32 and 1/2048 of the last place.
+"""
 _HALF, _UNIT = 0x3E80_0000, 0x3F80_0000
-"""f32 bits of 1/4, to which results in (1/2, 1] are added with their leading bit, and of 1."""
+"""f32 bits of 1/4, to which results in (1/2, 1] are added with their leading bit, and f32 bits of 1."""
 
 
 def _square_term(quadratic: Value, cubic: Value, fraction: Value) -> Value:
-    """(quadratic - cubic * fraction) * fraction**2 without 51 bits; the product has up to 70."""
+    """(quadratic - cubic * fraction) * fraction**2 without the low 51 bits; the product has up to 70."""
     inner = quadratic.shl(18) - cubic * fraction
     even = fraction & ~1
     square = even * even
@@ -83,7 +84,7 @@ def _square_term(quadratic: Value, cubic: Value, fraction: Value) -> Value:
 
 
 def _linear_term(product: Value, bits: int) -> Value:
-    """Without ``bits`` bits, rounded to at most 24 significant ones."""
+    """Drop ``bits`` bits, rounding to at most 24 significant bits."""
     return product.uge(1 << 24 + bits).select(round_even(product, bits + 1).shl(1), round_even(product, bits))
 
 
@@ -96,7 +97,7 @@ def _parts(bits: Value) -> tuple[Value, Value]:
 def _settled(
     name: str, table: Sequence[int], index: Value, total: Value, rounded: Value, bits: int, doubt: int
 ) -> Value:
-    """``total`` without ``bits`` bits is ``rounded``; the other way where hardware does so."""
+    """``total`` without ``bits`` bits, rounded as ``rounded``, or to the other side where hardware does so."""
     middle = 1 << bits - 1
     near = ((total & (1 << bits) - 1) - (middle - doubt)).ule(2 * doubt)
     other = rounded.eq(total.ashr(bits)).select(rounded + 1, rounded - 1)
@@ -108,7 +109,7 @@ def _finished(x: Value, result: Value) -> Value:
 
 
 def reciprocal(x: Value) -> Value:
-    """1 / x of an f32; no subnormals."""
+    """1 / x of an f32; subnormals are not supported."""
     bits = x.bits().zext(I64)
     sign, magnitude = bits & _SIGN, bits & (_SIGN - 1)
     row, fraction = chosen_row((bits & _FRACTION).lshr(18), _RECIPROCAL), bits & 0x3_FFFF
@@ -125,7 +126,7 @@ def reciprocal(x: Value) -> Value:
 
 
 def reciprocal_square_root(x: Value) -> Value:
-    """1 / sqrt(x) of an f32 without subnormals."""
+    """1 / sqrt(x) of an f32 that is not subnormal."""
     bits = x.bits().zext(I64)
     half, index = _parts(bits)
     row, fraction = chosen_row(index.lshr(18), _RECIPROCAL_ROOT), index & 0x3_FFFF
@@ -142,7 +143,7 @@ def reciprocal_square_root(x: Value) -> Value:
 
 
 def square_root(x: Value) -> Value:
-    """sqrt(x) of an f32 without subnormals."""
+    """sqrt(x) of an f32 that is not subnormal."""
     bits = x.bits().zext(I64)
     half, index = _parts(bits)
     row, fraction = chosen_row(index.lshr(19), _ROOT), index & 0x7_FFFF

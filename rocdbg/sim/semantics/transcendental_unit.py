@@ -1,8 +1,8 @@
 """2**x and log2 x of f32 as the transcendental unit of GFX11 and GFX12 computes them, bit for bit.
 
 Both are cubics with one set of coefficients per 1/32 of an octave, evaluated in fixed point with every intermediate
-result cut or rounded; MODE has no say. Coefficients and widths are those found from captures of a gfx1100 and a
-gfx1201 (github.com/ROCm/rocm-systems, emulation/rocjitsu). Qn is a fixed-point number with n bits behind the point.
+result truncated or rounded; MODE has no effect. Coefficients and widths were derived from captures of a gfx1100 and a
+gfx1201 (github.com/ROCm/rocm-systems, emulation/rocjitsu). Qn is a fixed-point number with n bits after the point.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ _LOG: tuple[Row, ...] = (  # Q30, Q28, Q34, Q37
     (1024560488, 6246298, 3223482, 270890), (1049346329, 6147160, 3121894, 258238),
 )
 _LOG_SECOND_HALF: Row = (47667912, 11735350, 11363743, 1719989)
-"""Of interval 1 alone, the half away from 1."""
+"""For interval 1 alone: the half that is farther from 1."""
 _BELOW_ONE: tuple[Row, ...] = ((0, 12102203, 12101979, 2035248), (100 << 16, 12102221, 12097323, 2088428))
-"""Up to 1/128 below 1, and up to 1/64."""
+"""Rows for up to 1/128 below 1, and up to 1/64 below."""
 _ABOVE_ONE: tuple[Row, ...] = (
     (0, 12102203, 12102094, 1999052), (192, 12102186, 12097614, 1948887), (2856, 12102072, 12084310, 1883467),
 )
-"""Up to 1/128 above 1, to 1/64, to 1/32."""
+"""Rows for up to 1/128 above 1, up to 1/64, and up to 1/32."""
 
 _ONE, _INFINITY = 0x3F80_0000, 0x7F80_0000
 _EXP_ONE, _EXP_HIGH, _EXP_LOW = 0x3380_0000, 0x4300_0000, 0x42FC_0000
-"""Below 2**-24 in magnitude 2**x is 1; from 128 on it is infinite; below -126 it is 0."""
+"""If |x| is below 2**-24, 2**x is 1; from 128 on it is infinite; below -126 it is 0."""
 _NEAR_BELOW, _NEAR_ABOVE = 0x3F7C_0000, 0x3F84_0000
 """Between 1 - 1/64 and 1 + 1/32 logarithms have rows of their own."""
 _FRACTION, _LEADING = 0x7F_FFFF, 0x80_0000
@@ -62,7 +62,7 @@ _LINEAR_BITS, _CUBIC_BITS = 24, 24
 
 
 class _Coefficients:
-    """A row chosen per lane. Rows are kept as two numbers each, so that choosing costs half."""
+    """A row chosen per lane. Each row is stored as two numbers, which halves the cost of choosing."""
 
     def __init__(self, outer: Value, inner: Value) -> None:
         self.constant, self.linear = outer.lshr(_LINEAR_BITS), outer & (1 << _LINEAR_BITS) - 1
@@ -74,7 +74,7 @@ def _packed(row: Row) -> tuple[int, int]:
 
 
 def chosen_row(index: Value, rows: Sequence[Row], instead: tuple[Value, Row] | None = None) -> _Coefficients:
-    """The row ``index`` of 32 or 64; ``instead`` another one where a condition holds."""
+    """Row ``index`` of 32 or 64, or a row of ``instead`` where its condition holds."""
     columns = []
     for part in range(2):
         values = [index.builder.const(_packed(row)[part], I64) for row in rows]
@@ -91,7 +91,7 @@ def chosen_row(index: Value, rows: Sequence[Row], instead: tuple[Value, Row] | N
 
 
 def _stepped(conditions: Sequence[Value], rows: Sequence[Row]) -> _Coefficients:
-    """The row behind the last condition that holds."""
+    """The row after the last condition that holds."""
     columns = []
     for part in range(2):
         value = conditions[0].builder.const(_packed(rows[0])[part], I64)
@@ -102,25 +102,25 @@ def _stepped(conditions: Sequence[Value], rows: Sequence[Row]) -> _Coefficients:
 
 
 def round_even(value: Value, bits: int | Value) -> Value:
-    """Without the lowest ``bits``, at least one; ties to even."""
+    """Drop the lowest ``bits`` bits (at least one), with ties to even."""
     half = 1 << bits - 1 if isinstance(bits, int) else value.builder.const(1, I64).shl(bits - 1)
     return (value + (half - 1) + (value.lshr(bits) & 1)).lshr(bits)
 
 
 def _rounded_product(a: Value, b: Value) -> Value:
-    """The product of two numbers of 24 bits without 23 bits, rounded to at most 24 significant ones."""
+    """The product of two 24-bit numbers without 23 bits, rounded to at most 24 significant bits."""
     product = a * b
     return product.uge(1 << 47).select(round_even(product, 24).shl(1), round_even(product, 23))
 
 
 def bit_width(value: Value) -> Value:
-    """The number of bits of an I64 without leading zeros."""
+    """Number of bits of an I64, not counting leading zeros."""
     return 64 - value.ctlz()
 
 
 def packed_float(magnitude: Value, point: int | Value, *, up: Value | None = None, more: int = 0) -> Value:
-    """f32 bits of a positive fixed-point number with ``point`` bits behind the point, cut to 24 bits; rounded up
-    where ``up`` holds; ``more`` is added to the last place. A carry goes into the exponent."""
+    """f32 bits of a positive fixed-point number with ``point`` bits after the point, truncated to 24 bits and rounded
+    up where ``up`` holds; ``more`` is added to the last place. A carry increments the exponent."""
     leading = bit_width(magnitude) - 1
     shift = (leading - 23).smax(0)
     if up is not None:
@@ -130,7 +130,7 @@ def packed_float(magnitude: Value, point: int | Value, *, up: Value | None = Non
 
 
 def exp2(x: Value) -> Value:
-    """2**x of an f32 without subnormals."""
+    """2**x of an f32 that is not subnormal."""
     bits, negative = x.bits().zext(I64), sign_bit(x)
     magnitude = bits & 0x7FFF_FFFF
     exponent = (magnitude.lshr(23) - 103).smax(0).smin(30)
@@ -153,7 +153,7 @@ def exp2(x: Value) -> Value:
 
 
 def log2(x: Value) -> Value:
-    """log2 x of an f32 without subnormals."""
+    """log2 x of an f32 that is not subnormal."""
     bits = x.bits().zext(I64)
     result = _log2_far(bits)
     result = (bits.uge(_NEAR_BELOW) & bits.ult(_ONE)).select(_log2_below_one(bits), result)
@@ -172,7 +172,7 @@ def _log2_far(bits: Value) -> Value:
     linear = (row.linear * fraction).lshr(16)
     inner = round_even(row.quadratic.shl(22) - row.cubic * (fraction.shl(1) + 1), 22)
     quadratic = _rounded_product(inner, (fraction * fraction).lshr(12))
-    # Q35, with its sign; the magnitude is cut above zero and rounded up below.
+    # Q35, with its sign; the magnitude is truncated for positive and rounded up for negative results.
     fixed = (bits.lshr(23) - 127).shl(35) + (row.constant + linear).shl(5) - quadratic
     negative = fixed.slt(0)
     number = packed_float(negative.select(-fixed, fixed), 35, up=negative)
@@ -180,7 +180,7 @@ def _log2_far(bits: Value) -> Value:
 
 
 def _normalisation(distance: Value) -> Value:
-    """How far a distance from 1 is shifted up, in steps of 4 bits, so that it has at least 15 of 18 bits."""
+    """How far a distance from 1 is shifted up, in steps of 4 bits, to have at least 15 of 18 bits."""
     return (18 - bit_width(distance).smin(18)) & ~3
 
 

@@ -21,7 +21,7 @@ _SUBNORMALS = "whether subnormal bfloat16 numbers are flushed is not published; 
 
 
 def _narrow(exact: Value) -> Value:
-    """An f64 that was rounded to odd as bfloat16 bits (I16), ties to even."""
+    """bfloat16 bits (I16) of an f64 that was rounded to odd; ties to even."""
     near = exact.fptrunc(F32)
     back, bits = near.fpext(F64), near.bits()
     cut = back.fabs().fgt(exact.fabs()).select(bits - 1, bits)
@@ -48,7 +48,7 @@ def _multiply(a: Value, b: Value) -> Value:
 
 
 def _chosen(choose: Operation) -> Operation:
-    """Minimum and maximum, which round nothing."""
+    """Minimum and maximum, which do not round."""
     return lambda *numbers: to_bfloat16(choose(*numbers))
 
 
@@ -89,9 +89,10 @@ for _name, (_count, _operation) in _OPERATIONS.items():
 
 
 def _mix_source(i: Access, k: int) -> Value:
-    """Source ``k`` as f32: an f32 where op_sel_hi is clear, else the bfloat16 half op_sel names; neg_hi means abs.
+    """Source ``k`` as f32: an f32 if op_sel_hi is clear, otherwise the bfloat16 half that op_sel names; neg_hi means
+    abs.
 
-    Inline constants are f32 numbers either way: compilers take their high halves.
+    Inline constants are always f32 numbers: compilers use their high halves.
     """
     operand = i.sources[k]
     if i.modifier("op_sel_hi") >> k & 1:

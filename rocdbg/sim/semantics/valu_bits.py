@@ -1,5 +1,4 @@
-"""Bit operations of the vector unit: logic, shifts, bit fields, byte permutes, counting; moves and selects;
-and the
+"""Bit operations of the vector unit: logic, shifts, bit fields, byte permutes and counting; moves and selects; and the
 three-operand combinations of these with additions."""
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def _(i: Access) -> None:
     source, old = i.src(0, I16), i.old(0, I16)
     i.dst(0, source)
     operand = i.sources[0]
-    word = i.b.read_vgpr(vector_number(operand))  # after the first write: both halves may be of one register
+    word = i.b.read_vgpr(vector_number(operand))  # after the first write, because both halves may be in one register
     merged = (word & 0xFFFF) | old.zext(I32).shl(16) if operand.half else (word & 0xFFFF0000) | old.zext(I32)
     i.b.write_vgpr(vector_number(operand), merged)
 
@@ -125,7 +124,7 @@ for _type in (I16, I32, I64):
 
 def _align(amount: Callable[[Value], Value]) -> SemanticFunction:
     def run(i: Access) -> None:
-        # The low bits of source 2 count, on GFX11+ those of the half that op_sel names.
+        # The low bits of source 2 count; on GFX11+ those of the half that op_sel names.
         i.dst(0, i.src(0).fshr(i.src(1), amount(i.src(2, I16).zext(I32))))
 
     return run
@@ -162,7 +161,7 @@ semantic("v_bcnt_u32_b32")(_two(lambda a, b: a.ctpop() + b))
 
 @semantic("v_mbcnt_lo_u32_b32")
 def _(i: Access) -> None:
-    """Bits of source 0 below this lane's own (lanes 32 and up count all)."""
+    """Bits of source 0 below this lane's own bit (for lanes 32 and up, all bits)."""
     lane = i.lane
     below = lane.uge(32).select(-1, i.const(1).shl(lane & 31) - 1)
     i.dst(0, (i.src(0) & below).ctpop() + i.src(1))
@@ -200,7 +199,7 @@ def _(i: Access) -> None:
 
 @semantic("v_pack_b32_f16", any_rounding=True)
 def _(i: Access) -> None:
-    # Numbers pass through float modifiers and MODE's flushing, but are not rounded.
+    # Numbers are subject to float modifiers and MODE's flushing, but are not rounded.
     i.dst(0, i.src(0, F16).bits().zext(I32) | i.src(1, F16).bits().zext(I32).shl(16))
 
 

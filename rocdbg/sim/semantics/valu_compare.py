@@ -52,11 +52,11 @@ UNSIGNED_RELATIONS: dict[str, Relation] = {
 
 
 def _write(i: Access, bit: Value, *, exec_too: bool) -> None:
-    """Give a compare's result: to the mask operand, and for v_cmpx to EXEC (gfx10+ to EXEC alone)."""
+    """Write the result of a compare: to the mask operand, and for v_cmpx to EXEC (on gfx10+ to EXEC alone)."""
     if not exec_too or i.generation <= Generation.GFX9:
         i.dst_mask(0, bit)
     if exec_too:
-        # Lanes that a DPP form leaves out get 0, as in any mask.
+        # Lanes that a DPP form disables get 0, as in any mask.
         kept = bit if i.write_mask is None else bit & i.b.lane_bit(i.write_mask)
         i.b.write_lane_mask(EXEC_LO, kept)
 
@@ -78,7 +78,7 @@ def _constant(truth: bool, *, exec_too: bool) -> SemanticFunction:
 
 def _class(type: Type, *, exec_too: bool) -> SemanticFunction:
     def run(i: Access) -> None:
-        # The class is that of the number as it is, whatever MODE says about subnormals.
+        # The class is that of the unmodified number, whatever MODE says about subnormals.
         classes = i.src(1, I16).zext(I32) if type is F16 else i.src(1, I32)
         _write(i, floats.in_class(i.src(0, type, flush=False), classes), exec_too=exec_too)
 
@@ -86,7 +86,7 @@ def _class(type: Type, *, exec_too: bool) -> SemanticFunction:
 
 
 def _signaling(compare: SemanticFunction) -> SemanticFunction:
-    """v_cmps and v_cmpsx (GFX6, GFX7): quiet NaNs are an invalid operation, too."""
+    """v_cmps and v_cmpsx (GFX6, GFX7): a quiet NaN is also an invalid operation."""
 
     def run(i: Access) -> None:
         compare(i)
@@ -118,7 +118,7 @@ for _prefix, _exec in (("v_cmp", False), ("v_cmpx", True)):
     for _letter, _relations in (("i", SIGNED_RELATIONS), ("u", UNSIGNED_RELATIONS)):
         for _type in (I16, I32, I64):
             for _stem, _relation in _relations.items():
-                if _stem != "lg":  # the vector unit says ne
+                if _stem != "lg":  # the vector unit's name for it is ne
                     semantic(f"{_prefix}_{_stem}_{_letter}{_type.bits}")(
                         _compare(_relation, _type, exec_too=_exec)
                     )

@@ -35,7 +35,7 @@ def _(i: Access) -> None:
 
 
 def _nan_by_sign(value: Value, number: Value) -> Value:
-    """The integer of a NaN is the largest of its sign in these (measured on gfx1201), not 0."""
+    """A conversion in which a NaN gives the largest integer of its sign (measured on gfx1201), not 0."""
     return value.is_nan().select(
         value.bits().slt(0).select(value.builder.const(1 << 31, I32), 0x7FFFFFFF), number
     )
@@ -83,7 +83,7 @@ for _number in range(4):
 
 @semantic("v_cvt_off_f32_i4", any_rounding=True)
 def _(i: Access) -> None:
-    """The signed low nibble, in sixteenths."""
+    """The signed low nibble, in units of one sixteenth."""
     i.dst(0, integers.field(i.src(0), 0, 4, signed=True).sitofp(F32) * 0.0625)
 
 
@@ -143,7 +143,7 @@ def _(i: Access) -> None:
 
 
 def _normalise(value: Value, *, signed: bool) -> Value:
-    """[-1, 1] to [-32767, 32767] or [0, 1] to [0, 65535] with one rounding, saturating; NaN gives 0. I16."""
+    """Map [-1, 1] to [-32767, 32767] or [0, 1] to [0, 65535] with one rounding, saturating; NaN gives 0. I16."""
     full = 32767.0 if signed else 65535.0
     scaled = (floats.convert(value, F64) * full).rint()  # the product is exact in f64
     return integers.saturate(scaled.fptosi(I32).smax(-32767), I16, signed=signed)
@@ -184,7 +184,7 @@ semantic("v_cvt_pk_u16_f32", any_rounding=True)(_pack16(lambda i, k: i.src(k, F3
 
 
 def _insert_byte(i: Access, word: Value) -> None:
-    """Source 0 as an unsigned byte (rounded as MODE says, saturating) into byte ``source 1 & 3`` of ``word``."""
+    """Insert source 0 as an unsigned byte (rounded as MODE says, saturating) as byte ``source 1 & 3`` of ``word``."""
     number = i.src(0, F32)
     whole = (Value.rint, Value.ceil, Value.floor, Value.ftrunc)[i.mode.round32](number)
     byte = whole.fptoui(I8).zext(I32)

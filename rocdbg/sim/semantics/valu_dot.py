@@ -21,8 +21,7 @@ _ORDER = (
 def _integer(
     bits: int, signs: Callable[[Access], tuple[bool, bool]], *, accumulate: bool
 ) -> SemanticFunction:
-    """Sum of the products of all ``bits``-wide elements and the accumulator (source 2, or the old
-    destination)."""
+    """Sum of the products of all ``bits``-wide elements and the accumulator (source 2, or the old destination)."""
 
     def run(i: Access) -> None:
         a, b = (_chosen_halves(i, k) if bits == 16 else i.src(k) for k in range(2))
@@ -45,14 +44,14 @@ def _integer(
 
 
 def _chosen_halves(i: Access, k: int) -> Value:
-    """Source ``k`` with the halves that op_sel and op_sel_hi choose (VOP3P), as it is elsewhere."""
+    """Source ``k`` with the halves that op_sel and op_sel_hi choose if it is VOP3P, and unchanged otherwise."""
     if i.insn.encoding != "VOP3P":
         return i.src(k)
     return i.src_half(k, 0, I16).zext(I32) | i.src_half(k, 1, I16).zext(I32).shl(16)
 
 
 def _signed_accumulator(i: Access) -> bool:
-    """The ``_iu`` forms add up signed, whatever their sources are."""
+    """Whether the accumulator is signed: in the ``_iu`` forms it is, whether or not their sources are."""
     return "_iu" in i.name
 
 
@@ -61,7 +60,7 @@ def _both(signed: bool) -> Callable[[Access], tuple[bool, bool]]:
 
 
 def _by_neg(i: Access) -> tuple[bool, bool]:
-    """neg_lo says which sources are signed."""
+    """Whether a source is signed, given by neg_lo."""
     neg = i.modifier("neg_lo")
     return bool(neg & 1), bool(neg & 2)
 
@@ -75,7 +74,7 @@ for _bits, _count in ((16, 2), (8, 4), (4, 8)):
 
 
 def _halves(i: Access, k: int) -> list[Value]:
-    """The two numbers of a source as I16, negated as VOP3P asks."""
+    """The two numbers of a source as I16, negated as VOP3P specifies."""
     if i.insn.encoding != "VOP3P":
         word = i.src(k)
         return [word.trunc(I16), word.lshr(16).trunc(I16)]
@@ -98,7 +97,8 @@ def _float(kind: str, *, accumulate: bool) -> SemanticFunction:
         if i.generation >= 11:
             c = i.old(0) if accumulate else _accumulator(i, flush=False).bits()
             total = gfx11_dot2(a, b, c, kind) if i.generation == 11 else gfx12_dot(a, b, c, (kind, kind))
-            # CLAMP does nothing: public libraries set it in sums beyond [0, 1] and are right on gfx11 and gfx12.
+            # CLAMP has no effect: public libraries set it in sums beyond [0, 1], and their results are right on gfx11
+            # and gfx12.
             i.dst(0, total)
             return
         result = i.old(0, F32) if accumulate else _accumulator(i, flush=i.mode.flush_inputs32)
@@ -110,7 +110,7 @@ def _float(kind: str, *, accumulate: bool) -> SemanticFunction:
 
 
 def _accumulator(i: Access, *, flush: bool) -> Value:
-    """Source 2 as f32; VOP3P has its sign in neg_lo and its absolute value in neg_hi."""
+    """Source 2 as f32; in VOP3P neg_lo negates it and neg_hi takes its absolute value."""
     operand = i.sources[2]
     value = source32(i, 2).bitcast(F32)
     value = i.flush(value) if flush else value

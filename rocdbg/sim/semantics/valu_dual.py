@@ -1,8 +1,7 @@
 """VOPD: two vector operations in one instruction. Both read their sources before either writes.
 
-Each half is the semantic of the plain instruction of the same name, run on the half's own operands; only
-its register writes are
-held back until the other half has read.
+Each half runs the semantic of the plain instruction of the same name on its own operands; its register writes are
+delayed until the other half has read its sources.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ OPERATIONS = (
     "fma_f32", "sub_nc_u32", "lshrrev_b32", "ashrrev_i32", "bitop2_b32", "max_i32", "min_i32", "fma_f64", "add_f64",
     "mul_f64", "max_num_f64", "min_num_f64",
 )
-"""What a half can be: v_dual_NAME does what v_NAME does."""
+"""The operations of halves: v_dual_NAME does what v_NAME does."""
 
 _LITERAL_THIRD = "fmaak_f32"
 _LITERAL_SECOND = "fmamk_f32"
@@ -46,7 +45,7 @@ def _renamed(insn: Instruction, field: str, name: str) -> list[Operand]:
 
 
 def _half(insn: Instruction, mnemonic: str, letter: str) -> Instruction:
-    """The half ``letter`` (x or y) as the instruction it stands for."""
+    """The half ``letter`` (x or y) as the plain instruction."""
     name = mnemonic.replace("v_dual_", "v_", 1).removesuffix("_e32")
     literal = _renamed(insn, "literal", "literal")
     first, second = _renamed(insn, f"src0{letter}", "src0"), _renamed(insn, f"vsrc1{letter}", "vsrc1")
@@ -57,7 +56,7 @@ def _half(insn: Instruction, mnemonic: str, letter: str) -> Instruction:
     else:
         sources = first + second + _renamed(insn, f"vsrc2{letter}", "src2")
     modifiers: dict[str, int | str] = {}
-    if name == "v_bitop2_b32":  # the ternary operation without a third source
+    if name == "v_bitop2_b32":  # the ternary operation, without its third source
         name, modifiers = "v_bitop3_b32", {"bitop3": insn.modifiers.get("bitop3", 0)}
         sources.append(Operand("src2", OperandKind.CONSTANT, 128))
     operands = tuple(_renamed(insn, f"vdst{letter}", "vdst") + sources)

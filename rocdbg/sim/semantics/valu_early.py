@@ -1,6 +1,6 @@
 """Instructions of the vector unit that only GFX6 and GFX7 have.
 
-Legacy and clamped functions follow the R600 family's documents, which have them with all special values.
+Legacy and clamped functions follow the documents of the R600 family, which define all their special values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NANS = "special values are those of the R600 family's documents; the hardware's
 _LARGEST = {F32: 0x7F7FFFFF, F64: 0x7FEFFFFF_FFFFFFFF}
 
 
-# -- shifts that take the value first --------------------------------------------------------------
+# -- shifts whose first source is the value --------------------------------------------------------------
 
 
 def _shift(operation: Callable[[Value, Value], Value], type: Type) -> SemanticFunction:
@@ -37,7 +37,7 @@ for _stem, _letter, _operation in (
         semantic(f"v_{_stem}_{_letter}{_type.bits}")(_shift(_operation, _type))
 
 
-# -- minimum and maximum: of an unordered pair the second; subnormals stay, as of v_min_f32 --------
+# -- minimum and maximum: of an unordered pair the second; subnormals are kept, as in v_min_f32 --------
 
 
 @semantic("v_min_legacy_f32", approximate=_NANS, any_rounding=True)
@@ -52,24 +52,24 @@ def _(i: Access) -> None:
     i.dst(0, a.fge(b).select(a.bits(), b.bits()).bitcast(F32), flush=False)
 
 
-# -- functions whose infinities become something else ----------------------------------------------
+# -- functions that replace infinities --------------------------------------------------------------
 
 
 def _clamped(value: Value) -> Value:
-    """Infinities as the largest number of their sign."""
+    """Replace infinities by the largest number of their sign."""
     sign = 1 << value.type.bits - 1
     bits = value.bits()
     return floats.is_infinite(value).select(bits & sign | _LARGEST[value.type], bits).bitcast(value.type)
 
 
 def _legacy(value: Value) -> Value:
-    """Infinities as the zero of their sign."""
+    """Replace infinities by the zero of their sign."""
     bits = value.bits()
     return floats.is_infinite(value).select(bits & 1 << value.type.bits - 1, bits).bitcast(value.type)
 
 
 def _log_clamped(value: Value) -> Value:
-    """Minus infinity only."""
+    """Replace minus infinity only."""
     bits = value.bits()
     return bits.eq(0xFF800000).select(0xFF7FFFFF, bits).bitcast(F32)
 

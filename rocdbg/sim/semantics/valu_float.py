@@ -1,6 +1,5 @@
-"""Float arithmetic of the vector unit: add, multiply, fused and unfused multiply-add, minimum, maximum,
-median, rounding,
-fraction, exponent and mantissa, in f16, f32 and f64."""
+"""Float arithmetic of the vector unit: add, multiply, fused and unfused multiply-add, minimum, maximum, median,
+rounding, fraction, exponent and mantissa, in f16, f32 and f64."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ Binary = Callable[[Value, Value], Value]
 
 
 def multiply(i: Access, a: Value, b: Value) -> Value:
-    """a * b; zero if that is too small for MODE."""
+    """a * b; zero if the result is subnormal and MODE flushes it."""
     product = floats.multiply(a, b)
     if not i.drops_tiny(a.type):
         return product
@@ -26,7 +25,7 @@ def multiply(i: Access, a: Value, b: Value) -> Value:
 
 
 def fma(i: Access, a: Value, b: Value, c: Value, *, flush: bool | None = None) -> Value:
-    """a * b + c; zero if that is too small for MODE, or ``flush`` says so."""
+    """a * b + c; zero if the result is subnormal and MODE, or ``flush``, says to flush it."""
     total = floats.fma(a, b, c)
     if not i.drops_tiny(a.type, flush):
         return total
@@ -60,8 +59,8 @@ for _name, _type in TYPES.items():
 
 
 def preserves_half(i: Access) -> bool | None:
-    """GFX9's 16-bit VOP3 instructions that have op_sel keep the other half of the destination; its older
-    ones clear it."""
+    """Whether a 16-bit instruction keeps the other half of the destination: GFX9's VOP3 instructions with op_sel do,
+    its older ones clear it."""
     return True if i.generation is Generation.GFX9 else None
 
 
@@ -101,7 +100,7 @@ def _(i: Access) -> None:
 
 
 def _mad32(i: Access, a: Value, b: Value, c: Value) -> None:
-    """The unfused f32 multiply-add has no subnormals at all, whatever MODE says."""
+    """The unfused f32 multiply-add, which always flushes subnormals, whatever MODE says."""
     product = i.flush(floats.multiply(a, b))
     i.dst(0, floats.add(product, c), flush=True)
 
@@ -143,7 +142,7 @@ def _(i: Access) -> None:
 
 
 def _legacy_fma(i: Access, c: Value) -> None:
-    """It has no subnormals, whatever MODE says; the product with a zero is +0."""
+    """The legacy fma, which always flushes subnormals, whatever MODE says; a product with a zero factor is +0."""
     a, b = i.src(0, F32, flush=True), i.src(1, F32, flush=True)
     zero = floats.is_zero(a) | floats.is_zero(b)
     i.dst(0, fma(i, zero.select(0.0, a), zero.select(0.0, b), c, flush=True), flush=True)
@@ -187,14 +186,14 @@ def _(i: Access) -> None:
 
 
 def minimum(i: Access) -> Binary:
-    """The v_min of this target and MODE."""
+    """v_min as this target and MODE define it."""
     return lambda a, b: floats.minimum_number(
         a, b, ieee=i.mode.ieee, second_first=i.generation >= Generation.GFX11
     )
 
 
 def maximum(i: Access) -> Binary:
-    """The v_max of this target and MODE."""
+    """v_max as this target and MODE define it."""
     return lambda a, b: floats.maximum_number(
         a, b, ieee=i.mode.ieee, second_first=i.generation >= Generation.GFX11
     )
@@ -216,12 +215,12 @@ def _two(choose: Chooser, type: Type) -> SemanticFunction:
 
 
 def _keeps_sources(i: Access) -> bool | None:
-    """Before GFX9 minimum, maximum and median have subnormals, whatever MODE says."""
+    """Whether sources keep subnormals: before GFX9 minimum, maximum and median do, whatever MODE says."""
     return False if i.generation < Generation.GFX9 else None
 
 
 def _keeps_results(i: Access) -> bool | None:
-    """From GFX12 on minimum and maximum flush sources only; before GFX9 nothing."""
+    """Whether results keep subnormals: from GFX12 on minimum and maximum flush sources only; before GFX9 nothing."""
     return False if i.generation >= Generation.GFX12 else _keeps_sources(i)
 
 
@@ -236,7 +235,7 @@ def _three(inner: Chooser, outer: Chooser, type: Type) -> SemanticFunction:
 
 
 def _median(low: Chooser, high: Chooser, type: Type, *, numbers: bool = False) -> SemanticFunction:
-    """``numbers``: gfx12's, which takes -0 for smaller than +0."""
+    """The median. ``numbers``: gfx12's variant, which takes -0 to be smaller than +0."""
 
     def same(a: Value, b: Value) -> Value:
         return a.bits().eq(b.bits()) if numbers else a.eq(b)
@@ -245,7 +244,7 @@ def _median(low: Chooser, high: Chooser, type: Type, *, numbers: bool = False) -
         a, b, c = (i.src(k, type, flush=_keeps_sources(i)) for k in range(3))
         least, most = low(i), high(i)
         top = most(most(a, b), c)
-        # The first operand that equals the maximum goes, the larger of the others stays.
+        # Drop the first operand that equals the maximum; the result is the larger of the others.
         middle = same(top, a).select(most(b, c), same(top, b).select(most(a, c), most(a, b)))
         unordered = a.is_nan() | b.is_nan() | c.is_nan()
         keep = preserves_half(i) if type is F16 else None

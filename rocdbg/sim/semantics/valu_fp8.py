@@ -14,7 +14,7 @@ def _byte(word: Value, number: int) -> Value:
 
 
 def _to_f32(kind: str) -> SemanticFunction:
-    """One byte: SDWA's selection on GFX9, op_sel's two low bits, in reverse order, on GFX12."""
+    """Convert one byte: the one that SDWA selects on GFX9, or op_sel's two low bits, in reverse order, on GFX12."""
 
     def run(i: Access) -> None:
         if "src0_sel" in i.insn.modifiers:
@@ -28,7 +28,7 @@ def _to_f32(kind: str) -> SemanticFunction:
 
 
 def _pair_to_f32(kind: str) -> SemanticFunction:
-    """Two bytes of a half into a pair of registers."""
+    """Convert two bytes of a half into a pair of registers."""
 
     def run(i: Access) -> None:
         half = i.src(0, I16)
@@ -39,7 +39,7 @@ def _pair_to_f32(kind: str) -> SemanticFunction:
 
 
 def _to_f16(kind: str, *, packed: bool) -> SemanticFunction:
-    """gfx125x: one byte, or two bytes of a half; every number fits."""
+    """gfx125x: convert one byte, or two bytes of a half; every number is representable."""
 
     def run(i: Access) -> None:
         form, half = formats(i.target)[kind], i.src(0, I16) if packed else None
@@ -55,7 +55,7 @@ def _to_f16(kind: str, *, packed: bool) -> SemanticFunction:
 
 
 def _from_f32(kind: str) -> SemanticFunction:
-    """Two numbers into the half of the destination op_sel names; the other half stays."""
+    """Convert two numbers into the half of the destination that op_sel names; the other half is kept."""
 
     def run(i: Access) -> None:
         form = formats(i.target)[kind]
@@ -74,7 +74,7 @@ for _kind in ("fp8", "bf8"):
 
 
 def _add_noise_gfx9(value: Value, noise: Value, form: Float8, *, saturate: bool) -> Value:
-    """The top bits of ``noise`` (20, or 21 for bf8) are added to the fraction, which wraps; the sum is rounded."""
+    """Add the top bits of ``noise`` (20, or 21 for bf8) to the fraction, which wraps, and round the sum."""
     bits, added = value.bits(), noise.lshr(9 + form.fraction_bits)
     moved = bits & 0xFF800000 | (bits + added) & 0x7FFFFF
     special = (bits & 0x7F800000).eq(0x7F800000)
@@ -82,7 +82,7 @@ def _add_noise_gfx9(value: Value, noise: Value, form: Float8, *, saturate: bool)
 
 
 def _add_noise(value: Value, noise: Value, form: Float8, *, saturate: bool) -> Value:
-    """The top bits of ``noise`` are added below the last bit kept, also that of a subnormal result; the sum is cut
+    """Add the top bits of ``noise`` below the last bit kept, also for a subnormal result, and truncate the sum
     (measured on gfx1201)."""
     negative = value.bits().slt(0)
     code = round_scaled(value.fpext(F64), negative, form, saturate=saturate, noise=(noise, 23))
@@ -93,7 +93,8 @@ def _add_noise(value: Value, noise: Value, form: Float8, *, saturate: bool) -> V
 
 
 def _stochastic(kind: str) -> SemanticFunction:
-    """Source 1 is the noise. The result goes to the byte of the destination op_sel[3:2] names."""
+    """Stochastic rounding: source 1 is the noise. The result goes to the byte of the destination that op_sel[3:2]
+    names."""
 
     def run(i: Access) -> None:
         add = _add_noise if i.generation >= 12 else _add_noise_gfx9

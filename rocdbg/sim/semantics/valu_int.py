@@ -1,5 +1,4 @@
-"""Integer arithmetic of the vector unit: add, subtract, carry chains, multiply, multiply-add, minimum,
-maximum, median,
+"""Integer arithmetic of the vector unit: add, subtract, carry chains, multiply, multiply-add, minimum, maximum, median,
 sums of absolute differences."""
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from rocdbg.sim.semantics.valu_float import preserves_half
 
 # -- add and subtract without carry ----------------------------------------------------------------
 #
-# The clamp bit saturates; whether signed or unsigned says the name. gfx9's v_add_u32 is gfx10's v_add_nc_u32.
+# The clamp bit saturates; the name says whether signed or unsigned. gfx9's v_add_u32 is gfx10's v_add_nc_u32.
 
 
 def _add(type: Type, *, signed: bool) -> SemanticFunction:
@@ -43,7 +42,7 @@ def _subtract(type: Type, *, signed: bool, swap: bool = False) -> SemanticFuncti
 
 
 def _keep(i: Access, type: Type, signed: bool) -> bool | None:
-    """v_add_i16 and v_sub_i16 came with GFX9 as VOP3 with op_sel; the _u16 ones are VOP2 from before."""
+    """v_add_i16 and v_sub_i16 came with GFX9 as VOP3 with op_sel; the _u16 instructions are older VOP2 ones."""
     return preserves_half(i) if type is I16 and signed else None
 
 
@@ -86,11 +85,11 @@ def _carry_subtract(*, carry_in: bool, swap: bool = False) -> SemanticFunction:
 
 
 def _older(before: Generation, carry: SemanticFunction, plain: SemanticFunction) -> SemanticFunction:
-    """A name that meant the addition or subtraction with a carry before a generation."""
+    """A name that, before some generation, meant the addition or subtraction with carry."""
     return lambda i: (carry if i.generation < before else plain)(i)
 
 
-# GFX6 and GFX7 call them v_add_i32 and so on, GFX8 v_add_u32; those names of GFX9 have no carry.
+# GFX6 and GFX7 call them v_add_i32 and so on, GFX8 v_add_u32; on GFX9 these names mean operations without carry.
 for _stem, _carries, _plain in (
     ("add", _carry_add(carry_in=False), _add),
     ("sub", _carry_subtract(carry_in=False), _subtract),
@@ -226,7 +225,7 @@ def _mad64(*, signed: bool) -> SemanticFunction:
         product = a * b
         total = product + c
         if signed:
-            # The carry out is bit 64 of the 65-bit sum: the sign, put right after an overflow.
+            # The carry out is bit 64 of the 65-bit sum: the sign, corrected after an overflow.
             overflow = ((product ^ total) & (c ^ total)).slt(0)
             carry = total.slt(0) ^ overflow
             limit = carry.select(i.const(-(1 << 63), I64), (1 << 63) - 1)
@@ -402,7 +401,7 @@ def _(i: Access) -> None:
 
 @semantic("v_lerp_u8")
 def _(i: Access) -> None:
-    """Mean of bytes; the lowest bit of each byte of source 2 says whether a half rounds up."""
+    """Mean of bytes; the lowest bit of each byte of source 2 decides whether a half rounds up."""
     a, b, c = i.src(0), i.src(1), i.src(2)
     result = i.const(0)
     for n in range(4):

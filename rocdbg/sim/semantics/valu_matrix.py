@@ -19,7 +19,7 @@ _CONSTANTS = (OperandKind.CONSTANT, OperandKind.LITERAL)
 
 
 def _offset(i: Access, operand: Operand) -> int:
-    """Where a vector register lies in the wave's state."""
+    """Offset of a vector register in the wave's state."""
     if operand.kind not in (OperandKind.VGPR, OperandKind.AGPR):
         raise Unsupported(f"{i.insn.text}: operand {operand.text}")
     number = operand.index + (VGPR_COUNT if operand.kind is OperandKind.AGPR else 0)
@@ -36,15 +36,15 @@ def _constant(operand: Operand, kind: str) -> int:
     if operand.index >= 240:
         number = struct.unpack("<f", struct.pack("<I", bits))[0]
         bits = bits >> 16 if kind == "bf16" else int.from_bytes(struct.pack("<e", number), "little")
-    return (bits & 0xFFFF) * 0x10001  # op_sel may ask for either half
+    return (bits & 0xFFFF) * 0x10001  # op_sel may select either half
 
 
 def _call(i: Access, helper: str, control: int, kind: str, *, sparse: bool = False) -> None:
-    """``kind``: the type of accumulators."""
+    """Call the routine. ``kind``: the type of accumulators."""
     a, b, c = i.sources[:3]
     d = i.destinations[0]
     accumulator, constant = -1, 0
-    if sparse:  # the accumulator is D; the third source is the index
+    if sparse:  # D is also the accumulator; the third source is the index
         accumulator, constant = _offset(i, d), _offset(i, c)
     elif c.kind in _CONSTANTS:
         constant = _constant(c, kind)
@@ -81,11 +81,11 @@ for _name, _shape in SHAPES.items():
 # -- gfx950: scaled ------------------------------------------------------------------------------------------------
 
 _EXPONENTS = {240: 126, 241: 126, 242: 127, 243: 127, 244: 128, 245: 128, 246: 129, 247: 129, 248: 124}
-"""The scale that an inline constant is: the exponent of the number, by operand code."""
+"""The scale that an inline constant represents: the exponent of the number, by operand code."""
 
 
 def _scale(i: Access, name: str) -> tuple[ScaleKind, int]:
-    """What the routine knows of a scale: see `matrix_scaled`."""
+    """The routine's description of a scale: see `matrix_scaled`."""
     operand = i.insn.operand(name)
     if operand is None:
         return ScaleKind.NONE, 0

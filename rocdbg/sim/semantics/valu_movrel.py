@@ -1,4 +1,4 @@
-"""Moves between vector registers chosen by M0 (GFX10 and later; GFX9 uses s_set_gpr_idx_on instead).
+"""Moves between vector registers that M0 selects (GFX10 and later; GFX9 uses s_set_gpr_idx_on instead).
 
 An index past the wave's last register reads v0 and writes nothing.
 """
@@ -13,7 +13,7 @@ from rocdbg.sim.semantics.registry import Kind, semantic
 
 
 def _indexed(name: str) -> Callable[[Callable[[Access], None]], None]:
-    """Register lane code that begins and ends with all registers in the state."""
+    """Register lane code that begins and ends with all registers written back to the state."""
 
     def register(function: Callable[[Access], None]) -> None:
         @semantic(name, kind=Kind.WAVE)

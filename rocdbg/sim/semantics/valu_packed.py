@@ -1,7 +1,6 @@
 """Packed math (VOP3P): two 16-bit or two 32-bit operations per lane, and the mixed-precision multiply-adds.
 
-Every source half is chosen by op_sel (for the low result) and op_sel_hi (for the high one) and negated by
-neg_lo and neg_hi.
+op_sel (for the low result) and op_sel_hi (for the high one) choose each source half; neg_lo and neg_hi negate it.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ Operation = Callable[..., Value]
 def _halves(
     count: int, type: Type, choose: Callable[[Access], Operation], *, accumulate: bool = False
 ) -> SemanticFunction:
-    """The operation on ``count`` sources (and the old destination last, with ``accumulate``), for both
-    halves."""
+    """Apply the operation to ``count`` sources (and the old destination last, with ``accumulate``), for both halves."""
 
     def run(i: Access) -> None:
         operation = choose(i)
@@ -131,7 +129,7 @@ semantic("v_pk_ashrrev_i16")(_halves(2, I16, _fixed(lambda count, v: v.ashr(coun
 
 
 def _mix_source(i: Access, k: int) -> Value:
-    """Source ``k`` as f32: an f32 where op_sel_hi is clear, else the f16 half op_sel names.
+    """Source ``k`` as f32: an f32 if op_sel_hi is clear, otherwise the f16 half that op_sel names.
 
     neg_hi means abs here.
     """

@@ -1,8 +1,8 @@
 """gfx950's conversions between f32, f16, bf16 and the small float formats, with a scale: v_cvt_scalef32_*.
 
-The scale is the exponent field of an f32: the small numbers count in units of 2**(field - 127); 255 makes NaNs. A
-conversion rounds once, the scale included, whatever MODE says of rounding and subnormals. What NaNs, infinities and
-random bits do is as in the host code of AMD's HIP headers.
+The scale is the exponent field of an f32: the small numbers are in units of 2**(field - 127); 255 produces NaNs. A
+conversion rounds once, after applying the scale, whatever MODE says about rounding and subnormals. NaNs, infinities and
+random bits are treated as in the host code of AMD's HIP headers.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from rocdbg.sim.semantics.floats import power_of_two
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 
 FRACTION_BITS = {"f32": 23, "f16": 10, "bf16": 7}
-"""Of the wide formats."""
+"""Fraction bits of the wide formats."""
 _SIZE = {"f32": 32, "f16": 16, "bf16": 16}
 _NAN = {"f32": 0x7FC00000, "f16": 0x7E00, "bf16": 0x7FC0}
 
 
 def _scale(i: Access, k: int) -> tuple[Value, Value]:
-    """The exponent of the scale in source ``k`` (I32, signed), and whether it is the NaN."""
+    """The exponent of the scale in source ``k`` (I32, signed), and whether the scale is NaN."""
     field = i.src(k, F32, flush=False).bits().lshr(23) & 0xFF
     return field - 127, field.eq(0xFF)
 
 
 class _Wide(Struct, frozen=True):
-    """A number: its value (f64) and its sign (I1), which a NaN in f64 need not have kept."""
+    """A number: its value (f64) and its sign (I1), which the f64 may have lost if it is a NaN."""
 
     value: Value
     negative: Value
 
 
 def _wide(kind: str, bits: Value) -> _Wide:
-    """The number in the bits (I32, f16 and bf16 in the low half) of a wide format."""
+    """The number that the bits (I32; f16 and bf16 in the low half) of a wide format represent."""
     if kind == "f16":
         return _Wide(bits.trunc(I16).bitcast(F16).fpext(F64), (bits & 0x8000).ne(0))
     word = bits.shl(16) if kind == "bf16" else bits
@@ -49,7 +49,7 @@ def _wide_bits(kind: str, number: _Wide) -> Value:
     """A number rounded to a wide format, as its bits (I32)."""
     wide, top = number.value, 1 << _SIZE[kind] - 1
     if kind == "bf16":
-        # First to f32, inexact results made odd, so that rounding again equals rounding once.
+        # Round to f32 first, making inexact results odd, so that rounding again equals rounding once.
         near = wide.fptrunc(F32)
         bits = near.bits()
         inexact = near.fpext(F64).ne(wide)
@@ -86,7 +86,7 @@ def prng(word: Value) -> Value:
 
 
 def _noise(i: Access, kind: str) -> Iterator[tuple[Value, int]]:
-    """The random bits for one number after the other."""
+    """The random bits for each number in turn."""
     word = i.src(1)
     while True:
         yield word, FRACTION_BITS[kind]
@@ -97,7 +97,7 @@ def _noise(i: Access, kind: str) -> Iterator[tuple[Value, int]]:
 
 
 def _place(i: Access, code: Value, bits: int) -> None:
-    """Write ``bits`` bits into the byte or half of the destination that op_sel[3:2] names; the others stay."""
+    """Write ``bits`` bits into the byte or half of the destination that op_sel[3:2] names; the others are kept."""
     select, field = i.modifier("op_sel"), (1 << bits) - 1
     shift = 16 * (select >> 3 & 1) if bits == 16 else 8 * (select >> 2 & 3)
     i.dst(0, i.old(0) & ~(field << shift) & 0xFFFFFFFF | (code & field).shl(shift))
@@ -111,8 +111,8 @@ def _piece(i: Access, bits: int) -> Value:
 
 
 def _numbers(i: Access, kind: str, operands: int) -> tuple[list[_Wide], int]:
-    """Two numbers to be narrowed, and which source follows them: two f32 sources (or a pair, if ``operands`` is 1),
-    or the halves of one."""
+    """The two numbers to be narrowed, and the index of the next source: two f32 sources (or a pair, if ``operands`` is
+    1), or the halves of one source."""
     if kind != "f32":
         word = i.raw_operand(i.sources[0])
         return [_wide(kind, word), _wide(kind, word.lshr(16))], 1
@@ -277,7 +277,7 @@ _BF16 = Float8(7, 127, 0x7F7F, 0x7FC0, 0x7F80, True, 16)
 
 
 def _stochastic_half(form: Float8) -> SemanticFunction:
-    """f32 to f16 or bf16: the random bits are added below the last bit kept, and the sum is cut."""
+    """f32 to f16 or bf16: add the random bits below the last bit kept, and truncate the sum."""
 
     def run(i: Access) -> None:
         number = _wide("f32", i.src(0, F32, flush=False).bits())

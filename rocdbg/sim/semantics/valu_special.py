@@ -20,7 +20,7 @@ from rocdbg.sim.semantics.valu_float import preserves_half
 
 _ULP = "correctly rounded where the documents promise 1 ulp; the hardware's tables are not public"
 _MEASURED_ON = {F16: (Generation.GFX12,), F32: (Generation.GFX11, Generation.GFX12)}
-"""Where hardware has been measured: f16 every number on a gfx1201; f32 on a gfx1100 and a gfx1201."""
+"""The measured hardware: every f16 number on a gfx1201; f32 on a gfx1100 and a gfx1201."""
 _MEASURED: dict[Callable[[Value], Value], Callable[[Value], Value]] = {
     transcendental.exp2: transcendental_unit.exp2,
     transcendental.log2: transcendental_unit.log2,
@@ -28,12 +28,12 @@ _MEASURED: dict[Callable[[Value], Value], Callable[[Value], Value]] = {
     transcendental.reciprocal_square_root: transcendental_roots.reciprocal_square_root,
     transcendental.square_root: transcendental_roots.square_root,
 }
-"""What GFX11 and GFX12 compute for f32."""
+"""The f32 functions of GFX11 and GFX12."""
 _WIDE = "correctly rounded where the documents promise 2**29 ulp"
 
 
 def _transcendental(operation: Callable[[Value], Value], type: Type) -> SemanticFunction:
-    # The f32 forms have no subnormals; the others obey MODE.
+    # The f32 forms flush subnormals; the others follow MODE.
     flush = True if type is F32 else None
     measured = _MEASURED.get(operation) if type is F32 else None
 
@@ -77,7 +77,7 @@ def _trigonometric(
         if i.generation >= Generation.GFX11:
             i.dst(0, measured(i.src(0, type)))
             return
-        # GFX9 and earlier give sin 0 and cos 1 outside [-256, 256] revolutions.
+        # GFX9 and earlier give sin = 0 and cos = 1 outside [-256, 256] revolutions.
         limit = 256.0 if i.generation <= Generation.GFX9 else None
         i.dst(0, operation(i.src(0, type), limit=limit))
 
@@ -140,15 +140,15 @@ semantic("v_div_fixup_legacy_f16")(_div_fixup(F16, legacy=True))
 
 
 def _cube_axes(i: Access) -> tuple[Value, Value, Value, Value, Value]:
-    """x, y, z, and whether z, else y, is the major axis."""
+    """x, y, z, whether z is the major axis, and otherwise whether y is."""
     x, y, z = (i.src(k, F32, flush=False) for k in range(3))
-    # Comparisons are made on flushed magnitudes.
+    # Flushed magnitudes are compared.
     ax, ay, az = (i.flush(v).fabs() for v in (x, y, z))
     return x, y, z, az.fge(ax) & az.fge(ay), ay.fge(ax)
 
 
 def _negative(v: Value) -> Value:
-    """Below zero; zeros, subnormals and NaNs are not."""
+    """Whether the number is below zero; zeros, subnormals and NaNs are not."""
     return v.flt(0.0) & ~floats.is_subnormal_or_zero(v)
 
 

@@ -30,7 +30,7 @@ def tanh(x: Value) -> Value:
         power = power.fma(fraction, coefficient)
     power = power * floats.power_of_two(whole.fptosi(I32), F64)
     large = (power - 1.0) / (power + 1.0)
-    # The difference above loses bits of small arguments; there the series is short.
+    # The difference above loses bits for small arguments; the series is short there.
     square = size * size
     small = size * (((square * (-17 / 315) + 2 / 15) * square - 1 / 3) * square + 1.0)
     result = floats.with_sign_of(size.flt(_SMALL).select(small, large), wide).fptrunc(x.type)

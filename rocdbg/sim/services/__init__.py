@@ -1,4 +1,4 @@
-"""What a host does for a kernel while it runs: printf, device memory, queues. `HostServices` is all of it.
+"""What a host does for a kernel while it runs: printf, device memory, queues. `HostServices` combines all of it.
 
-Whole programs bring a runtime that does this. These modules are for launches without one.
+Whole programs bring a runtime that does this. These modules serve launches without one.
 """

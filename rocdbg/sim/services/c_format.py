@@ -1,4 +1,4 @@
-"""C's printf conversions over the bits that a kernel has sent, byte for byte as glibc prints them.
+"""C's printf conversions of the bits that a kernel has sent, byte for byte as glibc prints them.
 
 OpenCL C 6.15.14.3 adds vectors (``%v4hlf``) and the length ``hl``.
 """
@@ -13,7 +13,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 MAX_WIDTH = 65_536
-"""Columns and digits that one conversion may ask for; a kernel that asks for more gets these."""
+"""Limit of the columns and digits of one conversion; larger requests are reduced to this."""
 
 _CONVERSION = re.compile(
     rb"%(?P<flags>[-+ #0']*)(?P<width>\*|[0-9]*)(?:\.(?P<precision>\*|[0-9]*))?"
@@ -24,7 +24,8 @@ _BITS = {"hh": 8, "h": 16, "": 32, "hl": 32, "l": 64, "ll": 64, "j": 64, "z": 64
 
 
 class Conversion(Struct, frozen=True):
-    """One conversion specification. Width and precision: a number, ``None`` if not given, ``"*"`` for an argument's."""
+    """One conversion specification. Width and precision: a number, ``None`` if not given, ``"*"`` if an argument gives
+    it."""
 
     flags: str
     width: int | str | None
@@ -41,7 +42,7 @@ class Conversion(Struct, frozen=True):
         return (self.width == "*") + (self.precision == "*")
 
     def given(self, numbers: list[int]) -> Conversion:
-        """The same with those arguments (ints as C passes them) in the places of the stars."""
+        """The same conversion with these arguments (ints as C passes them) in place of the stars."""
         flags, width, precision = self.flags, self.width, self.precision
         rest = iter(numbers)
         if width == "*":
@@ -49,11 +50,11 @@ class Conversion(Struct, frozen=True):
             flags, width = (flags + "-", -number) if number < 0 else (flags, number)
         if precision == "*":
             number = _signed(next(rest), 32)
-            precision = None if number < 0 else number  # C: taken as if it were omitted
+            precision = None if number < 0 else number  # C: a negative precision counts as omitted
         return Conversion(flags, width, precision, self.vector, self.length, self.kind)
 
     def integer(self, bits: int) -> bytes:
-        """An integer, a character or a pointer, from 64 bits of which the length's are looked at."""
+        """An integer, a character or a pointer, from 64 bits of which those of the length are used."""
         if self.kind == "c":
             return self._pad(bytes((bits & 0xFF,)))
         if self.kind == "p":
@@ -74,7 +75,7 @@ class Conversion(Struct, frozen=True):
         return self._number(sign + prefix, digits, zeros=precision is None)
 
     def floating(self, value: float) -> bytes:
-        """A double; ``value`` may be any, infinities and NaNs with their sign too."""
+        """A double; ``value`` may be anything, including infinities and NaNs with their sign."""
         bits = int.from_bytes(struct.pack("<d", value), "little")
         sign = self._sign(bool(bits >> 63))
         upper = self.kind.isupper()
@@ -104,7 +105,7 @@ class Conversion(Struct, frozen=True):
         return "-" if negative else "+" if "+" in self.flags else " " if " " in self.flags else ""
 
     def _number(self, prefix: str, digits: str, zeros: bool) -> bytes:
-        """Sign and prefix, then digits; the flag ``0`` puts zeros between them where ``zeros`` lets it."""
+        """Sign and prefix, then digits; the flag ``0`` inserts zeros between them if ``zeros`` permits it."""
         if zeros and "0" in self.flags and "-" not in self.flags:
             digits = digits.zfill(self._columns - len(prefix))
         return self._pad((prefix + digits).encode())
@@ -119,9 +120,9 @@ class Conversion(Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def pieces(template: bytes) -> tuple[bytes | Conversion, ...]:
-    """A format string as what is printed as it is, and conversions in between.
+    """Split a format string into literal text and conversions.
 
-    ``%%`` is a piece of text. What begins like a conversion and is none (C leaves that open) is text, as glibc has it.
+    ``%%`` is text. An invalid conversion (undefined in C) is text, as in glibc.
     """
     return tuple(_pieces(template))
 

@@ -1,8 +1,8 @@
-"""Memory that kernels ask the host for: slabs of their ``malloc``, and large pieces of it.
+"""Memory that kernels request from the host: slabs of their ``malloc``, and large pieces.
 
-Addresses are the heap's own, in a part of the window that nothing else uses, and depend on nothing but what was asked
-for before: a repeated run gets the same ones. A freed piece keeps its addresses until `QUARANTINE` others of its size
-in pages were freed after it, so that pointers kept too long fault.
+Addresses are in a part of the window that nothing else uses, and depend only on earlier requests: a repeated run gets
+the same ones. The addresses of a freed piece are reused only after `QUARANTINE` others of its size in pages were
+freed, so that dangling pointers fault.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from rocdbg.sim.core.memory import Allocation, AllocationError, GlobalMemory
 FIRST_PAGE = PAGE_COUNT // 2
 """The heap's part of the window begins with this page."""
 QUARANTINE = 64
-"""Freed pieces of a size whose addresses are not given out again yet."""
+"""Freed pieces of a size whose addresses are not reused yet."""
 _SLAB_PAGES = (2 << 20) >> PAGE_SHIFT
 
 
 class HeapState(Struct, frozen=True):
-    """What `DeviceHeap.restore` takes: the first page that was never used, sizes of the live pieces by address, freed
-    addresses by number of pages."""
+    """The argument of `DeviceHeap.restore`: the first page that was never used, sizes of the live pieces by address,
+    freed addresses by number of pages."""
 
     next_page: int
     live: dict[int, int]
@@ -31,7 +31,7 @@ class HeapState(Struct, frozen=True):
 
 
 class DeviceHeap:
-    """Pieces of ``memory``, made and freed by kernels. ``keeps``: freed ones can come back, by `restore`."""
+    """Pieces of ``memory``, made and freed by kernels. ``keeps``: freed pieces can come back, by `restore`."""
 
     def __init__(self, memory: GlobalMemory) -> None:
         self._memory = memory
@@ -42,7 +42,7 @@ class DeviceHeap:
         self.keeps = False
 
     def allocate(self, size: int) -> int:
-        """The address of ``size`` zero bytes; 0 if there is no memory left, as ``malloc`` says it."""
+        """Allocate ``size`` zero bytes and return their address; 0 if there is no memory left, as ``malloc`` does."""
         pages = max(1, -(-size // PAGE_SIZE))
         page = self._page(pages)
         if page is None:
@@ -65,7 +65,7 @@ class DeviceHeap:
         return address
 
     def free(self, address: int) -> bool:
-        """Give a piece back; whether there is one at this address."""
+        """Free a piece; returns whether there is one at this address."""
         allocation = self._live.pop(address, None)
         if allocation is None:
             return False
@@ -95,7 +95,7 @@ class DeviceHeap:
     # -- time
 
     def snapshot(self) -> HeapState:
-        """What `restore` takes."""
+        """The argument for `restore`."""
         return HeapState(
             self._next_page,
             {address: allocation.size for address, allocation in self._live.items()},
@@ -103,9 +103,9 @@ class DeviceHeap:
         )
 
     def restore(self, state: HeapState) -> None:
-        """Let those pieces be there that were when `snapshot` gave this; what they hold is the caller's affair.
+        """Restore the pieces that existed when `snapshot` returned this; their contents are up to the caller.
 
-        Pieces that were freed since then have to have been kept.
+        Pieces that were freed since then must have been kept.
         """
         for address, allocation in list(self._live.items()):
             if state.live.get(address) != allocation.size:
@@ -119,7 +119,7 @@ class DeviceHeap:
         self._freed = {pages: deque(freed) for pages, freed in state.freed.items()}
 
     def forget(self) -> None:
-        """Nothing is restored any more: what was freed is gone."""
+        """Give up restoring: freed pieces are gone."""
         self.keeps = False
         self._hidden.clear()
 

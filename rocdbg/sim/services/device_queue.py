@@ -1,8 +1,8 @@
-"""The default queue that kernels of OpenCL 2 enqueue to: there, and full.
+"""The default queue to which kernels of OpenCL 2 enqueue: it exists, but is always full.
 
-rocdbg starts no kernels for a kernel, so ``enqueue_kernel`` gives its error, which programs have to expect. Layouts
-are those of the device libraries: a header (64 bytes), bit masks of slots that are in use, and what they call the wrap
-of the running kernel (128 bytes), where it counts its children.
+rocdbg starts no kernels for a kernel, so ``enqueue_kernel`` returns its error, which programs must expect. Layouts are
+those of the device libraries: a header (64 bytes), bit masks of slots in use, and the "wrap" of the running kernel
+(128 bytes), where it counts its children.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import struct
 from rocdbg.sim.core.memory import Allocation
 
 SIZE = 512
-"""Bytes of all of it."""
+"""Total size in bytes."""
 _SLOTS = 32
 _QUEUE = struct.Struct("<IIQQQIIII")  # slots, events, their mask, events, mask, commands, waits, arguments, groups
 _MASK, _WRAP = 128, 256

@@ -1,8 +1,8 @@
-"""What a kernel finds behind its hidden arguments where no runtime is: printf, hostcalls, a heap, a queue.
+"""The services behind a kernel's hidden arguments if there is no runtime: printf, hostcalls, a heap, a queue.
 
-Each is made when a kernel first has the argument for it, and stays for the machine's life: what one kernel has
-allocated another may free. All that changes while kernels run can be kept and restored (`HostServices.snapshot`), so
-that a repeated run finds what the first found.
+Each is made when a kernel first has the argument for it, and exists as long as the machine: one kernel may free what
+another has allocated. All state that changes while kernels run can be saved and restored (`HostServices.snapshot`), so
+that a repeated run behaves like the first.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from rocdbg.sim.services.printf_buffer import PrintfBuffer
 
 _HEAP_SIZE = 128 << 10
-"""Bytes of what ``hidden_heap_v1`` points to: zeros are an empty heap."""
+"""Bytes behind ``hidden_heap_v1``: zeros are an empty heap."""
 _SPARE_PACKETS = 64
-"""Packets beside one for each wave: for functions that a debugger calls."""
+"""Packets in addition to one per wave: for functions that a debugger calls."""
 _SOURCE = "hostcall"
 _AREA = PAGE_COUNT // 4
-"""The first page of the part of the window where these things lie, so that buffers are where they would be without."""
+"""First page of the part of the window for these allocations, so that they do not change the addresses of buffers."""
 
 SERVED = frozenset(
     (ValueKind.HIDDEN_PRINTF_BUFFER, ValueKind.HIDDEN_HOSTCALL_BUFFER, ValueKind.HIDDEN_HEAP_V1,
      ValueKind.HIDDEN_DEFAULT_QUEUE, ValueKind.HIDDEN_COMPLETION_ACTION)
 )
-"""The hidden arguments that are served here."""
+"""The hidden arguments that are served."""
 
 
 class ServicesState(Struct, frozen=True):
-    """A moment of the services, for `HostServices.restore`."""
+    """The state of the services at one moment, for `HostServices.restore`."""
 
     positions: Positions
     pending: Pending | None
@@ -69,9 +69,10 @@ class HostServices:
     # -- hidden arguments
 
     def arguments(self, wanted: Collection[ValueKind]) -> dict[ValueKind, int]:
-        """The values of those hidden arguments among ``wanted`` that are served. Raises AllocationError.
+        """The values of the hidden arguments in ``wanted`` that are served. Raises AllocationError.
 
-        Where they are depends on the order in which they are made: not that of a set, which each process has anew.
+        Their addresses depend on the order in which they are made, so that must not be the order of a set, which
+        differs between processes.
         """
         return {kind: self._argument(kind) for kind in ValueKind if kind in SERVED and kind in wanted}
 
@@ -121,7 +122,7 @@ class HostServices:
     # -- while kernels run
 
     def begin(self, formats: Callable[[], Sequence[str]]) -> None:
-        """A kernel starts, of a code object with these entries ``amdhsa.printf``."""
+        """Note that a kernel starts, from a code object with these ``amdhsa.printf`` entries."""
         self._formats = formats
         if self._printf is not None:
             from rocdbg.sim.services.printf_buffer import read_formats
@@ -129,7 +130,8 @@ class HostServices:
             self._printf.begin(read_formats(formats()))
 
     def interrupt(self) -> str | None:
-        """A wave has sent an interrupt: answer what is asked. What is wrong with it, if the program cannot go on."""
+        """Answer the requests of a wave that has sent an interrupt. Returns what is wrong if the program cannot
+        continue."""
         if self._hostcalls is None:
             return None
         from rocdbg.sim.services.hostcall import HostcallError
@@ -141,7 +143,7 @@ class HostServices:
         return None
 
     def stopped(self, ended: bool) -> None:
-        """The kernel has stopped, or ``ended``: print what it left to be printed."""
+        """Print the pending output of a kernel that has stopped or, with ``ended``, ended."""
         if self._printf is not None:
             self._printf.print(ended)
         if ended:
@@ -176,13 +178,13 @@ class HostServices:
             return descriptor, row[1]
         control = int.from_bytes(message[:8], "little")
         if control > 1:
-            return (1 << 64) - 1, row[1]  # the runtime knows of no other streams
+            return (1 << 64) - 1, row[1]  # the runtime has no other streams
         text = print_message(message[8:])
         self.output.write(_SOURCE, Stream.STDERR if control else Stream.STDOUT, text)
         return len(text), row[1]
 
     def _serve_memory(self, row: Row) -> int:
-        """Allocate where the first qword is 0, free what it points to else."""
+        """Allocate if the first qword is 0, otherwise free what it points to."""
         from rocdbg.sim.services.hostcall import HostcallError
 
         heap = self._need_heap()
@@ -207,7 +209,7 @@ class HostServices:
     # -- time
 
     def keep(self, on: bool) -> None:
-        """Whether snapshots are going to be restored."""
+        """Set whether snapshots will be restored."""
         self._keeps = on
         if self._heap is not None:
             if on:
@@ -216,7 +218,7 @@ class HostServices:
                 self._heap.forget()
 
     def snapshot(self) -> ServicesState:
-        """What `restore` takes."""
+        """The argument for `restore`."""
         return ServicesState(
             self.output.positions(),
             self._messages.snapshot() if self._messages is not None else None,
@@ -225,7 +227,7 @@ class HostServices:
         )
 
     def restore(self, state: ServicesState) -> None:
-        """Be as when `snapshot` gave this. Memory is the caller's affair."""
+        """Restore the state at the time of `snapshot`. Memory is up to the caller."""
         from rocdbg.sim.services.device_heap import FIRST_PAGE, HeapState
 
         self.output.restore(state.positions)

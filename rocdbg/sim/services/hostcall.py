@@ -1,12 +1,12 @@
-"""Hostcalls: how a wave asks the host for something, as the device libraries of ROCm do it.
+"""Hostcalls: how a wave requests something from the host, according to ROCm's device libraries.
 
-A wave takes a packet off the stack of free ones, writes a row of eight qwords for each of its lanes and the number of
-the service, puts the packet on the stack of ready ones, adds 1 to a signal and waits until the READY bit of the packet
-is cleared. The first two qwords of each row are the answer. Pointers in the stacks are indices of packets with a tag
-above them, as masked by ``index_mask``.
+A wave takes a packet from the stack of free packets, writes a row of eight qwords for each of its lanes and the number
+of the service, puts the packet on the stack of ready packets, adds 1 to a signal and waits until the READY bit of the
+packet is cleared. The first two qwords of each row are the answer. Pointers in the stacks are indices of packets with a
+tag above them, as masked by ``index_mask``.
 
-The signal has a mailbox, so a wave that adds to it sends an interrupt (s_sendmsg): that is when packets are served. So
-all is done at one instruction of the wave, the same in every run.
+The signal has a mailbox, so a wave that adds to it sends an interrupt (s_sendmsg), upon which packets are served. All
+of this happens at one instruction of the wave, the same in every run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PAYLOAD_SIZE = _ROWS * _ROW_SIZE
 
 
 class Service(IntEnum):
-    """What a packet asks for."""
+    """The service that a packet requests."""
 
     FUNCTION_CALL = 1
     """Call a function of the host program."""
@@ -47,15 +47,16 @@ class Service(IntEnum):
 
 Row = tuple[int, ...]
 Answer = Callable[[int, Row], tuple[int, int]]
-"""Of a service, for a lane's row of eight qwords: the two qwords of the answer. Raises HostcallError."""
+"""The handler of a service: takes a lane's row of eight qwords, returns the two qwords of the answer. Raises
+HostcallError."""
 
 
 class HostcallError(Exception):
-    """What the runtime would end the program for. The text says what a kernel has asked for in vain."""
+    """A request for which the runtime would end the program. The text says what the kernel requested."""
 
 
 def buffer_size(packets: int) -> int:
-    """Bytes of a hostcall buffer with its signal, headers and payloads."""
+    """Bytes of a hostcall buffer including its signal, headers and payloads."""
     return _payloads_offset(packets) + packets * _PAYLOAD_SIZE
 
 
@@ -68,7 +69,8 @@ def _payloads_offset(packets: int) -> int:
 
 
 class HostcallBuffer:
-    """A hostcall buffer in ``allocation``, of `buffer_size` bytes, for as many ``packets`` as there can be waves."""
+    """A hostcall buffer in ``allocation``, of `buffer_size` bytes, with ``packets`` packets, one for each possible
+    wave."""
 
     def __init__(self, allocation: Allocation, packets: int) -> None:
         self._data = allocation.data.data
@@ -76,7 +78,7 @@ class HostcallBuffer:
         self._mask = (1 << (packets - 1).bit_length()) - 1
         base = allocation.address
         signal, mailbox = base + _BUFFER_SIZE, base + _BUFFER_SIZE + _SIGNAL_SIZE
-        # Index and tag must not be 0 together, which would be the end of a stack: the tag of packet 0 begins with 1.
+        # Index and tag must not both be 0, which would be the end of a stack: the tag of packet 0 begins with 1.
         top = self._mask + 1
         for index in range(1, packets):
             self._set_header(index, top)
@@ -87,7 +89,7 @@ class HostcallBuffer:
         )
         _SIGNAL.pack_into(self._data, _BUFFER_SIZE, _SIGNAL_USER, 1, mailbox, 0, 0)
         self.address = base
-        """What ``hidden_hostcall_buffer`` is."""
+        """The value of ``hidden_hostcall_buffer``."""
 
     def _set_header(self, index: int, following: int) -> None:
         _HEADER.pack_into(self._data, self._header(index), following, 0, 0, 0)
@@ -96,7 +98,7 @@ class HostcallBuffer:
         return _headers_offset() + index * _HEADER.size
 
     def serve(self, answer: Answer) -> None:
-        """Answer all packets that are ready, the last one first, each lane by lane. Raises HostcallError."""
+        """Answer all ready packets, the last one first, each lane by lane. Raises HostcallError."""
         (top,) = struct.unpack_from("<Q", self._data, _READY_STACK)
         struct.pack_into("<Q", self._data, _READY_STACK, 0)
         for index in self._stack(top):
@@ -111,7 +113,7 @@ class HostcallBuffer:
             struct.pack_into("<I", self._data, self._header(index) + _CONTROL, control & ~_READY)
 
     def _stack(self, top: int) -> Iterator[int]:
-        """Indices of the packets on a stack. Raises HostcallError where a kernel has damaged it."""
+        """Indices of the packets on a stack. Raises HostcallError if a kernel has damaged it."""
         for _ in range(self._packets):
             if not top:
                 return
@@ -125,7 +127,7 @@ class HostcallBuffer:
 
 
 def row_bytes(row: Row) -> bytes:
-    """The 56 bytes behind the first qword of a row."""
+    """The 56 bytes after the first qword of a row."""
     return np.array(row[1:], np.uint64).tobytes()
 
 

@@ -1,4 +1,4 @@
-"""Messages that lanes send in parts: one stream of qwords each, a hostcall at a time.
+"""Messages that lanes send in parts: each is a stream of qwords, one part per hostcall.
 
 The first qword of a part is its descriptor: bit 0 begins a message, bit 1 ends it, bits 7:5 count the qwords that
 follow, bits 63:8 are the message's number, which the answer to its first part gives.
@@ -16,15 +16,15 @@ _LENGTH_SHIFT, _LENGTH_MASK = 5, 7
 _NUMBER_SHIFT = 8
 
 Pending = tuple[dict[int, bytes], tuple[int, ...], int]
-"""Messages by number, numbers that were given back, the next new number."""
+"""Unfinished messages by number, numbers that are free again, the next new number."""
 
 
 class MessageError(Exception):
-    """A part of a message that does not exist, or too much of one; the text says which."""
+    """A part of a message that does not exist, or a message that is too long; the text says which."""
 
 
 class Messages(Struct):
-    """Messages that have begun and not ended."""
+    """Messages that have begun but not ended."""
 
     _parts: dict[int, bytearray] = field(default_factory=dict)
     _free: list[int] = field(default_factory=list)
@@ -32,10 +32,9 @@ class Messages(Struct):
     _pending: int = 0
 
     def part(self, descriptor: int, payload: bytes) -> tuple[int, bytes | None]:
-        """Take a part: ``payload`` are the 56 bytes behind the descriptor.
+        """Take a part; ``payload`` is the 56 bytes after the descriptor.
 
-        Gives the descriptor for the parts that follow, and the whole message when this was its end. Raises
-        MessageError.
+        Returns the descriptor for the following parts, and the whole message if this was its end. Raises MessageError.
         """
         if descriptor & _BEGIN:
             number = self._free.pop() if self._free else self._next
@@ -59,11 +58,11 @@ class Messages(Struct):
         return descriptor, whole
 
     def snapshot(self) -> Pending:
-        """What `restore` takes."""
+        """The argument for `restore`."""
         return {number: bytes(part) for number, part in self._parts.items()}, tuple(self._free), self._next
 
     def restore(self, pending: Pending) -> None:
-        """Be as when `snapshot` gave this."""
+        """Restore the state at the time of `snapshot`."""
         parts, free, self._next = pending
         self._parts, self._free = {number: bytearray(part) for number, part in parts.items()}, list(free)
         self._pending = sum(map(len, parts.values()))

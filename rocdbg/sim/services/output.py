@@ -1,7 +1,7 @@
 """What kernels print, on its way to the output.
 
 Kernels print again when a part of the run is repeated. Each source of text is a stream of bytes, of which the first
-``delivered`` ones were passed on: what a repetition prints up to there was seen before.
+``delivered`` were passed on: output of a repetition up to there is suppressed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from msgspec import Struct, field
 
 
 class Stream(IntEnum):
-    """The two that programs have, by file descriptor."""
+    """The two output streams of programs, by file descriptor."""
 
     STDOUT = 1
     STDERR = 2
 
 
 Sink = Callable[[str, Stream], None]
-"""Takes text. Bytes that are not UTF-8 are surrogates, as ``surrogateescape`` decodes them."""
+"""Receives text. Bytes that are not UTF-8 are surrogates, as ``surrogateescape`` decodes them."""
 
 Positions = tuple[tuple[tuple[str, int], int], ...]
 """How much each source has printed: (name of the source, descriptor), bytes."""
@@ -36,7 +36,7 @@ class ProgramOutput(Struct):
     _decoders: dict[int, codecs.IncrementalDecoder] = field(default_factory=dict)
 
     def write(self, source: str, stream: Stream, data: bytes) -> None:
-        """A source prints."""
+        """Print from a source."""
         key = (source, int(stream))
         before = self._printed.get(key, 0)
         self._printed[key] = before + len(data)
@@ -51,7 +51,7 @@ class ProgramOutput(Struct):
         self._pass_on(decoder.decode(new), stream)
 
     def flush(self) -> None:
-        """Nothing more is to be expected: a character that was begun is passed on as the bytes it has."""
+        """Pass on an incomplete character as the bytes it has, because nothing more is expected."""
         for number, decoder in self._decoders.items():
             self._pass_on(decoder.decode(b"", True), Stream(number))
             decoder.reset()
@@ -63,15 +63,15 @@ class ProgramOutput(Struct):
     # -- time
 
     def positions(self) -> Positions:
-        """Where the streams are now, for `restore`."""
+        """Current positions of the streams, for `restore`."""
         return tuple(self._printed.items())
 
     def restore(self, positions: Positions) -> None:
-        """The run is where the streams were there."""
+        """Set the positions of the streams, because the run went back to there."""
         self._printed = dict(positions)
 
     def branch(self) -> None:
-        """What comes now is another future than the one that was seen."""
+        """Note that the run continues differently from here, so that new output is shown."""
         self._delivered = dict(self._printed)
 
 

@@ -1,4 +1,4 @@
-"""HIP's printf: a message of qwords as text.
+"""HIP's printf: converts a message of qwords to text.
 
 The format string comes first, padded with zeros to whole qwords, then the arguments: a qword for each number or
 pointer, strings like the format.
@@ -12,14 +12,14 @@ from rocdbg.sim.services.c_format import Conversion, pieces
 
 
 def print_message(message: bytes) -> bytes:
-    """What a message prints. As with the real runtime, printing ends where the arguments do; ``%n`` takes one and does
-    nothing."""
+    """The text that a message prints. As with the real runtime, printing ends with the arguments; ``%n`` consumes one
+    and does nothing."""
     template, at = _string(message, 0)
     return print_arguments(template, message[at:])
 
 
 def print_arguments(template: bytes, arguments: bytes) -> bytes:
-    """The same with the format string apart."""
+    """The same with the format string given separately."""
     text, at = bytearray(), 0
     for piece in pieces(template):
         if isinstance(piece, bytes):
@@ -35,7 +35,7 @@ def print_arguments(template: bytes, arguments: bytes) -> bytes:
 
 
 def _argument(conversion: Conversion, arguments: bytes, at: int) -> tuple[bytes, int]:
-    """What an argument prints, and where the next is."""
+    """The text of an argument, and the offset of the next one."""
     if conversion.kind == "s":
         string, after = _string(arguments, at)
         return conversion.string(string), after
@@ -52,7 +52,7 @@ def _qword(data: bytes, at: int) -> int:
 
 
 def _string(data: bytes, at: int) -> tuple[bytes, int]:
-    """The string at an offset, and the offset of the first qword behind it."""
+    """The string at an offset, and the offset of the first qword after it."""
     end = data.find(b"\0", at)
     end = len(data) if end < 0 else end
     return data[at:end], at + (end - at) // 8 * 8 + 8

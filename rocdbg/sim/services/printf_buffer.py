@@ -1,13 +1,13 @@
-"""The printf buffer: what lanes append to while a kernel runs, and what a runtime prints of it.
+"""The printf buffer: lanes append to it while a kernel runs, and the runtime prints its contents.
 
-Dword 0 counts the bytes appended, dword 1 the bytes there are; frames follow. OpenCL's frames are the number of a
-format and the arguments, whose sizes the metadata has (``amdhsa.printf``: ``ID:COUNT:SIZE...:FORMAT``). HIP's, with
+Dword 0 counts the bytes appended, dword 1 is the capacity in bytes; frames follow. OpenCL's frames are the number of a
+format and the arguments, whose sizes the metadata gives (``amdhsa.printf``: ``ID:COUNT:SIZE...:FORMAT``). HIP's, with
 ``-mprintf-kind=buffered``, are a control dword (bit 0: stderr; bit 1: the format is known by its hash; the rest: bytes
 of the frame), the hash or the format, and arguments as in its messages (``0:0:HASH,FORMAT``).
 
-A runtime prints when the kernel has ended. A debugger prints what is complete whenever the kernel stops. A lane counts
-first and writes then, so unwritten dwords hold a pattern: a frame with the pattern in it may be incomplete. Should a
-kernel have written just that, its text comes at the kernel's end.
+A runtime prints when the kernel has ended. rocdbg prints complete frames whenever the kernel stops. A lane first
+increments the count and then writes, so unwritten dwords are filled with a pattern: a frame that contains the pattern
+may be incomplete. If a kernel really wrote the pattern, its text is printed at the kernel's end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rocdbg.sim.services.output import ProgramOutput, Stream
 from rocdbg.sim.services.print_message import print_arguments, print_message
 
 SIZE = 4 << 20
-"""Bytes of the buffer, as the runtime makes it; what does not fit is lost, printf then returns -1."""
+"""Bytes of the buffer, as the runtime makes it; output that does not fit is lost, and printf returns -1."""
 
 _SOURCE = "printf buffer"
 _HEAD = 8
@@ -40,7 +40,7 @@ _HALF, _FLOAT, _DOUBLE = struct.Struct("<e"), struct.Struct("<f"), struct.Struct
 
 
 class Format(Struct, frozen=True):
-    """A format string, the bytes that each of its arguments has in a frame, and which of them are strings."""
+    """A format string, the size in bytes of each of its arguments in a frame, and which of them are strings."""
 
     text: bytes
     sizes: tuple[int, ...]
@@ -48,15 +48,15 @@ class Format(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Bytes of a frame: all in whole dwords."""
+        """Bytes of a frame, in whole dwords."""
         return 4 + sum(map(_whole, self.sizes))
 
     def places(self, data: bytes, unwritten: int | None) -> list[tuple[int, int]]:
-        """Where the arguments begin in the bytes of a frame behind its number, and how many bytes each has.
+        """Where the arguments begin in the bytes of a frame after its number, and how many bytes each has.
 
-        LLVM 22 leaves out the dword of a string's NUL where it has one for itself, and everything behind it lies a
-        dword earlier than the sizes say. Such a string is known by what follows it being no end of a string, and by
-        how many dwords at the frame's end are ``unwritten``, if that is known.
+        If the NUL of a string would be alone in a dword, LLVM 22 omits that dword, and everything after it is a dword
+        earlier than the sizes say. Such a string is recognised by the dword after it, which cannot end a string, and
+        by the number of ``unwritten`` dwords at the frame's end, if that is known.
         """
         for only in (None, *([()] if unwritten == 0 else [self.strings] if unwritten == len(self.strings) else [])):
             places, at, left_out = [], 0, 0
@@ -73,12 +73,12 @@ class Format(Struct, frozen=True):
 
 
 def _whole(size: int) -> int:
-    """In whole dwords."""
+    """Round up to whole dwords."""
     return -(-size // 4) * 4
 
 
 def _unwritten(frame: bytes) -> int:
-    """How many dwords at the end of a frame hold the pattern."""
+    """The number of dwords at the end of a frame that hold the pattern."""
     count = 0
     while frame.endswith(_PATTERN, 0, len(frame) - 4 * count):
         count += 1
@@ -86,7 +86,7 @@ def _unwritten(frame: bytes) -> int:
 
 
 def _ends(dword: bytes) -> bool:
-    """Whether a dword can be the last of a string: a NUL, and nothing behind it."""
+    """Whether a dword can be the last of a string: a NUL, and zeros after it."""
     return b"\0" in dword and not dword.partition(b"\0")[2].strip(b"\0")
 
 
@@ -98,7 +98,8 @@ class Formats(Struct, frozen=True):
 
 
 def read_formats(entries: Sequence[str]) -> Formats:
-    """From the metadata; entries that are not understood are left out, and their frames are reported when they come."""
+    """Read the formats from the metadata; entries that are not understood are skipped, and their frames are reported
+    when they occur."""
     by_number: dict[int, Format] = {}
     by_hash: dict[int, bytes] = {}
     for entry in entries:
@@ -132,7 +133,7 @@ def _strings(template: bytes) -> Iterator[int]:
 
 
 def _unescaped(text: str) -> bytes:
-    """A format as the kernel had it: the metadata has no control characters and no colons."""
+    """A format as in the kernel's source: the metadata escapes control characters and colons."""
     plain = _ESCAPE.sub(lambda found: _ESCAPED[found[1]] if found[1] else ":", text)
     return plain.encode("utf-8", "surrogateescape")
 
@@ -142,9 +143,9 @@ class PrintfBuffer:
 
     def __init__(self, allocation: Allocation, output: ProgramOutput) -> None:
         self.address = allocation.address
-        """What ``hidden_printf_buffer`` is."""
+        """The value of ``hidden_printf_buffer``."""
         self.printed = 0
-        """Bytes of frames that were printed."""
+        """Bytes of the frames printed so far."""
         self._touched = 0
         self._data = allocation.data
         self._output = output
@@ -152,7 +153,7 @@ class PrintfBuffer:
         self._clear(len(self._data) - _HEAD)
 
     def begin(self, formats: Formats) -> None:
-        """A kernel of a code object starts."""
+        """Note that a kernel of a code object starts."""
         self._clear(self._touched)
         self._formats = formats
 
@@ -162,9 +163,9 @@ class PrintfBuffer:
         self.printed = self._touched = 0
 
     def print(self, ended: bool) -> None:
-        """Print the frames that are new; ``ended``: the kernel has ended, so all are complete."""
+        """Print the new frames; ``ended``: the kernel has ended, so all are complete."""
         used: int = struct.unpack_from("<I", self._data.data, 0)[0]
-        used = min(used, len(self._data) - _HEAD) & ~3  # whatever a kernel has made of it
+        used = min(used, len(self._data) - _HEAD) & ~3  # a kernel may have changed it
         rest = self._data[_HEAD + self.printed : _HEAD + used].tobytes()
         self._touched = max(self._touched, used)
         at = 0
@@ -178,7 +179,7 @@ class PrintfBuffer:
             self.printed += size
 
     def _frame(self, rest: bytes, at: int, ended: bool) -> int:
-        """Print the frame at an offset; its size, 0 where it is not complete or no frame."""
+        """Print the frame at an offset; returns its size, or 0 if it is incomplete or not a frame."""
         (head,) = _DWORD.unpack_from(rest, at)
         known = self._formats.by_number.get(head)
         size = known.size if known is not None else 0 if self._formats.by_number else head >> 2 & ~3
@@ -209,7 +210,8 @@ class PrintfBuffer:
 
 
 def print_frame(known: Format, places: Sequence[tuple[int, int]], data: bytes) -> bytes:
-    """What OpenCL's printf prints of the arguments in a frame; as with the real runtime, it ends where they do."""
+    """The text that OpenCL's printf prints for the arguments in a frame; as with the real runtime, it ends with them.
+    """
     text = bytearray()
     rest = iter(places)
     for piece in pieces(known.text):
@@ -231,7 +233,7 @@ def _argument(conversion: Conversion, data: bytes) -> bytes:
     count = conversion.vector
     if not count:
         return _scalar(conversion, data)
-    size = len(data) // (4 if count == 3 else count)  # three components take the room of four
+    size = len(data) // (4 if count == 3 else count)  # three components take the space of four
     return b",".join(_scalar(conversion, data[n * size : (n + 1) * size]) for n in range(count))
 
 

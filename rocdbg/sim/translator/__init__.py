@@ -1,1 +1,1 @@
-"""From machine code to LLVM IR: text of primitives, wave builder, blocks, runtime routines."""
+"""Translation of machine code to LLVM IR: text of primitives, wave builder, blocks, runtime routines."""

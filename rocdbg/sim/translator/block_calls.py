@@ -1,7 +1,7 @@
-"""Calls of the runtime's routines in the code of a block, and the ways out of the middle of it.
+"""Calls of the runtime's routines in the code of a block, and exits from the middle of it.
 
-Routines are called through slots of the environment (`helpers`). Each gives a `layout.Status`; the way out, where that
-is not CONTINUE, goes behind the block's other code.
+Routines are called through slots of the environment (`helpers`). Each returns a `layout.Status`; if that is not
+CONTINUE, the block exits through code placed after its other code.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class BlockCalls(BlockRegisters):
         self.called: set[str] = set()
         """Routines of the runtime that the blocks call."""
         self.watched = False
-        """Whether memory accesses are shown to the routines of `tracking`."""
+        """Whether memory accesses are reported to the routines of `tracking`."""
         self.noted = False
-        """Whether stores are shown to the routine of `store_notes`."""
+        """Whether stores are reported to the routine of `store_notes`."""
         self._tail: list[str] = []
         self._forget_accesses()
 
     def _forget_accesses(self) -> None:
-        """The instruction has not accessed memory yet."""
+        """Note that the instruction has not accessed memory yet."""
         self._wrote: tuple[str, list[str]] | None = None
         self._accesses: list[tuple[str, list[str]]] = []
 
@@ -66,7 +66,7 @@ class BlockCalls(BlockRegisters):
     def leave_if_watched(self, accesses: bool) -> None:
         """End the instruction with WATCH if a watched word has changed (`watches`).
 
-        With ``accesses`` also if it has accessed memory of which every access counts.
+        With ``accesses``, also if it has accessed memory of which every access counts.
         """
         if self._wrote is not None:
             helper, texts = self._wrote
@@ -83,11 +83,11 @@ class BlockCalls(BlockRegisters):
 
     @staticmethod
     def _checked(helper: str, texts: list[str]) -> list[str]:
-        """The arguments of a routine that finds where an access went. Scalar loads have their address in lane 0."""
+        """The arguments of a routine that finds where an access went. The address of a scalar load is in lane 0."""
         return [*texts[:2], "i64 1", texts[3], "i64 1", "i64 0"] if helper == "sload" else texts
 
     def _leave_if_told(self, watcher: str, arguments: list[str], helper: str, texts: list[str]) -> None:
-        """Leave with WATCH behind the instruction if a routine says so; ``helper`` made the access with ``texts``."""
+        """Leave with WATCH after the instruction if a routine says so; ``helper`` made the access with ``texts``."""
         self.flush()
         self.in_lane_code = False
         told = self.fresh()
@@ -125,17 +125,17 @@ class BlockCalls(BlockRegisters):
         ]
 
     def _note(self, finder: str, arguments: Sequence[str]) -> None:
-        """Let ``finder`` give the host addresses of a store's lanes, and `store_notes` look at them."""
+        """Call ``finder`` to get the host addresses of a store's lanes, and `store_notes` to examine them."""
         self.lines += self._call_text(finder, arguments, self.fresh())
         self._show("noted", arguments[:4])
 
     def _show(self, watcher: str, arguments: Sequence[str]) -> None:
-        """Call a routine that only looks with an access's arguments and the instruction's pc."""
+        """Call a routine that only observes, with an access's arguments and the instruction's pc."""
         arguments = [*arguments, f"i64 {self.pc().ref}"]
         self.lines += self._call_text(watcher, arguments, self.fresh())
 
     def _leave_text(self, address: int, count: int) -> list[str]:
-        """Text that stores pc and the instruction count on the way out."""
+        """Text that stores pc and the instruction count before leaving."""
         at, total = self.fresh(), self.fresh()
         return [
             f"{at} = add i64 %pc, {address - self._start}",

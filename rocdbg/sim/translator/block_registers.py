@@ -1,12 +1,12 @@
-"""The registers of a wave in the code of a block: SSA values, loaded when first read and stored when need be.
+"""The registers of a wave in the code of a block: SSA values, loaded when first read and stored when needed.
 
 SGPRs and SCC are held across the block. A *run* of lane code is one loop over chunks of ``width`` lanes: VGPRs used in
 it are loaded once per chunk, live in SSA values, and are stored under EXEC at the chunk's end. Lane masks are collected
 chunk by chunk into integers.
 
-Uniform code that comes while a run is open goes before the run's loop. That is sound because values are SSA: lane code
-has captured what it read. What would break it closes the run first: reading a mask the run is collecting, writing EXEC,
-leaving the block.
+Uniform code recorded while a run is open is placed before the run's loop. That is sound because values are SSA: lane
+code has captured what it read. Operations that would break this close the run first: reading a mask that the run is
+collecting, writing EXEC, leaving the block.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from rocdbg.sim.translator.ir import Writer
 
 
 class RunConflict(Exception):
-    """Lane code wants, as a scalar, a mask that the open run is still collecting: close the run and try again."""
+    """Lane code reads, as a scalar, a mask that the open run is still collecting: close the run and try again."""
 
 
 class LaneCodeError(Exception):
-    """A semantic that does not work lane by lane asks for what lanes hold."""
+    """A semantic that does not work lane by lane asks for per-lane values."""
 
 
 class PlaceError(Unsupported):
-    """A semantic names a register, or a place of the transfer buffer, that does not exist. Decoder or semantic should
-    have refused the instruction; it ends here at the latest, because every place becomes an offset in host memory."""
+    """A semantic names a register, or a place in the transfer buffer, that does not exist. Decoder or semantic should
+    have rejected the instruction; this check is the last one, because every place becomes an offset in host memory."""
 
 
 _SCALARS = layout.EXCEPTION_MASKS + 14
-"""Scalar registers by operand code, and the masks of arithmetic exceptions behind them."""
+"""Scalar registers by operand code, and the masks of arithmetic exceptions after them."""
 
 
 class _Run(Struct):
@@ -68,23 +68,23 @@ class _Scalars(Struct):
 
 
 class BlockRegisters(Writer, Builder):
-    """The part of the builder that reads and writes registers, and other places in host memory."""
+    """The part of the builder that reads and writes registers and other places in host memory."""
 
     def __init__(self, wave_size: int, width: int, masked_stores: bool, vgprs: int, has_agprs: bool) -> None:
-        """``vgprs``: VGPRs that instructions of the target can name; AGPRs follow them where there are some."""
+        """``vgprs``: number of VGPRs that instructions of the target can name; AGPRs follow them if there are any."""
         super().__init__(min(width, wave_size))
         self.wave_size = wave_size
         self.vgprs, self.has_agprs = vgprs, has_agprs
         self.masked_stores = masked_stores
         self.in_lane_code = False
         self._start = self._address = self._size = 0
-        """Addresses of the block and of the instruction in it, and that one's size."""
+        """Addresses of the block and of the current instruction, and the instruction's size."""
         self._count = 0
-        """Instructions of the block before this one."""
+        """Number of the block's instructions before this one."""
         self._begin_registers()
 
     def _begin_registers(self) -> None:
-        """Nothing has been read or written yet."""
+        """Note that nothing has been read or written yet."""
         self._scalars = _Scalars()
         self._run: _Run | None = None
         self._splats = {}
@@ -96,7 +96,8 @@ class BlockRegisters(Writer, Builder):
     def place(self, number: int, count: int = 1) -> int:
         """Offset in the state of ``count`` consecutive vector registers from ``number`` on (AGPR n is 256 + n).
 
-        All offsets of vector registers that are known at translation come from here: what is named is noted as needed.
+        All offsets of vector registers that are known at translation time come from here, and the registers are
+        recorded as needed.
         """
         end = number + count
         last = self.vgprs if number < self.vgprs else self.vgprs + (layout.VGPR_COUNT if self.has_agprs else 0)
@@ -348,7 +349,8 @@ class BlockRegisters(Writer, Builder):
     # -- scalar state --------------------
 
     def _guard(self, code: int, dwords: int) -> None:
-        """Scalar access to ``dwords`` registers at ``code``: nothing the open run collects may be concerned."""
+        """Check that a scalar access to ``dwords`` registers at ``code`` does not concern a mask that the open run
+        collects."""
         if self._run is None:
             return
         span = self.wave_size // 32
@@ -439,8 +441,8 @@ class BlockRegisters(Writer, Builder):
         return self.new(t, True, f"load {t.name}, ptr {pointer}, align 4")
 
     def _settle(self) -> None:
-        """The transfer buffer is used outside of lane code: an open run, whose code comes later, may have to read from
-        it what is there now, or to write what is wanted."""
+        """Prepare for a use of the transfer buffer outside lane code: an open run, whose code is placed later, may have
+        to read the buffer's current contents or write what this use reads."""
         if self._run is None:
             return
         if self.in_lane_code:
@@ -480,7 +482,7 @@ class BlockRegisters(Writer, Builder):
         return here + (self._address - self._start)
 
     def flush(self) -> None:
-        """Bring the state in memory up to date with everything recorded."""
+        """Store everything recorded so far to the state in memory."""
         self._close()
         s = self._scalars
         for code in sorted(s.dirty_words):

@@ -18,11 +18,12 @@ from rocdbg.sim.semantics.registry import Ends, Semantic, lookup
 MAX_BLOCK = 128
 """Instructions in one block."""
 MAX_BATCH = 320
-"""Instructions translated in one go."""
+"""Instructions translated together."""
 
 
 class Block(Struct, frozen=True):
-    """Instructions to translate as one function; ``[start, end)`` in bytes. Empty: nothing at ``start`` can run."""
+    """Instructions to translate as one function; ``[start, end)`` in bytes. Empty if nothing at ``start`` can be
+    executed."""
 
     start: int
     instructions: tuple[Instruction, ...]
@@ -41,15 +42,15 @@ _CHANGE_MODE = frozenset((
     "s_set_gpr_idx_on", "s_set_gpr_idx_off", "s_set_gpr_idx_mode", "s_set_gpr_idx_idx", "s_round_mode", "s_denorm_mode",
     "s_setreg_b32", "s_setreg_imm32_b32", "s_setvskip", "s_set_vgpr_msb",
 ))
-"""What follows these may have to be translated under another MODE."""
+"""Instructions after which the code may have to be translated under another MODE."""
 
 Decode = Callable[[int], Instruction | None]
 """The instruction at an address, or None if there is no executable memory."""
 
 
 def is_illegal(instruction: Instruction) -> bool:
-    """Whether hardware has no such instruction. Some that LLVM prints have a result that goes nowhere: to a constant,
-    or to what can only be read."""
+    """Whether hardware has no such instruction. Some that LLVM prints have no valid destination: a constant, or
+    something read-only."""
     return instruction.illegal or any(
         operand.name in DESTINATIONS
         and (
@@ -92,7 +93,7 @@ def form_block(start: int, decode: Decode, is_stop: Callable[[int], bool], limit
 
 
 def successors(block: Block) -> list[int]:
-    """Addresses that control may reach from the block and that are known."""
+    """Known addresses that control may reach from the block."""
     if not block.instructions:
         return []
     last = block.instructions[-1]
@@ -106,9 +107,13 @@ def successors(block: Block) -> list[int]:
 
 
 def gather(
-    start: int, decode: Decode, is_stop: Callable[[int], bool], known: Callable[[int], bool]
+    start: int, decode: Decode, is_stop: Callable[[int], bool], known: Callable[[int], bool],
+    is_cut: Callable[[int], bool] = lambda address: False,
 ) -> list[Block]:
-    """The block at ``start`` and those reached from it that are not ``known`` yet, up to `MAX_BATCH` instructions."""
+    """The block at ``start`` and those reached from it that are not ``known`` yet, up to `MAX_BATCH` instructions.
+
+    A block ends before a cut as before a stop, at which none begins.
+    """
     blocks: list[Block] = []
     seen: set[int] = set()
     pending = [start]
@@ -118,7 +123,7 @@ def gather(
         if address in seen or (address != start and (known(address) or is_stop(address))):
             continue
         seen.add(address)
-        block = form_block(address, decode, is_stop)
+        block = form_block(address, decode, lambda a: is_stop(a) or is_cut(a))
         blocks.append(block)
         total += len(block.instructions)
         pending += successors(block)

@@ -1,19 +1,21 @@
 """Native routines of buffer instructions: addresses through a resource (V#), range checks, format conversion.
 
 A resource is four dwords in SGPRs. The rules below are those of the ISA documents ("Buffer Addressing", "Range
-Checking"); where hardware was measured to differ (AMD's simulator rocjitsu names gfx950, gfx1100 and gfx1201 as
-witnesses), the measurement counts:
+Checking"); where hardware was measured to differ (AMD's simulator rocjitsu cites gfx950, gfx1100 and gfx1201), the
+measurements take precedence:
 
-* The offset of a lane is the instruction's plus the VGPR's, modulo 2^32. SOFFSET is added to the address but is no
-  part of what is swizzled. Addresses have 48 bits.
-* Swizzling permutes elements (4 bytes; 4 or 16 from GFX11 on): element e of index i lies at
-  ``((i / n * stride) + e * size) * n + i % n * size``, n the index stride. GFX9's resources have no element size.
-* GFX9: no check with ADD_TID and without IDXEN; by records with IDXEN and a stride; else by bytes, SOFFSET included.
-* GFX8 counts records where the resource is swizzled and has a stride, else bytes from the resource's beginning, those
-  of the records before among them (Mesa gives its resources for GFX8 sizes in bytes, whatever the stride). GFX6 to GFX8
-  have elements of 4, 8 or 16 bytes (2 are taken for 4).
+* The offset of a lane is the instruction's plus the VGPR's, modulo 2^32. SOFFSET is added to the address but not
+swizzled. Addresses have 48 bits.
+* Swizzling permutes elements (4 bytes; 4 or 16 from GFX11 on): element e of index i is at ``((i / n * stride) + e *
+size) * n + i % n * size``, n the index stride. GFX9's resources have no element size.
+* GFX9: no check with ADD_TID and without IDXEN; by records with IDXEN and a stride; otherwise by bytes, SOFFSET
+included.
+* GFX8 counts records where the resource is swizzled and has a stride, otherwise bytes from the resource's beginning,
+including those of preceding records (Mesa's resources for GFX8 have sizes in bytes, whatever the stride). GFX6 to GFX8
+have elements of 4, 8 or 16 bytes (2 is treated as 4).
 * GFX10+: OOB_SELECT chooses: 0 record and offset within the stride, 1 record, 2 only that the buffer is not empty,
-  3 bytes (or as 0 where swizzled), the size less SOFFSET. GFX10 looks at where an access begins, GFX11+ at its end.
+  3 bytes (or as 0 where swizzled), where the size is reduced by SOFFSET. GFX10 checks where an access begins, GFX11+
+  where it ends.
 * Loads and stores of several dwords are checked dword by dword; formats and atomics are all or nothing.
 * A resource whose format is INVALID is unbound: reads give 0, writes are dropped.
 """
@@ -61,16 +63,16 @@ _IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9
 
 
 class _Resource(Struct):
-    """What is the same for all lanes; I64 (I1 where it is a question)."""
+    """The properties of a resource that all lanes share; I64 (I1 for yes-or-no properties)."""
 
     origin: Value  # base + SOFFSET
     soffset: Value
     stride: Value
     records: Value
     element: Value  # log2 of the element size
-    group: Value  # log2 of the index stride; 0 where linear
+    group: Value  # log2 of the index stride; 0 if linear
     idxen: Value
-    by_record: Value  # whether the number of records is not one of bytes, if there is a stride (up to GFX9)
+    by_record: Value  # whether the size is not in bytes but in records, if there is a stride (up to GFX9)
     adds_lane: Value
     swizzled: Value
     scratch: Value
@@ -109,7 +111,7 @@ def _resource(runtime: Runtime, r: Routine) -> _Resource:
     bound = number.ne(0) | add_tid & ~typed
     soffset = r.value("%b") & 0xFFFFFFFF
     origin = base + soffset
-    # Private memory: a swizzled resource over a dispatch's scratch. A lane must stay in its wave's part.
+    # Private memory is a swizzled resource over a dispatch's scratch. A lane must stay in its wave's part.
     flags = _page_flags(r, base)
     own = (base - r.state("scratch_base")).ult(r.state("scratch_size"))
     scratch = swizzled & adds_lane & (own | (flags & int(PageFlags.SCRATCH)).ne(0))
@@ -137,7 +139,7 @@ def _resource(runtime: Runtime, r: Routine) -> _Resource:
 
 
 def _page_flags(r: Routine, address: Value) -> Value:
-    """Flags of the page an address lies in, I64."""
+    """Flags of the page that contains an address, I64."""
     offset = address - r.env("window_base")
     index = offset.ult(layout.WINDOW_SIZE).select(offset.lshr(layout.PAGE_SHIFT), 0)
     entry = r.pointer(r.env("page_table") + index * layout.PAGE_ENTRY_SIZE)
@@ -149,7 +151,7 @@ def _bit(value: Value, flag: int) -> Value:
 
 
 class _Place(Struct):
-    """Of one lane: simulated address of element 0 of its index, its offset, and the bytes that are in range."""
+    """For one lane: the simulated address of element 0 of its index, its offset, and the number of bytes in range."""
 
     origin: Value
     offset: Value
@@ -157,7 +159,7 @@ class _Place(Struct):
 
 
 def _relative(s: _Resource, offset: Value) -> Value:
-    """Where byte ``offset`` of an index lies behind its element 0; the offset itself where linear."""
+    """Distance of byte ``offset`` of an index from its element 0; the offset itself if linear."""
     high = offset.lshr(s.element).shl(s.element)
     return high.shl(s.group) + (offset - high)
 
@@ -185,7 +187,7 @@ def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _
     records = s.mode.eq(3).select(s.records.usub_sat(s.soffset), s.records)
     in_record = index.ult(records)
     in_stride = in_record.select(s.stride.usub_sat(offset), 0)
-    raw10 = ~s.gfx11 & s.stride.eq(0)  # GFX10 takes such a resource for a raw one
+    raw10 = ~s.gfx11 & s.stride.eq(0)  # GFX10 treats such a resource as a raw one
     in_stride = raw10.select(records.usub_sat(offset), in_stride)
     element_step = r.const(4, I64).shl(s.group)
     begin = origin - s.origin + _relative(s, offset)
@@ -210,7 +212,7 @@ def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _
 def spans(
     runtime: Runtime, r: Routine, split: bool
 ) -> Callable[[Value], tuple[Value, Callable[[Value], Value]]]:
-    """For routines that only look at an access: per lane how many bytes are in range, and the address of the n-th.
+    """For routines that only observe an access: per lane the number of bytes in range, and the address of the n-th.
     ``split``: whether dwords are checked one by one."""
     runtime.declarations.add(format_table())
     s = _resource(runtime, r)
@@ -236,9 +238,9 @@ class BufferRoutines:
     # -- atomics: pointers and strides for the common routine --------------------
 
     def translate(self, r: Routine, split: bool = False) -> None:
-        """Body of ``translate_buffer``: a pointer and the distance of its dwords per lane, 0 where dropped.
+        """Body of ``translate_buffer``: a pointer and the distance between dwords per lane, 0 where dropped.
 
-        ``split``: dwords are checked one by one, and the first one's place is reported.
+        ``split``: dwords are checked one by one, and the address of the first one is reported.
         """
         s = _resource(self.runtime, r)
         size = r.value("%size")
@@ -252,7 +254,7 @@ class BufferRoutines:
             length = s.scratch.select(r.const(1, I64), place.live)
             at = s.scratch.select(mine.select(first, r.state("scratch_base")), first)
             pointer, kind = self.runtime._page(r, at, length)
-            # The second dword of a swizzled element lies elsewhere, but must be of the same allocation.
+            # The second dword of a swizzled element is elsewhere, but must be in the same allocation.
             far = s.swizzled & ~s.scratch & size.ugt(4)
             beyond, wrong = self.runtime._page(
                 r, far.select(first + step, at), far.select(r.const(4, I64), length)
@@ -281,8 +283,8 @@ class BufferRoutines:
     # -- loads and stores --------------------
 
     def locate(self, r: Routine, split: bool) -> None:
-        """Body of ``locate_buffer`` and ``locate_element``: ENV_POINTER is the host address of element 0 of the lane's
-        index (the simulated one where swizzled and not in scratch), ENV_KIND the bytes in range."""
+        """Body of ``locate_buffer`` and ``locate_element``: sets ENV_POINTER to the host address of element 0 of the
+        lane's index (the simulated one if swizzled and not in scratch) and ENV_KIND to the number of bytes in range."""
         s = _resource(self.runtime, r)
         size = r.value("%size")
 
@@ -330,7 +332,7 @@ class BufferRoutines:
         self._checked(r, lane)
 
     def _fault(self, r: Routine, lane: Value, kind: Value, address: Value) -> None:
-        """Note a fault; the lane's address slot, which held offset and index, gets the address for the report."""
+        """Record a fault; the lane's address slot, which held offset and index, receives the address for the report."""
         self.runtime._note(r, lane, kind)
         r.store(r.slot(layout.ENV_ADDRESS, lane, 8), address)
 
@@ -338,8 +340,8 @@ class BufferRoutines:
         self, r: Routine, dword: Callable[[Value, Value, str], None], byte: Callable[[Value, Value, str], None],
         clear: Callable[[Value], None],
     ) -> None:
-        """Visit what is in range after `locate`: ``dword(lane, number, pointer)`` where the offset is aligned,
-        ``byte(lane, number, pointer)`` else. ``clear(lane)`` comes first."""
+        """Visit the bytes in range after `locate`: ``dword(lane, number, pointer)`` if the offset is aligned, otherwise
+        ``byte(lane, number, pointer)``. ``clear(lane)`` comes first."""
         s = _resource(self.runtime, r)
 
         def visit(lane: Value) -> None:
@@ -374,7 +376,7 @@ class BufferRoutines:
         r.lines.append("ret i32 0")
 
     def gather(self, r: Routine) -> None:
-        """Body of ``gather_buffer``: what is out of range reads 0."""
+        """Body of ``gather_buffer``: bytes out of range read 0."""
 
         def clear(lane: Value) -> None:
             r.for_range((r.value("%size") + 3).lshr(2), lambda n: r.store(r.data(n, lane), r.const(0, I32)))
@@ -397,7 +399,7 @@ class BufferRoutines:
 
     def _quick(self, r: Routine, access: str) -> None:
         """Return 0 if the access could be done for all lanes at once (`vector_access`): in the wave's own scratch, or
-        in a linear buffer without indices, all of it in range."""
+        in a linear buffer without indices and entirely in range."""
         s = _resource(self.runtime, r)
         size = r.value("%size")
         plain = s.bound & ~s.idxen
@@ -411,7 +413,7 @@ class BufferRoutines:
         whole = s.group.eq(self.runtime.wave_size.bit_length() - 1) & s.element.eq(2)
         never = s.mode.eq(2) & s.records.ne(0)
         unchecked = s.gfx10.select(never, s.add_tid)
-        dwords = (s.origin & 3).eq(0)  # what the quick routine takes for granted
+        dwords = (s.origin & 3).eq(0)  # what the quick routine assumes
         r.when(
             plain & s.scratch & whole & unchecked & dwords,
             lambda: attempt("scratch", _canonical(s.origin), zero),
@@ -452,7 +454,8 @@ class BufferRoutines:
         r.mark(ok)
 
     def load_format(self, r: Routine) -> None:
-        """Body of ``load_format_buffer``: dword n of the transfer buffer is what register (with d16: half) n gets."""
+        """Body of ``load_format_buffer``: dword n of the transfer buffer receives the value of register (with d16:
+        half) n."""
         s = _resource(self.runtime, r)
         f = _format(r, s)
         self._then(r, self._call(r, "locate_element", f.size, 1))
@@ -478,8 +481,8 @@ class BufferRoutines:
     def store_format(self, r: Routine) -> None:
         """Body of ``store_format_buffer``: dword n of the transfer buffer is register (with d16: half) n.
 
-        A channel in memory gets the component whose selector names it; components the instruction does not give
-        are replaced by X.
+        A channel in memory gets the component whose selector names it; X replaces components that the instruction does
+        not provide.
         """
         s = _resource(self.runtime, r)
         f = _format(r, s)
@@ -529,7 +532,7 @@ class BufferRoutines:
                 r.lines.append("ret i32 0")
 
             runtime.define(f"{access}_buffer", args, body)
-        # Who asks where an access went (watches, notes of stores) takes a pointer and a distance, as of other spaces.
+        # Watches and notes of stores need a pointer and a distance, as for other spaces.
         runtime.define("place_buffer", _PARAMETERS, lambda r: self.translate(r, True), "internal")
         runtime.define(
             "check_buffer", args,
@@ -540,13 +543,13 @@ class BufferRoutines:
 
 
 def _private(r: Routine, s: _Resource, address: Value) -> Value:
-    """The offset in a lane's private memory of an address in (or round) its wave's scratch."""
+    """The offset in a lane's private memory of an address in (or near) its wave's scratch."""
     at = address - r.state("scratch_base")
     return (at.ashr(s.group + 2).shl(2) | at & 3) & 0xFFFFFFFF
 
 
 def _canonical(address: Value) -> Value:
-    """48 bits, the upper ones copies of bit 47."""
+    """Sign-extend a 48-bit address: the upper bits become copies of bit 47."""
     return address.shl(16).ashr(16)
 
 

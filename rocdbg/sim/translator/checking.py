@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocdbg import work
 from rocdbg.sim.core.builder import I1, I32, I64, Value
 from rocdbg.sim.core.checks import ENTRY_WORDS, LOG_HEAD, Check, Condition, record_words
 from rocdbg.sim.core.lane_expressions import Node
@@ -12,11 +13,13 @@ _STOP, _GO = 1, 0
 
 
 def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
-    """``i32 name(ptr state, ptr env, ptr row)``: 0 if the wave goes on, and then its arrival is counted."""
+    """``i32 name(ptr state, ptr env, ptr row)``: 0 if the wave continues, in which case its arrival has been counted.
+    """
     r = LaneCode(wave_size, vgprs)
     held: list[str] = []
     cell = 8 * len(at.conditions)
     for condition in at.conditions:
+        work.unit()
         answer = r.local()
         r.store(answer, r.const(0, I64))
         held.append(answer)
@@ -47,7 +50,7 @@ def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
 
 
 def _condition(r: LaneCode, condition: Condition, cell: int, answer: str) -> None:
-    """Note in ``answer`` for which of the lanes it is about a condition holds."""
+    """Set ``answer`` to the lanes, of those that the condition is about, for which it holds."""
     cells = r.gep("%row", cell)
     r.begin(condition.active, cells)
     lanes = r.emit_node(condition.active) & condition.lanes
@@ -70,8 +73,8 @@ def _condition(r: LaneCode, condition: Condition, cell: int, answer: str) -> Non
 
 
 def _collect(r: LaneCode, at: Check, held: list[str], last: int) -> str:
-    """Write the records of conditions that collect; gives where their number of words is. It is not kept yet, so a
-    routine that is left has collected nothing."""
+    """Write the records of conditions that collect; returns a pointer to the log's count of words. The count is not
+    updated yet, so a routine that leaves early has collected nothing."""
     log = r.pointer(r.load(r.gep("%row", last), I64))
     used = r.local()
     r.store(used, r.load(log, I64))
@@ -113,7 +116,7 @@ def _collect(r: LaneCode, at: Check, held: list[str], last: int) -> str:
 
 
 def entry_text(name: str, index: int) -> str:
-    """``i32 name(ptr state, ptr env)``, as a block: checks, then executes one instruction, if it may be executed."""
+    """``i32 name(ptr state, ptr env)``, like a block: checks, and executes one instruction if the check allows it."""
     r = LaneCode(64, 0)
     state = {word: r.gep("%state", WORDS[word].offset) for word in ("instructions", "limit")}
     entry = r.gep(r.pointer(r.load(r.gep("%env", ENV["checks"].offset), I64)), index * 8 * ENTRY_WORDS)

@@ -1,6 +1,6 @@
-"""Cubes: the texels behind the edges of a face, which linear filters take from the face that adjoins there.
+"""Cubes: the texels beyond the edges of a face, which linear filters take from the adjoining face.
 
-Faces are numbered +x, -x, +y, -y, +z, -z, as D3D and Vulkan do; a face's s goes right and its t down.
+Faces are numbered +x, -x, +y, -y, +z, -z, as in D3D and Vulkan; a face's s axis points right and its t axis down.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ _FACES: Final[tuple[tuple[Vector, Vector, Vector], ...]] = (
     ((0, 1, 0), (1, 0, 0), (0, 0, 1)), ((0, -1, 0), (1, 0, 0), (0, 0, -1)),
     ((0, 0, 1), (1, 0, 0), (0, -1, 0)), ((0, 0, -1), (-1, 0, 0), (0, -1, 0)),
 )  # fmt: skip
-"""Of each face where it is, and the directions of its s and its t."""
+"""For each face, its position and the directions of its s and t axes."""
 FACES: Final = 6
 _ALONG, _REVERSED, _FIRST, _LAST = range(4)
-"""What becomes of a coordinate: that along the edge, as it was or from the other end; or the texel at the new edge."""
+"""How a new coordinate is computed: the coordinate along the edge, unchanged or from the other end; or the texel at the
+new edge."""
 
 
 def _times(vector: Vector, other: Vector) -> int:
@@ -31,7 +32,7 @@ def _times(vector: Vector, other: Vector) -> int:
 
 @cache
 def seams() -> tuple[tuple[int, int, int], ...]:
-    """For each face its edges left, right, top and bottom: the face that adjoins, and what x and y become there."""
+    """For each face, its edges left, right, top and bottom: the adjoining face, and how x and y are computed there."""
     found = []
     for middle, right, down in _FACES:
         for edge in range(4):
@@ -41,7 +42,7 @@ def seams() -> tuple[tuple[int, int, int], ...]:
             parts = []
             for axis in _FACES[face][1:]:
                 same = _times(axis, along)
-                back = _times(axis, middle)  # where the face lies from which we come
+                back = _times(axis, middle)  # where the face lies that is crossed from
                 parts.append((_ALONG if same > 0 else _REVERSED) if same else _LAST if back > 0 else _FIRST)
             found.append((face, parts[0], parts[1]))
     return tuple(found)
@@ -54,8 +55,8 @@ def constants() -> set[str]:
 
 
 def across(r: Routine, layer: Value, x: Value, y: Value, count: Value) -> tuple[Value, Value, Value]:
-    """Layer, x and y of the texel that a position stands for which is outside of its face along one axis. Faces are
-    ``count`` texels wide. All I64."""
+    """Layer, x and y of the texel for a position that is outside its face along one axis. Faces are ``count`` texels
+    wide. All I64."""
     face = layer.urem(FACES)
     sideways = x.slt(0) | x.sge(count)
     edge = sideways.select(x.sge(count).zext(I64), y.sge(count).zext(I64) + 2)

@@ -1,9 +1,9 @@
-"""Conversion between channels of buffer formats and registers, in terms of values: the format is known at run time.
+"""Conversion between channels of buffer formats and registers, for formats known only at run time.
 
 Loads: normalised numbers are divided by their largest value, f16 and smaller floats are exact, 32-bit channels are
-never converted. Stores: normalised numbers round to nearest even, scaled ones toward zero, integers stay as they are,
-all are clamped, NaN counts as 0. That integers are clamped, as OpenCL asks, no document says: AMD's library of OpenCL's
-functions leaves it to the hardware, which passes Khronos' tests of out-of-range writes.
+never converted. Stores: normalised numbers round to nearest even, scaled ones toward zero, integers are not converted,
+all are clamped, NaN counts as 0. The clamping of integers, which OpenCL requires, is not documented: AMD's library of
+OpenCL functions leaves it to the hardware, which passes Khronos' tests of out-of-range writes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RunTimeFormat(Struct):
-    """A format at run time: its row of the table, bytes (0: unbound), number format, DST_SEL, all I64."""
+    """A format at run time: its row of the table, bytes (0: unbound), number format and DST_SEL, all I64."""
 
     row: Value
     size: Value
@@ -34,7 +34,7 @@ class RunTimeFormat(Struct):
         return self.row.lshr(6 * channel) & 63
 
     def offset(self, channel: int) -> Value:
-        """First bit of a channel."""
+        """Bit offset of a channel."""
         at = self.row & 0
         for before in range(channel):
             at = at + self.width(before)
@@ -73,14 +73,14 @@ def _choose(f: RunTimeFormat, results: Mapping[NumberFormat, Value], other: Valu
 
 
 def _small_float(bits: Value, mantissa: Value) -> Value:
-    """An unsigned float of 5 exponent bits and ``mantissa`` (5 or 6) others, as f32 bits: exact. It is an f16 without
-    sign and with fewer bits."""
+    """An unsigned float with 5 exponent bits and ``mantissa`` (5 or 6) mantissa bits, converted exactly to f32 bits. It
+    is an f16 without a sign and with fewer bits."""
     half = bits.shl(10 - mantissa).trunc(I16).bitcast(F16)
     return half.fpext(F32).bits()
 
 
 def from_memory(r: Routine, f: RunTimeFormat, raw: list[Value], channel: int) -> Value:
-    """The I32 a register gets for a channel (with d16 in its low half)."""
+    """The I32 that a register receives for a channel (with d16 in its low half)."""
     width, at = f.width(channel), f.offset(channel)
     word = raw[0]
     for n in range(1, 4):
@@ -108,7 +108,7 @@ def from_memory(r: Routine, f: RunTimeFormat, raw: list[Value], channel: int) ->
     value = width.eq(32).select(unsigned, converted)
     integer = _is(f, NumberFormat.SINT).select(signed, unsigned)
     value = is_integer(f.number).select(integer, value)
-    # d16: f32 in memory is truncated to f16, all else is rounded to nearest.
+    # d16: f32 in memory is truncated to f16; everything else is rounded to nearest.
     single = value.bitcast(F32)
     nearest = single.fptrunc(F16)
     halves = nearest.bits()
@@ -123,7 +123,7 @@ def _half_to_single(bits: Value) -> Value:
 
 
 def widen(r: Routine, f: RunTimeFormat, word: Value) -> Value:
-    """A register's value as 32 bits: d16 ones are f16 or 16-bit integers."""
+    """A register's value as 32 bits: with d16 it is an f16 or a 16-bit integer."""
     half = word & 0xFFFF
     signed = half.shl(16).ashr(16)
     wide = _choose(f, {NumberFormat.UINT: half, NumberFormat.SINT: signed}, _half_to_single(half))
@@ -131,7 +131,7 @@ def widen(r: Routine, f: RunTimeFormat, word: Value) -> Value:
 
 
 def to_memory(r: Routine, f: RunTimeFormat, value: Value, channel: int) -> Value:
-    """The bits of a channel in memory, I32, from a register's 32 bits."""
+    """The bits of a channel in memory, I32, made from a register's 32 bits."""
     width = f.width(channel)
     width32 = width.trunc(I32)
     mask = width.uge(32).select(r.const(-1, I32), r.const(1, I32).shl(width32 & 31) - 1)
@@ -166,12 +166,12 @@ def to_memory(r: Routine, f: RunTimeFormat, value: Value, channel: int) -> Value
 
 
 def _to_small_float(r: Routine, value: Value, mantissa: Value) -> Value:
-    """f32 to an unsigned float of 5 exponent and ``mantissa`` (5 or 6) other bits: to nearest even, negative numbers
-    become 0, large ones the largest number, NaN one with its first bit set."""
+    """f32 to an unsigned float with 5 exponent bits and ``mantissa`` (5 or 6) mantissa bits: rounded to nearest even;
+    negative numbers become 0, large ones the largest number, NaN a NaN with its first bit set."""
     single = value.bitcast(F32)
     infinity = r.const(31, I32).shl(mantissa)
     number = single.is_nan().select(r.const(0.0, F32), single).fpext(F64)
-    # Scaled so that the last place of the result is 1: below 2^-14 all numbers have the same last place.
+    # Scaled so that the last place of the result is 1; all numbers below 2^-14 have the same last place.
     exponent = ((value.lshr(23) & 255).smax(113) - 127).sext(I64)
     unit = exponent - mantissa.zext(I64)
     scale = (r.const(1023, I64) - unit).shl(52).bitcast(F64)

@@ -1,8 +1,8 @@
 """Native routines of image instructions that take integer coordinates: loads, stores, atomics' addresses, sizes.
 
 Arguments ``a`` and ``b`` are those of `rocdbg.sim.core.image_request`. Addresses are in the transfer buffer from dword
-``ADDRESSES`` on; data, one dword per component whatever the mask of components, from dword 0 on. What is out of the
-image reads 0 (of a component that DST_SEL sets to 1 it reads 1) and is not written.
+``ADDRESSES`` on; data, one dword per component whatever the mask of components, from dword 0 on. Texels outside the
+image read 0 (or 1 in a component that DST_SEL sets to 1) and ignore writes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 _READ = int(layout.PageFlags.READ)
 WHOLE_TEXEL = -1
-"""Size of an access that is a texel's."""
+"""The size that means a whole texel."""
 
 
 class ImageRoutines:
-    """Builds the routines of the part ``image``, and what atomics and samples share with them."""
+    """Builds the routines of the part ``image``, and the code that atomics and samples share with them."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -58,14 +58,15 @@ class ImageRoutines:
         )
 
     def define_translation(self) -> None:
-        """Add ``translate_image``, which atomics and stores begin with."""
+        """Add ``translate_image``, with which atomics and stores begin."""
         parameters = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %need, i64 %a, i64 %b"
         self.runtime.define("translate_image", parameters, self.translate, "internal")
 
-    # -- what all begin with --------------------
+    # -- common beginning --------------------
 
     def begin(self, r: Routine, access: Access) -> View:
-        """Clear the fault record, bring GFX9's addresses, read the descriptors; leaves where they are unsupported."""
+        """Clear the fault record, fetch GFX9's addresses, read the descriptors; returns from the routine if they are
+        unsupported."""
         r.set_env("fault_lanes", 0)
         r.set_env("fault_kind", 0)
         r.set_env("fault_access", int(access))
@@ -86,7 +87,7 @@ class ImageRoutines:
         return view
 
     def fault(self, r: Routine, lane: Value, kind: Value, address: Value) -> None:
-        """Note a lane's fault and where it was."""
+        """Record a lane's fault and its place."""
         self.runtime._note(r, lane, kind)
         r.store(r.slot(layout.ENV_ADDRESS, lane, 8), address)
 
@@ -118,7 +119,8 @@ class ImageRoutines:
         self.finish(r)
 
     def translate(self, r: Routine) -> None:
-        """Body of ``translate_image``: the host address of each lane's texel and 4, or 0 where it is dropped."""
+        """Body of ``translate_image``: the host address of each lane's texel and a stride of 4, or 0 if the access is
+        dropped."""
         view, a = self.begin(r, Access.STORE), r.value("%a")
         need = r.value("%need")
         r.set_env("fault_access", need.eq(3).select(r.const(int(Access.ATOMIC), I32), int(Access.STORE)))
@@ -142,12 +144,12 @@ class ImageRoutines:
         r.when(r.new(I32, True, call).ne(0), lambda: r.leave(1))
 
     def check(self, r: Routine) -> None:
-        """Body of ``check_image``: where a store goes, and whether it may."""
+        """Body of ``check_image``: where a store goes, and whether it is legal."""
         self._located(r)
         r.lines.append("ret i32 0")
 
     def store(self, r: Routine) -> None:
-        """Body of ``store_image``. A channel in memory gets the component whose selector names it, else 0."""
+        """Body of ``store_image``. A channel in memory gets the component whose selector names it, or 0."""
         self._located(r)
         view, a = self.begin(r, Access.STORE), r.value("%a")
         f = image_texels.format_of(r, view, a)
@@ -192,7 +194,7 @@ class ImageRoutines:
 
     def info(self, r: Routine) -> None:
         """Body of ``info_image``: width, height, depth or layers of the level that the address gives, and the number of
-        levels. A level that is none has no size."""
+        levels. A level that does not exist has no size."""
         view, a = self.begin(r, Access.LOAD), r.value("%a")
         three = view[Slot.TYPE].eq(int(ImageType.THREE))
         count = (view[Slot.LAST_LEVEL] + 1).usub_sat(view[Slot.FIRST_LEVEL])
@@ -225,8 +227,8 @@ def call_texel(
 
 
 def _collect(r: Routine) -> None:
-    """Up to GFX9: bring the address registers into the transfer buffer. All that an address may have are read, if the
-    wave has them; others are 0, not what an earlier instruction left there."""
+    """Up to GFX9: copy the address registers to the transfer buffer. All registers that an address may have are read if
+    the wave has them; the others become 0 rather than what an earlier instruction left there."""
     b = r.value("%b")
     first = b & (1 << request.COUNT) - 1
     count = b.lshr(request.COUNT) & 0xFFF
@@ -243,7 +245,7 @@ def _collect(r: Routine) -> None:
 
             r.for_range(r.const(request.MOST_ADDRESSES, I64), one)
 
-        # Of all lanes: derivatives are differences between neighbours.
+        # For all lanes: derivatives are differences between neighbours.
         r.for_range(r.const(r.wave_size, I64), lane)
 
     r.when(first.ne(0), bring)

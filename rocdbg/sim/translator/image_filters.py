@@ -1,7 +1,7 @@
 """Samples of one level of detail: from coordinates to texels, their weights and their sum.
 
-Positions are in 1/256 of a texel, to which coordinates are rounded, and so are weights: sums of texels are made in f64
-and rounded once. How hardware rounds in between is not public.
+Coordinates are rounded to positions in units of 1/256 of a texel; weights have the same units. Sums of texels are
+computed in f64 and rounded once. How hardware rounds intermediate results is not public.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ WRAP_PARAMETERS = "i64 %mode, i64 %at, i64 %count"
 PARAMETERS = (
     "ptr %env, ptr %view, i64 %a, i64 %x, i64 %y, i64 %z, i64 %layer, i64 %level, i64 %how, ptr %out"
 )
-"""Of ``image_level``; coordinates are the bits of F64, not yet scaled to the level."""
+"""Parameters of ``image_level``; coordinates are the bits of F64, not yet scaled to the level."""
 LINEAR = 1
 LINEAR_Z = 2
 CORNER = 4
-"""One texel of the four that a linear filter would take, bits 9:8 say which."""
+"""Selects one of the four texels that a linear filter would use, by bits 9:8."""
 _FAR = float(1 << 20)
-"""Coordinates in texels beyond this are as far outside as any."""
+"""Coordinates beyond this number of texels all count as equally far outside."""
 _ALPHA = (3, 1, 0, 0, 3, 2, 3, 3)
-"""Which channel in memory is alpha, by the swizzle of the border's colour: XYZW, XWYZ, WZYX, WXYZ, ZYXW, YXWZ."""
+"""The index in memory of the alpha channel, by the swizzle of the border's colour: XYZW, XWYZ, WZYX, WXYZ, ZYXW, YXWZ.
+"""
 
 
 def wrap(r: Routine) -> None:
-    """Body of ``image_wrap``: the texel that position %at stands for, of %count; -1 is the border."""
+    """Body of ``image_wrap``: the texel, of %count, that position %at refers to; -1 is the border."""
     mode, at, count = r.value("%mode"), r.value("%at"), r.value("%count").umax(1)
     zero = r.const(0, I64)
 
@@ -60,13 +61,13 @@ def wrap(r: Routine) -> None:
 
 
 def finite(value: Value) -> Value:
-    """An F64, 0 for what is not a number or infinite."""
+    """An F64; 0 if it is infinite or not a number."""
     zero = value.builder.const(0.0, F64)
     return value.fabs().flt(float("inf")).select(value, zero)
 
 
 class _Axis:
-    """One axis of a sample: the position of its first texel, the weight of the second, how positions are wrapped."""
+    """One axis of a sample: the position of its first texel, the weight of the second, and the wrap mode."""
 
     def __init__(self, r: Routine, view: View, name: str, clamp: Slot, size: Value, linear: Value, edge: Value) -> None:
         mode = edge.select(r.const(int(Clamp.EDGE), I64), view[clamp])
@@ -78,13 +79,13 @@ class _Axis:
         count = size.uitofp(F64)
         texels = normalized.select(wrapped * count, at)
         texels = texels.flt(-_FAR).select(-_FAR, texels.fgt(_FAR).select(_FAR, texels))
-        # Half borders: positions go to the image's edge at most, of which a linear filter then takes half.
+        # Half borders: positions are limited to the image's edge, where a linear filter takes half of the border.
         half = mode.eq(int(Clamp.HALF_BORDER)) | mode.eq(int(Clamp.MIRROR_ONCE_HALF_BORDER))
         mirrors = mode.eq(int(Clamp.MIRROR_ONCE_HALF_BORDER))
         limited = mirrors.select(texels.fabs(), texels)
         limited = limited.flt(0.0).select(0.0, limited.fgt(count).select(count, limited))
         texels = half.select(limited, texels)
-        # Beyond the edge a linear filter meets the border's modes, a nearest one the edge's.
+        # Beyond the edge, a linear filter uses the mode for borders and a nearest filter the mode for edges.
         self.mode = half.select(linear.select(mode + (Clamp.BORDER - Clamp.HALF_BORDER), mode - 2), mode)
         cut = view[Slot.TRUNCATE].ne(0) & ~linear
         fixed = cut.select(texels.floor() * 256.0, (texels * 256.0).rint()).fptosi(I64)
@@ -133,7 +134,7 @@ def level(r: Routine) -> None:
     r.store(lost, r.const(0, I64))
     for n in range(4):
         r.store(r.gep("%out", n * 8), r.const(0, I64))
-    plain = a & ~(request.D16 | request.RAW | request.SIGNED)  # texels are wanted at full width
+    plain = a & ~(request.D16 | request.RAW | request.SIGNED)  # texels are needed at full width
 
     def tap(n: Value) -> None:
         sides = [n & 1, n.lshr(1) & 1, n.lshr(2)]
@@ -144,7 +145,8 @@ def level(r: Routine) -> None:
 
         moved = [gathers.select(extra, side) for extra, side in zip((right, below), sides, strict=False)]
         at_x, at_y = x.first + moved[0], y.first + moved[1]
-        # Three texels meet at a cube's corner: the one that would be diagonal is their mean, of a gather the own one.
+        # Three texels meet at a cube's corner: the missing diagonal one is their mean; a gather uses the lane's own
+        # texel.
         corner = seams & _beyond(at_x, x.size) & _beyond(at_y, y.size)
         parts = (corner & ~gathers).select(r.const(3, I64), 1)
         whole = weight.eq(1 << 24) & parts.eq(1)
@@ -179,7 +181,7 @@ def level(r: Routine) -> None:
 def _values(
     r: Routine, view: View, texel: str, number: Value, number_is_integer: Value, outside: Value
 ) -> list[Value]:
-    """The channels of a texel, or of the border's colour, F64."""
+    """The channels of a texel, or of the border's colour, as F64."""
     alpha = r.const(_ALPHA[0], I64)
     for code, place in enumerate(_ALPHA):
         alpha = view[Slot.BORDER_SWIZZLE].eq(code).select(place, alpha)
@@ -195,7 +197,7 @@ def _values(
 
 
 def _compared(r: Routine, view: View, a: Value, channels: list[Value], number: Value) -> list[Value]:
-    """With a reference value: 1 or 0 in the first channel, as the sampler's function says; else the channels."""
+    """With a reference value: 1 or 0 in the first channel, as the sampler's function says; otherwise the channels."""
     compares = bit(a, request.COMPARE)
     reference, texel = view.real(Slot.REFERENCE), channels[0]
     limited = reference.fgt(0.0).select(reference, 0.0)
@@ -205,7 +207,7 @@ def _compared(r: Routine, view: View, a: Value, channels: list[Value], number: V
     less, equal, more = reference.flt(texel), reference.eq(texel), reference.fgt(texel)
     no = r.const(0, I64).ne(0)
     holds = bit(function, 1) & less | bit(function, 2) & equal | bit(function, 4) & more
-    # Never and always hold for NaN, too; not equal does.
+    # Never, always and not-equal also apply to NaN.
     holds = function.eq(7).select(~no, function.eq(5).select(~equal, holds))
     zero = r.const(0.0, F64)
     first = holds.select(r.const(1.0, F64), zero)
@@ -217,7 +219,8 @@ def _beyond(position: Value, count: Value) -> Value:
 
 
 def _add(r: Routine, view: View, channels: list[Value], share: Value, whole: Value, taken: str) -> None:
-    """Add a weighted texel to the sum, or with a reduction take the least or greatest. ``whole``: it is all of it."""
+    """Add a weighted texel to the sum, or, with a reduction, take the minimum or maximum. ``whole``: its weight is 1.
+    """
     before = r.load(taken, I64)
     reduction = view[Slot.REDUCTION]
     for n, value in enumerate(channels):

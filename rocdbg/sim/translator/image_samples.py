@@ -1,7 +1,8 @@
 """Native routine of image instructions with a sampler: level of detail, one or two levels, the result's format.
 
-``sample_texture`` takes what `rocdbg.sim.core.image_request` says. Without a level or derivatives in the address the
-level of detail comes from the differences within four neighbouring lanes, whether they are active or not.
+`rocdbg.sim.core.image_request` describes the arguments of ``sample_texture``. If the address has neither a level nor
+derivatives, the level of detail is computed from the differences between four neighbouring lanes, whether they are
+active or not.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from rocdbg.sim.translator.runtime import Runtime
 
 _FRACTION = 10
-"""Bits of the logarithm that are worked out behind the point; 8 of half of it count."""
+"""Fraction bits that are computed of the logarithm; half of it is used with 8 bits."""
 _HIGHEST = 1 << 14
-"""As good as infinite for a level of detail, in 1/256."""
+"""Practically infinite for a level of detail, in units of 1/256."""
 
 
 def define(runtime: Runtime) -> None:
@@ -43,7 +44,7 @@ def define(runtime: Runtime) -> None:
 
 
 class _Parts:
-    """Where the parts of an address begin, in dwords, I64; the same for all lanes."""
+    """Where the parts of an address begin, in dwords, I64; equal in all lanes."""
 
     def __init__(self, r: Routine, view: View, a: Value) -> None:
         self.a16 = bit(a, request.A16)
@@ -61,7 +62,7 @@ class _Parts:
         self.bias = given(request.OFFSET)
         self.reference = self.bias + given(request.BIAS)
         self.derivatives = self.reference + given(request.COMPARE)
-        # Of 16 bits, two share a dword, but each direction begins anew.
+        # Two 16-bit derivatives share a dword, but each direction begins with a new dword.
         self.direction = self.g16.select((self.axes + 1).lshr(1), self.axes)
         self.coordinates = self.derivatives + bit(a, request.DERIVATIVES).select(self.direction * 2, 0)
         self.level = self.axes + self.layered.select(one, zero)
@@ -79,28 +80,28 @@ class _Lane:
         return narrow.select(bits.bitcast(F16).fpext(F64), word.bitcast(F32).fpext(F64))
 
     def whole(self, at: Value) -> Value:
-        """A dword, F64."""
+        """One dword, as F64."""
         return self.words.whole(at).bitcast(F32).fpext(F64)
 
     def bias(self) -> Value:
-        """F64; with a16 a half in a dword of its own."""
+        """The bias, F64; with a16 it is a half in a dword of its own."""
         return self._number(self.words.whole(self.parts.bias), self.r.const(0, I64), self.parts.a16)
 
     def coordinate(self, n: Value) -> Value:
-        """Coordinate ``n``, or what follows the coordinates, F64."""
+        """Coordinate ``n``, or a value that follows the coordinates, F64."""
         start = self.parts.coordinates
         word = self.words.whole(start + self.parts.a16.select(n.lshr(1), n))
         return self._number(word, n & 1, self.parts.a16)
 
     def derivative(self, direction: int, n: int) -> Value:
-        """Of coordinate ``n`` along x (0) or y (1), F64."""
+        """The derivative of coordinate ``n`` along x (0) or y (1), F64."""
         p = self.parts
         start = p.derivatives + (p.direction if direction else 0)
         word = self.words.whole(start + p.g16.select(self.r.const(n >> 1, I64), n))
         return self._number(word, self.r.const(n & 1, I64), p.g16)
 
     def place(self) -> tuple[Value, Value, Value]:
-        """The coordinates along the axes that there are, F64."""
+        """The coordinates along the existing axes, F64."""
         r, p = self.r, self.parts
         zero = r.const(0.0, F64)
         x = self.coordinate(r.const(0, I64))
@@ -140,7 +141,7 @@ class _Sample:
     # -- level of detail, in 1/256 --------------------
 
     def _level_of_detail(self, address: _Lane, lane: Value) -> tuple[Value, Value]:
-        """Limited as the sampler and the image say, and as it was before; I64."""
+        """The level of detail, limited as the sampler and the image specify, and the unlimited one; I64."""
         r, view, a = self.r, self.view, self.a
         after = address.coordinate(self.parts.level)
         implicit = ~(bit(a, request.LOD) | bit(a, request.ZERO))
@@ -156,7 +157,7 @@ class _Sample:
         return raw.smax(least).smin(view[Slot.SAMPLER_MAX]), raw
 
     def _from_derivatives(self, address: _Lane, lane: Value) -> Value:
-        """The logarithm of how many texels a step to the neighbour is, along x or y whichever is more."""
+        """The logarithm of the distance in texels to the neighbouring lane, along x or y, whichever is greater."""
         r, view = self.r, self.view
         explicit = bit(self.a, request.DERIVATIVES)
         first = lane & ~3
@@ -176,8 +177,8 @@ class _Sample:
         return self._half_logarithm(square)
 
     def _half_logarithm(self, square: Value) -> Value:
-        """log2(square) / 2 in 1/256, from the exponent and the mantissa squared again and again: exact but for the last
-        place."""
+        """log2(square) / 2 in units of 1/256, from the exponent and repeated squaring of the mantissa: exact except for
+        the last place."""
         r = self.r
         bits = square.bits()
         tiny = square.flt(2.0**-60) | square.is_nan()
@@ -199,7 +200,7 @@ class _Sample:
         return tiny.select(-_HIGHEST, huge.select(_HIGHEST, found))
 
     def _answer(self, lane: Value, lod: Value, raw: Value) -> None:
-        """image_get_lod: the level that would be taken, and the one before limits."""
+        """image_get_lod: the level that would be used, and the level before limits."""
         r, view = self.r, self.view
         most = (view[Slot.LAST_LEVEL] - view[Slot.FIRST_LEVEL]).shl(8)
         limited = lod.smin(most).smax(0)
@@ -264,7 +265,7 @@ class _Sample:
         r.when(kind.ne(0), lambda: self.images.fault(r, lane, kind, view[Slot.ADDRESS]))
 
     def _layer(self, address: _Lane, cube: Value) -> Value:
-        """The layer, to the nearest and within the image; a cube's faces count eight to a cube."""
+        """The layer, rounded to nearest and limited to the image; a cube counts as eight faces."""
         view = self.view
         given = finite(address.coordinate(self.parts.axes)).rint()
         far = float(1 << 20)

@@ -1,7 +1,7 @@
-"""Texels in memory: where one lies, reading and converting it, writing it.
+"""Texels in memory: their addresses, reading with conversion, writing.
 
-Every address goes through the page table (`Runtime._page`), whatever the descriptor says. Coordinates outside of the
-image read 0 and write nothing; the level of detail must be in memory.
+Every address goes through the page table (`Runtime._page`), whatever the descriptor says. Coordinates outside the image
+read 0 and write nothing; the level of detail must be in memory.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 PARAMETERS = (
     "ptr %env, ptr %view, i64 %a, i64 %need, i64 %x, i64 %y, i64 %layer, i64 %level, ptr %out"
 )
-"""Of ``image_texel``."""
+"""Parameters of ``image_texel``."""
 
 
 def srgb_table() -> str:
-    """What the 256 values of an sRGB channel mean, as an LLVM constant of f32 bits."""
+    """The meaning of the 256 values of an sRGB channel, as an LLVM constant of f32 bits."""
     def linear(value: int) -> int:
         x = value / 255
         x = x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4
@@ -41,7 +41,7 @@ def srgb_table() -> str:
 
 
 def format_of(r: Routine, view: View, a: Value) -> RunTimeFormat:
-    """The view's format as the conversions of buffers take it."""
+    """The view's format in the form that the buffer conversions use."""
     row = view[Slot.ROW]
     return RunTimeFormat(row, row.lshr(48), row.lshr(40) & 15, view[Slot.SELECT], bit(a, request.D16))
 
@@ -160,7 +160,7 @@ class Addresses:
         return self.r.load(self.r.data(n + request.ADDRESSES, self.lane), I32)
 
     def part(self, n: Value) -> Value:
-        """Component ``n`` where all that come before are such: a dword, or with a16 a half of one, I32."""
+        """Component ``n`` if all components before it have the same width: a dword, or with a16 half of one, I32."""
         word = self.whole(self.a16.select(n.lshr(1), n))
         half = (n & 1).ne(0).select(word.lshr(16), word & 0xFFFF)
         return self.a16.select(half, word)
@@ -177,13 +177,14 @@ def coordinates(r: Routine, view: View, lane: Value, a: Value) -> tuple[Value, V
     samples = view.is_one_of(Slot.DIM, ImageType.TWO_MSAA, ImageType.TWO_MSAA_ARRAY).zext(I64)
     second = flat.select(zero, 1)
     third = second + deep.select(one, 0)
-    # The sample, of which there is one, comes before the level.
+    # The index of the sample, which is ignored, precedes the level.
     last = third + samples + 1
     x = parts.part(zero).zext(I64)
     y = flat.select(0, parts.part(second).zext(I64))
     z = deep.select(parts.part(third).zext(I64), 0)
     level = bit(a, request.LEVEL).select(parts.part(last).zext(I64), 0)
-    # An array that the image is not: layer 0. GFX9's da is such where the image has no layers.
+    # The instruction addresses an array, but the image is none: use layer 0. GFX9's da does so if the image has no
+    # layers.
     array = view.is_one_of(
         Slot.TYPE, ImageType.THREE, ImageType.CUBE, ImageType.ONE_ARRAY, ImageType.TWO_ARRAY, ImageType.TWO_MSAA_ARRAY
     )
@@ -197,8 +198,8 @@ def coordinates(r: Routine, view: View, lane: Value, a: Value) -> tuple[Value, V
 
 
 def texel(runtime: Runtime, r: Routine) -> None:
-    """Body of ``image_texel``: the four channels of a texel as registers hold them (with d16: in low halves), in %out,
-    before DST_SEL. Returns a `FaultKind`; then ``Slot.ADDRESS`` is where the texel lies."""
+    """Body of ``image_texel``: writes the four channels of a texel to %out as registers hold them (with d16: in low
+    halves), before DST_SEL. Returns a `FaultKind`; if it is a fault, ``Slot.ADDRESS`` is the texel's address."""
     view, a = View(r, "%view"), r.value("%a")
     for n in range(4):
         r.store(r.gep("%out", n * 8), r.const(0, I64))
@@ -234,13 +235,13 @@ def texel(runtime: Runtime, r: Routine) -> None:
 
     def converted() -> None:
         curved = f.number.eq(int(NumberFormat.SRGB))
-        known = replace(f, number=curved.select(int(NumberFormat.UNORM), f.number))  # alpha is not curved
+        known = replace(f, number=curved.select(int(NumberFormat.UNORM), f.number))  # alpha is linear
         for n in range(4):
             value = from_memory(r, known, raw, n)
             if n < 3:
                 value = _special(r, f, raw[0], n, value)
             else:
-                value = f.number.eq(int(NumberFormat.SHARED)).select(0, value)  # there the exponent is
+                value = f.number.eq(int(NumberFormat.SHARED)).select(0, value)  # where the exponent is stored
             r.store(r.gep("%out", n * 8), value.zext(I64))
 
     plain = bit(a, request.RAW)
@@ -266,12 +267,12 @@ def _special(r: Routine, f: RunTimeFormat, word: Value, channel: int, value: Val
 
 
 def one(r: Routine, f: RunTimeFormat) -> Value:
-    """1 as registers hold it, I32."""
+    """The number 1 as registers hold it, I32."""
     return is_integer(f.number).select(r.const(1, I32), f.d16.select(r.const(0x3C00, I32), 0x3F800000))
 
 
 def select(r: Routine, f: RunTimeFormat, channels: list[Value], component: int) -> Value:
-    """One component by DST_SEL of channels as registers hold them, I32."""
+    """One component, selected by DST_SEL from channels as registers hold them, I32."""
     chosen = f.selectors.lshr(3 * component) & 7
     value = chosen.eq(1).select(one(r, f), 0)
     for n in range(4):

@@ -1,8 +1,9 @@
-"""The order of texels in the blocks of tiled images, as translated code reads it: `rocdbg.sim.images.tiles` as tables.
+"""The order of texels in the blocks of tiled images, as tables for translated code, made from
+`rocdbg.sim.images.tiles`.
 
-One table says for each chip, tiling, size of texels and kind of image (3D or not) which order it is. The other holds
-the orders: a header, then for each bit of an address the masks of x, y and z, then where the levels of detail begin
-that share a block.
+One table gives the number of the order for each chip, tiling, size of texels and kind of image (3D or not). The other
+holds the orders: a header, then for each bit of an address the masks of x, y and z, then the positions of the levels
+of detail that share a block.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
 
 LINEAR: Final = 0
 NONE: Final = 0xFFFE
-"""No tiling, or none that is simulated."""
+"""No tiling, or one that is not simulated."""
 UNKNOWN: Final = 0xFFFF
-"""It is not known how the chip mixes its memory channels."""
+"""How the chip mixes its memory channels is not known."""
 _MODES, _SIZES, _BITS = 32, 5, 18
 _HEADER = 12
-"""Logarithms of a block's width, height, depth and bytes, those of the size of levels that share one, how many do."""
+"""Logarithms of a block's width, height, depth and bytes, those of the size of levels that share a block, and their
+number."""
 _ROW = 6
 _MOST_IN_TAIL = 14
 _CORNERS = _HEADER + _BITS * _ROW
@@ -88,14 +90,14 @@ def address(
     r: Routine, number: Value, base: Value, sizes: tuple[Value, Value], place: tuple[Value, Value, Value],
     level: Value, levels: Value,
 ) -> Value:  # fmt: skip
-    """The address of the texel at ``place`` (x, y, z) in an image of ``sizes``: texels per row and rows of the first of
-    its ``levels``. All I64. See `rocdbg.sim.images.texel_layout`."""
+    """The address of the texel at ``place`` (x, y, z). ``sizes``: texels per row, and rows, of the first of the image's
+    ``levels``. All I64. See `rocdbg.sim.images.texel_layout`."""
     order = r.gep("@image_orders", (number - 1) * _EQUATION)
     width, height, depth, bits, wide, high, most = (r.load(r.gep(order, n), I8).zext(I64) for n in range(7))
     one = r.const(1, I64)
 
     def blocks(n: Value) -> tuple[Value, Value]:
-        """Of a level the blocks in a row, and all in a layer."""
+        """The blocks in a row of a level, and in a whole layer of it."""
         row = up(up(sizes[0], n), width)
         return row, row * up(up(sizes[1], n), height)
 
@@ -142,7 +144,7 @@ def address(
 
 
 def has_levels(r: Routine, number: Value, rules: Value) -> Value:
-    """Whether it is simulated how images of this order hold levels of detail, I1."""
+    """Whether levels of detail of images with this order are simulated, I1."""
     known = number.ne(LINEAR) & number.ult(NONE)
     order = r.gep("@image_orders", known.select(number - 1, 0) * _EQUATION)
     flat = r.load(r.gep(order, 2), I8).eq(0)
@@ -150,7 +152,7 @@ def has_levels(r: Routine, number: Value, rules: Value) -> Value:
 
 
 def up(value: Value, log: Value) -> Value:
-    """How many blocks of ``1 << log`` hold ``value`` texels."""
+    """The number of blocks of ``1 << log`` texels that hold ``value`` texels."""
     one = value.builder.const(1, I64)
     return (value + one.shl(log) - 1).lshr(log)
 

@@ -1,4 +1,4 @@
-"""An image descriptor and the instruction's view of it as translated code holds them: a row of numbers on the stack.
+"""An image descriptor and the instruction's view of it in translated code: an array of numbers on the stack.
 
 `rocdbg.sim.images.fields` says where the fields are; its tables are constants of the module, so that one routine serves
 every generation.
@@ -27,34 +27,34 @@ class Slot(IntEnum):
     """The numbers of a view, all I64."""
 
     TYPE = 0
-    """`ImageType`, 0 where nothing is bound."""
+    """`ImageType`, 0 if nothing is bound."""
     BASE = auto()
     WIDTH = auto()
     HEIGHT = auto()
     DEPTH = auto()
-    """Planes of a 3D image, else 1."""
+    """Planes of a 3D image, otherwise 1."""
     FIRST_LAYER = auto()
     LAYERS = auto()
     FIRST_LEVEL = auto()
     LAST_LEVEL = auto()
     MOST_LEVEL = auto()
     PITCH = auto()
-    """Texels, 0 where it follows from the width."""
+    """In texels; 0 if it follows from the width."""
     STORED = auto()
-    """GFX6 to GFX8: layers in memory."""
+    """GFX6 to GFX8: number of layers in memory."""
     PADDED = auto()
     """GFX6 to GFX8: whether sizes are rounded up to powers of two in memory."""
     TILE = auto()
-    """0 in a linear image, else the number of an order of texels in `image_tiles`."""
+    """0 in a linear image, otherwise the number of an order of texels in `image_tiles`."""
     ROW = auto()
-    """Of the format: see `ImageFormat.row`."""
+    """The row of the format: see `ImageFormat.row`."""
     SELECT = auto()
     BORDER_SWIZZLE = auto()
     MIN_LOD = auto()
     DIM = auto()
-    """`ImageType` that the addresses are meant for."""
+    """The `ImageType` that the instruction's addresses have."""
     RULES = auto()
-    # Of the sampler.
+    # Slots of the sampler.
     CLAMP_X = auto()
     CLAMP_Y = auto()
     CLAMP_Z = auto()
@@ -72,12 +72,12 @@ class Slot(IntEnum):
     LOD_BIAS = auto()
     NO_SEAMS = auto()
     """Whether filters stay on a cube's face."""
-    # Of one lane's sample, for the functions that share the work.
+    # Slots of one lane's sample, for the functions that share the work.
     REFERENCE = auto()
-    """Bits of the F64 that texels are compared with."""
+    """Bits of the F64 with which texels are compared."""
     OFFSETS = auto()
     ADDRESS = auto()
-    """Where a texel lies that could not be reached."""
+    """Address of a texel that could not be accessed."""
 
 
 SLOTS = len(Slot)
@@ -100,7 +100,8 @@ _RULES = len(Rules)
 
 
 def _packed(field: Field) -> list[int]:
-    """A field's pieces as numbers: dword, first bit, bits and where they go, eight bits each; 0 where there is none."""
+    """A field's pieces as numbers: dword, first bit, number of bits and destination bit, eight bits each; 0 if there is
+    no piece."""
     numbers, at = [], 0
     for word, first, bits in field:
         numbers.append(word | first << 8 | bits << 16 | at << 24)
@@ -148,7 +149,7 @@ class View:
         return self.r.gep(self.name, slot * 8)
 
     def real(self, slot: Slot) -> Value:
-        """A number that is kept as the bits of an F64."""
+        """A number that is stored as the bits of an F64."""
         return self[slot].bitcast(F64)
 
     def is_one_of(self, slot: Slot, *types: ImageType) -> Value:
@@ -160,7 +161,7 @@ class View:
 
 
 def room(r: Routine, count: int) -> str:
-    """``count`` numbers of 64 bits on the stack, made at the routine's head."""
+    """``count`` 64-bit numbers on the stack, allocated at the routine's beginning."""
     name = r.fresh("row")
     r.lines.insert(0, f"{name} = alloca [{count} x i64]")
     return name
@@ -178,7 +179,7 @@ def bit(a: Value, flag: int) -> Value:
 
 def read(r: Routine) -> None:
     """Body of ``image_view``: fill %view from the descriptors that %a names; returns a `FaultKind` if instructions
-    cannot work with them."""
+    cannot use them."""
     a, view = r.value("%a"), View(r, "%view")
     rules = a.lshr(request.RULES) & 7
     view[Slot.RULES] = rules
@@ -188,7 +189,7 @@ def read(r: Routine) -> None:
     for n in range(8):
         word = r.load(r.gep(image, n * 4), I32).zext(I64) if n < 4 else None
         if word is None:
-            # Not read at all where there are four dwords: they may be the last of the scalar file.
+            # Not read if there are only four dwords: they may be the last of the scalar file.
             place = short.select(r.const(0, I64), n * 4)
             word = short.select(0, r.load(r.gep(image, place), I32).zext(I64))
         r.store(r.gep(words, n * 8), word)
@@ -223,11 +224,11 @@ def _fields(r: Routine, view: View, table: str, slots: list[Slot], rules: Value,
 
 
 def _image(r: Routine, view: View, rules: Value, a: Value, chip: Value) -> None:
-    """From the fields of an image to what instructions see."""
+    """Convert the fields of an image to what instructions see."""
     kind, tiling, compressed = view[Slot.TYPE], view[Slot.TILE], view[Slot.DIM]
     bound = kind.uge(8)
     view[Slot.TYPE] = bound.select(kind, 0)
-    # Where and how texels lie does not matter to who only asks for sizes.
+    # Queries of sizes do not depend on the layout of texels.
     touched = bound & ~bit(a, request.QUERY)
     early = rules.eq(int(Rules.GFX6))
     linear = tiling.eq(early.select(r.const(Rules.GFX6.linear, I64), Rules.GFX9.linear))
@@ -270,7 +271,7 @@ def _image(r: Routine, view: View, rules: Value, a: Value, chip: Value) -> None:
     gfx9 = rules.ule(int(Rules.GFX9))
     own = early | most.eq(0) & (gfx9 | own_pitch & pitch.ne(0))
     view[Slot.PITCH] = own.select(pitch + 1, 0)
-    # GFX9's instructions do not say what they address: the image does, but for the layer. DIM counts as TYPE does.
+    # GFX9's instructions do not say what they address: the image does, except for the layer. DIM is set from TYPE.
     declared = (a.lshr(request.DIM) & 7) + 8
     layered = bit(a, request.DA)
     by_type = layered.select(_mapped(view, _WITH_LAYER), _mapped(view, _WITHOUT_LAYER))

@@ -1,8 +1,8 @@
 """Text of LLVM IR for the builder's primitives, on scalars and on vectors of lanes.
 
-`Writer` knows types, constants and primitives; it knows no wave. A uniform value is an LLVM scalar, a
-varying one a vector of ``width`` lanes. f16 is computed in f32 or f64 where that rounds once (both are wide
-enough for what is done in them), so that nothing depends on whether the host has f16 arithmetic.
+`Writer` knows types, constants and primitives, but nothing about waves. A uniform value is an LLVM scalar, a varying
+one a vector of ``width`` lanes. f16 is computed in f32 or f64 where that rounds once (both are wide enough for these
+operations), so that results do not depend on whether the host has f16 arithmetic.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SAME_INTEGERS = {
     ), 2),
     **dict.fromkeys((Op.CTPOP, Op.CTLZ, Op.CTTZ, Op.BITREVERSE), 1), Op.FSHL: 3, Op.FSHR: 3,
 }
-"""Primitives of integers of one type, and how many they take; likewise of floats."""
+"""Primitives on integers of one type, with their number of operands; then those on floats."""
 _SAME_FLOATS = {
     **dict.fromkeys((Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV), 2), Op.FMA: 3,
     **dict.fromkeys((Op.SQRT, Op.FLOOR, Op.CEIL, Op.FTRUNC, Op.RINT, Op.FNEG, Op.FABS), 1),
@@ -54,7 +54,7 @@ _SAME_FLOATS = {
 
 
 def well_typed(op: Op, type: Type, types: Sequence[Type]) -> bool:
-    """Whether a primitive exists for these types of its operands and this one of its result."""
+    """Whether a primitive exists for these operand types and this result type."""
     first = types[0]
     if op in _SAME_INTEGERS:
         return not type.is_float and len(types) == _SAME_INTEGERS[op] and all(t is type for t in types)
@@ -112,7 +112,7 @@ class Constant(str):
 
 
 class Bounded(str):
-    """A reference to an integer that is known to be ``most`` at most, unsigned."""
+    """A reference to an integer that is known to be at most ``most``, unsigned."""
 
     __slots__ = ("most",)
 
@@ -120,11 +120,11 @@ class Bounded(str):
 
 
 _SMALL = 256
-"""Only bounds below this are kept: they are there to prove that a shift is by less than the width."""
+"""Only bounds below this are kept: they serve to prove that a shift count is below the width."""
 
 
 def most(value: Value) -> int:
-    """The greatest unsigned number that an integer may be, as far as is known."""
+    """The greatest unsigned value that an integer may have, as far as is known."""
     if isinstance(value.ref, Bounded):
         return value.ref.most
     if isinstance(value.ref, Constant):
@@ -134,7 +134,7 @@ def most(value: Value) -> int:
 
 
 def _bound(op: Op, type: Type, args: Sequence[Value]) -> int:
-    """What the result of a primitive on integers is at most."""
+    """The upper bound of the result of a primitive on integers."""
     every = (1 << type.bits) - 1
     match op:
         case Op.AND | Op.UMIN:
@@ -181,8 +181,8 @@ class Writer(Arithmetic):
         return f"%{stem}{self._counter}"
 
     def text_type(self, type: Type, uniform: bool) -> str:
-        """The one place where types become text: scalars of `builder.Type`, and vectors with one of them per lane.
-        LLVM's code generator asserts on vectors of one element."""
+        """Text of a type, the only place where types become text: scalars of `builder.Type`, and vectors of them with
+        one element per lane. LLVM's code generator asserts on vectors of one element."""
         name = scalar_type(type)
         if uniform:
             return name
@@ -195,7 +195,7 @@ class Writer(Arithmetic):
         (self.lines if uniform else self.lane_lines()).append(line)
 
     def lane_lines(self) -> list[str]:
-        """Where lane code goes."""
+        """The list that receives lane code."""
         raise TypeError("no lane code here")
 
     def new(self, type: Type, uniform: bool, text: str) -> Value:
@@ -220,7 +220,7 @@ class Writer(Arithmetic):
         return None
 
     def ref(self, value: Value, uniform: bool) -> str:
-        """The value's name, splatted to a vector if it is uniform and a vector is wanted."""
+        """The value's name, splatted to a vector if it is uniform and a vector is needed."""
         name = str(value.ref)
         if value.uniform == uniform:
             return name
@@ -246,9 +246,9 @@ class Writer(Arithmetic):
     # -- primitives --------------------
 
     def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
-        """As `Arithmetic.emit`. What has no meaning (operands of other types) is an error here: LLVM would abort the
-        process. What LLVM leaves undefined is defined: shifts are by the count modulo the width (by less than
-        the width where that is not a power of two), divisors are at least 1."""
+        """As `Arithmetic.emit`. Meaningless operations (operands of other types) raise an error here, because LLVM
+        would abort the process. Operations that LLVM leaves undefined are defined: shifts are by the count modulo the
+        width (by less than the width where that is not a power of two), divisors are at least 1."""
         if not well_typed(op, type, [a.type for a in args]):
             raise TypeError(f"{op.name} of {', '.join(a.type.name for a in args)} to {type.name}")
         self.check_exact(op, type)
@@ -271,7 +271,8 @@ class Writer(Arithmetic):
         if folded is not None:
             return folded
         if type is F16 or any(a.type is F16 for a in args):
-            with self.nearest():  # the steps in wider types are exact, or made such that rounding them rounds once
+            # the steps in wider types are exact, or made so that rounding their result rounds only once
+            with self.nearest():
                 special = self._half(op, type, args)
             if special is not None:
                 return special
@@ -331,8 +332,8 @@ class Writer(Arithmetic):
     # -- directed rounding --------------------
 
     def emit_directed(self, op: Op, type: Type, args: Sequence[Value], mode: int) -> Value:
-        """f32 and f64 by the host, in functions of their own: nothing can be moved into the stretch where the host's
-        rounding is changed. f16 through f64: rounding twice in the same direction is rounding once."""
+        """f32 and f64 use the host's rounding mode, in separate functions: no other code can be moved to where the mode
+        is changed. f16 is computed in f64: rounding twice in the same direction is rounding once."""
         if type is F16:
             if op is Op.FPTRUNC:
                 wide = args[0].fpext(F64)
@@ -387,9 +388,9 @@ class Writer(Arithmetic):
     # -- f16 --------------------
 
     def _half(self, op: Op, type: Type, args: Sequence[Value]) -> Value | None:
-        """f16 through wider types. f32 has 24 >= 2 * 11 + 2 bits: rounding twice equals rounding once.
+        """f16 computed in wider types. f32 has 24 >= 2 * 11 + 2 bits: rounding twice equals rounding once.
 
-        fma: the product of two f16 and a third, added in f64, loses nothing that could move a tie.
+        fma: adding a third f16 to the product of two in f64 loses no bit that could break a tie.
         """
         if op in _VIA_F32:
             return self.emit(op, F32, [a.fpext(F32) for a in args]).fptrunc(F16)
@@ -404,7 +405,7 @@ class Writer(Arithmetic):
         if op in (Op.FPTOSI, Op.FPTOUI):
             return self.emit(op, type, [args[0].fpext(F32)])
         if op in (Op.SITOFP, Op.UITOFP):
-            # Integers of up to 24 bits are exact in f32, larger ones are infinite in f16 either way.
+            # Integers of up to 24 bits are exact in f32; larger ones become infinite in f16 anyway.
             return self.emit(op, F32, args).fptrunc(F16)
         if op is Op.FNEG:
             return (args[0].bits() ^ 0x8000).bitcast(F16)
@@ -461,7 +462,7 @@ _FOLDS: dict[Op, Callable[[int, int, int], int]] = {
 
 
 def _fold(writer: Writer, op: Op, type: Type, args: Sequence[Value]) -> Value | None:
-    """Integer constants are folded here, since no optimiser runs over the text."""
+    """Fold integer constants here, because no optimiser processes the text."""
     first = writer.constant(args[0])
     if len(args) == 2 and op in _FOLDS:
         second = writer.constant(args[1])
@@ -488,7 +489,7 @@ def _fold(writer: Writer, op: Op, type: Type, args: Sequence[Value]) -> Value | 
 def _float_constant(writer: Writer, bits: int, type: Type) -> Value | None:
     exponent = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF << 52}[type.bits]
     if bits & exponent == exponent:
-        return None  # NaN payloads would not survive the detour through a host float
+        return None  # NaN payloads would not survive the conversion to a host float
     code = {16: "e", 32: "f", 64: "d"}[type.bits]
     return writer.const(struct.unpack(f"<{code}", bits.to_bytes(type.bits // 8, "little"))[0], type)
 
@@ -501,7 +502,8 @@ def _table(name: str, table: Sequence[int]) -> str:
 
 
 def _search_loop(table: str, count: int, before: str) -> str:
-    """Blocks of a binary search for ``%key`` from block ``before``; ``found`` begins with whether ``%same``."""
+    """Blocks of a binary search for ``%key``, entered from block ``before``; ``found`` begins with whether ``%same``
+    holds."""
     return f"""search:
   %low = phi i64 [ 0, %{before} ], [ %low.next, %search ]
   %length = phi i64 [ {count}, %{before} ], [ %length.next, %search ]
@@ -521,7 +523,7 @@ found:
 
 
 def _search(function: str, table: str, count: int) -> str:
-    """A function of one key and whether to look for it."""
+    """A function of one key and a condition whether to search for it."""
     return f"""define internal i1 @{function}(i32 %key, i1 %where) noinline #0 {{
 entry:
   br i1 %where, label %search, label %done

@@ -1,7 +1,7 @@
 """Native routines of `rocdbg.sim.core.lane_expressions`: expressions, evaluated for the lanes of a wave in turn.
 
-A routine leaves with `UNDECIDED` at the first lane that has no value. Whatever becomes a host address is checked
-before: offsets of registers as the expression is translated, addresses of memory as they are met.
+A routine returns `UNDECIDED` at the first lane that has no value. Everything that becomes a host address is checked
+first: offsets of registers when the expression is translated, addresses of memory when they are computed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rocdbg.sim.core.layout import PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDO
 from rocdbg.sim.translator.routine import Routine
 
 UNDECIDED = 2
-"""What a routine returns where an expression has no value."""
+"""A routine returns this if an expression has no value."""
 
 
 class LaneCode(Routine):
@@ -39,11 +39,11 @@ class LaneCode(Routine):
         self.vgprs = vgprs
         self.lane: Value | None = None
         self._kept: dict[int, Value] = {}
-        """What is the same for all lanes, by identity of its node; emitted before the loop over them."""
+        """Values that are the same for all lanes, by identity of their node; emitted before the loop over lanes."""
         self._cells = ""
         self._scratch: Value | None = None
 
-    # -- what is the same for all lanes --------------------
+    # -- values that are the same for all lanes --------------------
 
     def begin(self, node: Node, cells: str) -> None:
         """Emit what an expression needs before the loop over lanes; ``cells``: pointer to its first cell."""
@@ -61,7 +61,7 @@ class LaneCode(Routine):
                 self._keep(child)
 
     def _host_of_scratch(self) -> Value:
-        """Host address of the wave's private memory, 0 where it has none."""
+        """Host address of the wave's private memory, 0 if it has none."""
         offset = self.state("scratch_base") - self.env("window_base")
         legal = offset.ult(WINDOW_SIZE) & self.state("scratch_size").ne(0)
         entry = self._entry(legal.select(offset, self.const(0, I64)))
@@ -69,7 +69,7 @@ class LaneCode(Routine):
         return legal.select(host, self.const(0, I64))
 
     def _entry(self, offset: Value) -> str:
-        """The page table's entry of an offset in the window."""
+        """The page table's entry for an offset in the window."""
         return self.pointer(self.env("page_table") + offset.lshr(PAGE_SHIFT) * PAGE_ENTRY_SIZE)
 
     # -- expressions --------------------
@@ -173,7 +173,7 @@ class LaneCode(Routine):
         return self._scratch
 
     def _private(self, address: Value, size: int) -> tuple[Value, Value, Value]:
-        """Of an access that crosses from one dword to the next in their middle nothing is said."""
+        """A private access that crosses from one dword to the next in mid-dword is undecided."""
         whole = (address & 3).ule(4 - size) if size <= 4 else (address & 3).eq(0)
         limit = self.state("scratch_size").lshr(self.wave_size.bit_length() - 1)
         legal = self._within(address, size, limit) & whole

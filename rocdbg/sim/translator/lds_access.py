@@ -1,12 +1,13 @@
-"""LDS instructions as a whole: from address register to data registers, without the transfer buffer.
+"""Routines that execute an entire LDS instruction, from address register to data registers, without the transfer
+buffer.
 
 ``i32 lds_ACCESS_SIZE(state, env, mask, size, a, b)``, ACCESS one of read, read2, write, write2, SIZE bytes of one
 element. ``a`` packs places in the state, 20 bits each: the address VGPR, the first data VGPR, for write2 the second
 one's. ``b`` packs the offsets of the one or two elements, 32 bits each.
 
-One comparison of all addresses with the size of the LDS says whether everything is in range. A chunk of lanes that is
-active as a whole, at one place or at neighbouring elements, needs neither gather nor scatter. What is out of range, or
-overlaps, takes the long way through the transfer buffer and the routines for each lane.
+One comparison of all addresses with the size of the LDS shows whether everything is in range. A chunk of lanes that are
+all active, at one address or at neighbouring elements, needs neither gather nor scatter. Accesses that are out of range
+or overlap take the slow path through the transfer buffer and the per-lane routines.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rocdbg.sim.translator.vector_access import FARTHEST, VectorRoutine
 
 PARAMETERS = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b"
 _HELD = 8
-"""Where the transfer buffer keeps the first element while the second is read; as `memory_ds` does."""
+"""Where the transfer buffer keeps the first element while the second is read; the same place as in `memory_ds`."""
 
 
 def routine(name: str) -> Callable[[VectorRoutine], None]:
@@ -42,7 +43,7 @@ def _offset(r: VectorRoutine, element: int) -> Value:
 
 
 class _Lanes:
-    """Addresses and masks of all chunks; control goes to label ``slow`` where an access is not simple."""
+    """Addresses and masks of all chunks; control branches to label ``slow`` if an access is not simple."""
 
     def __init__(self, r: VectorRoutine, size: int, count: int) -> None:
         self.r = r
@@ -55,7 +56,7 @@ class _Lanes:
             reach = reach.umax(_offset(r, 1) + size)
         held = r.state("lds_size").zext(I64)
         self.otherwise(held.ult(reach))
-        # Addresses become signed indices: what lies farther takes the long way.
+        # Addresses become signed indices; larger addresses take the slow path.
         limit = r.splat((held - reach).umin(FARTHEST).trunc(I32))
         beyond = [r.op("icmp ugt", "i32", address, limit) for address in self.addresses]
         self.otherwise(self.where(beyond))
@@ -76,12 +77,12 @@ class _Lanes:
             r.store_row(pointer, value, self.active[chunk])
 
     def where(self, wrong: list[str]) -> Value:
-        """Whether anything is wrong in an active lane."""
+        """Whether a condition holds in any active lane."""
         r = self.r
         return r.any([r.op("and", "i1", w, m) for w, m in zip(wrong, self.active, strict=True)])
 
     def otherwise(self, bad: Value) -> None:
-        """Take the long way if ``bad``."""
+        """Take the slow path if ``bad``."""
         fine = self.r.fresh("fine")[1:]
         self.r.branch_if(bad, "slow", fine)
         self.r.mark(fine)
@@ -96,7 +97,7 @@ class _Lanes:
         return self.r.new(I32, True, f"extractelement {self.kind} {self.addresses[chunk]}, i32 0")
 
     def differs(self, chunk: int, first: Value, step: int) -> Value:
-        """Whether the addresses of a chunk are anything but ``first`` and so on in steps."""
+        """Whether the addresses of a chunk differ from ``first`` followed by constant steps."""
         r = self.r
         wanted = r.splat(first)
         if step:
@@ -105,7 +106,7 @@ class _Lanes:
         return r.any([r.op("icmp ne", "i32", self.addresses[chunk], wanted)])
 
     def elements(self, count: int) -> list[str]:
-        """Host pointers that the addresses count from, for each element."""
+        """Host pointers relative to which the addresses are, for each element."""
         return [self.r.pointer(self.base + _offset(self.r, n)) for n in range(count)]
 
 
@@ -134,7 +135,7 @@ def _read(r: VectorRoutine, size: int, count: int) -> None:
 
 
 def _read_chunk(r: VectorRoutine, lanes: _Lanes, data: str, bases: list[str], words: int, chunk: int) -> None:
-    """All dwords of a chunk of lanes, into the registers from place ``data`` on."""
+    """Read all dwords of a chunk of lanes into the registers from place ``data`` on."""
     dwords = [r.gep(base, 4 * word) for base in bases for word in range(words)]
     full, same, other, row, gather, done = (
         r.fresh(n)[1:] for n in ("full", "same", "other", "row", "gather", "done")
@@ -170,7 +171,7 @@ def _write(r: VectorRoutine, size: int, count: int) -> None:
     r.when(r.value("%mask").eq(0), lambda: r.leave(0))
     data, words = [_place(r, 1 + n) for n in range(count)], size // 4
     lanes = _Lanes(r, size, count)
-    if size > 4:  # dwords are written one after the other: lanes must not overlap in part
+    if size > 4:  # dwords are written one after the other: lanes must not overlap partially
         unaligned = []
         ones = r.splat(r.const(size - 1, I32))
         for c in r.chunks:
@@ -194,7 +195,7 @@ def _write(r: VectorRoutine, size: int, count: int) -> None:
 
 
 def _write_chunk(r: VectorRoutine, lanes: _Lanes, base: str, chunk: int, values: list[str]) -> None:
-    """One element of each lane of a chunk."""
+    """Write one element of each lane of a chunk."""
     row, scatter, done, full = (r.fresh(n)[1:] for n in ("row", "scatter", "done", "full"))
     r.branch_if(lanes.is_full(chunk), full, scatter)
     r.mark(full)
@@ -211,7 +212,7 @@ def _write_chunk(r: VectorRoutine, lanes: _Lanes, base: str, chunk: int, values:
 
 
 _ROWS = (1, 2, 4)
-"""Dwords of elements for which neighbouring elements are moved by vector loads and stores."""
+"""Element sizes in dwords for which neighbouring elements are moved by vector loads and stores."""
 
 
 def _picks(numbers: list[int]) -> str:
@@ -219,7 +220,7 @@ def _picks(numbers: list[int]) -> str:
 
 
 def _load_rows(r: VectorRoutine, pointer: str, words: int) -> list[str]:
-    """Elements of a chunk's lanes, one behind the other in memory: a vector for each dword."""
+    """Load the elements of a chunk's lanes, which are consecutive in memory: one vector for each dword."""
     kind = f"<{r.lanes * words} x i32>"
     whole = r.vector(f"load {kind}, ptr {pointer}, align 1")
     if words == 1:
@@ -236,7 +237,7 @@ def _load_rows(r: VectorRoutine, pointer: str, words: int) -> list[str]:
 def _store_rows(r: VectorRoutine, pointer: str, values: list[str]) -> None:
     """The reverse of `_load_rows`."""
     lanes = r.lanes
-    while len(values) > 1:  # two vectors of elements of w dwords into one of elements of 2w
+    while len(values) > 1:  # merge two vectors of elements of w dwords into one of elements of 2w
         half = len(values) // 2
         kind = f"<{lanes} x i32>"
         order = [part * lanes + n for n in range(lanes) for part in (0, 1)]

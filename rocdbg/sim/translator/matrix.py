@@ -1,10 +1,9 @@
-"""The native routines of matrix instructions. Here those of CDNA: loops over results, with `matrix_sums` in the middle;
-`wmma` and `matrix_scaled` have the others.
+"""The native routines of matrix instructions. This module has those of CDNA: loops over results that call
+`matrix_sums`; `wmma` and `matrix_scaled` have the others.
 
-``i32 matrix_NAME(state, env, a, b, c, d, constant, control)``: a to d are offsets of registers in the state; c is -1
-where the accumulator is ``constant``'s bits. ``control``: cbsz in bits 2:0, abid in 7:4, blgp in 10:8. EXEC is
-ignored. Results are collected in the transfer buffer
-first: they may overlap the sources.
+``i32 matrix_NAME(state, env, a, b, c, d, constant, control)``: a to d are offsets of registers in the state; c is -1 if
+the accumulator is given by the bits of ``constant``. ``control``: cbsz in bits 2:0, abid in 7:4, blgp in 10:8. EXEC is
+ignored. Results are first collected in the transfer buffer, because they may overlap the sources.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ PARAMETERS = "ptr %state, ptr %env, i64 %a, i64 %b, i64 %c, i64 %d, i64 %constan
 
 
 def body(helper: str) -> Callable[[Routine], None]:
-    """What the routine ``helper`` does."""
+    """The body of the routine ``helper``."""
     if helper in wmma_shapes.BY_HELPER:
         return lambda r: wmma(r, wmma_shapes.BY_HELPER[helper])
     if helper in SCALED:
@@ -70,8 +69,8 @@ def _dot(
         a, b = _sparse_elements(r, shape, row, column)
     else:
         receivers = r.const(1, I64).shl(control & 7)
-        source = block & ~(receivers - 1) | control.lshr(4) & 15  # A of one block for several (cbsz, abid)
-        # abid may name a block that the instruction does not have; what hardware reads then is not documented.
+        source = block & ~(receivers - 1) | control.lshr(4) & 15  # One block of A for several (cbsz, abid)
+        # abid may name a block that the instruction does not have; what hardware then reads is not documented.
         source = receivers.eq(1).select(block, source) & shape.blocks - 1
         if shape.a == "f64":
 
@@ -92,14 +91,14 @@ def _dot(
 
 
 def _lane_group(lane: Value, pattern: Value) -> Value:
-    """blgp: 1, 2 broadcast a half of the lanes, 3 rotates by 16, 4 to 7 broadcast a quarter."""
+    """blgp: 1 and 2 broadcast a half of the lanes, 3 rotates by 16, 4 to 7 broadcast a quarter."""
     half = pattern.eq(1).select(lane & 31, pattern.eq(2).select(lane & 31 | 32, (lane + 16) & 63))
     quarter = lane & 15 | (pattern & 3).shl(4)
     return pattern.eq(0).select(lane, pattern.ult(4).select(half, quarter))
 
 
 def _sparse_elements(r: Routine, shape: Shape, row: Value, column: Value) -> tuple[list[Value], list[Value]]:
-    """A's elements and those of B that the index (register c) pairs them with: two of each four.
+    """A's elements and the elements of B with which the index (register c) pairs them: two of each four.
 
     Each lane has two bits per element of A, in the set of the index register that abid names if cbsz is 0.
     """

@@ -1,5 +1,4 @@
-"""Registers as the routines of matrix instructions read and write them: elements of lanes, results in the transfer
-buffer."""
+"""Register access of the matrix instructions' routines: elements of lanes, and results in the transfer buffer."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ def accumulator(r: Routine, at: Value, lane: Value, bits: int) -> Value:
 
 
 def result(r: Routine, at: Value, lane: Value, value: Value) -> None:
-    """Keep a result of 32 or 64 bits in the transfer buffer."""
+    """Store a result of 32 or 64 bits in the transfer buffer."""
     bits = value.bits()
     if bits.type is I64:
         r.store(r.data(at.shl(1), lane), bits.trunc(I32))
@@ -64,7 +63,7 @@ def result(r: Routine, at: Value, lane: Value, value: Value) -> None:
 
 
 def result16(r: Routine, at: Value, lane: Value, value: Value) -> None:
-    """Keep a result of 16 bits; two share a register."""
+    """Store a result of 16 bits in the transfer buffer; two share a register."""
     r.store(r.gep(r.data(at.lshr(1), lane), (at & 1).shl(1)), value)
 
 

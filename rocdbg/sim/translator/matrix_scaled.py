@@ -1,12 +1,12 @@
-"""The native routines of gfx950's v_mfma_*_f8f6f4: factors in any of five formats, each 32 with a scale of their own.
+"""The native routines of gfx950's v_mfma_*_f8f6f4: factors in any of five formats, with one scale for each 32 of them.
 
-A lane holds 32 elements of a row of A (or column of B): 32 successive ones of K if they have 4 or 6 bits; two times 16,
-half of K apart, if they have 8. Lane ``rows`` * n + i has the scale (E8M0: the exponent of a power of two, 0xff is NaN)
-of row i, elements 32 n and on.
+A lane holds 32 elements of a row of A (or column of B): 32 successive ones along K if they have 4 or 6 bits; twice 16,
+half of K apart, if they have 8 bits. Lane ``rows`` * n + i has the scale (E8M0: the exponent of a power of two, 0xff is
+NaN) of row i for the elements from 32 n on.
 
 ``control``: format of A in bits 2:0 and of B in 10:8 (0 fp8, 1 bf8, 2 fp6, 3 bf6, 4 fp4), negation and absolute value
-of C in 12 and 13; the bytes of the registers that are scales of A and B in 15:14 and 17:16, what they are (`ScaleKind`)
-in 19:18 and 21:20, and where in 42:22 and 63:43.
+of C in 12 and 13; for the scales of A and B, the byte of the register in 15:14 and 17:16, the `ScaleKind` in 19:18 and
+21:20, and the place in 42:22 and 63:43.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rocdbg.sim.translator.runtime import Routine
 
 FORMATS = (E4M3_OCP, E5M2_OCP, E2M3, E3M2, E2M1)
-"""By their number in the instruction."""
+"""Formats by their number in the instruction."""
 
 
 def scaled(r: Routine, rows: int) -> None:
@@ -71,7 +71,7 @@ def _place(r: Routine, name: str, index: Value) -> str:
 
 
 def _widen_all(r: Routine, name: str, rows: int, kind: Value, scale: tuple[Value, Value, Value]) -> None:
-    """The elements of A or B as f64, scaled: row by row."""
+    """The scaled elements of A or B as f64, row by row."""
     base = r.value(f"%{name}")
     depth = 32 * 64 // rows
     eight, four = kind.ult(2), kind.eq(4)
@@ -81,7 +81,7 @@ def _widen_all(r: Routine, name: str, rows: int, kind: Value, scale: tuple[Value
         row, group = lane & rows - 1, lane.lshr(rows.bit_length() - 1)
         bit = at * width
         dword = bit.lshr(5)
-        # The last element does not reach into the dword after the operand.
+        # The last element does not extend into the dword after the operand.
         low, high = word(r, base, dword, lane), word(r, base, (dword + 1).umin(width - 1), lane)
         raw = (low.zext(I64) | high.zext(I64).shl(32)).lshr(bit & 31).trunc(I32)
         number = r.const(0.0, F32)
@@ -96,7 +96,7 @@ def _widen_all(r: Routine, name: str, rows: int, kind: Value, scale: tuple[Value
 
 
 def _scale(r: Routine, scale: tuple[Value, Value, Value], lane: Value) -> Value:
-    """The factor that a lane holds, as f64."""
+    """The scale that a lane holds, as f64."""
     kind, byte, place = scale
     place = place & (1 << 21) - 1
     in_register = kind.eq(ScaleKind.VECTOR) | kind.eq(ScaleKind.SCALAR)

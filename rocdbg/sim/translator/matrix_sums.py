@@ -1,7 +1,7 @@
 """How matrix instructions add products.
 
-No document says it; the models are those that were found to agree bit for bit with MI100, MI250X and MI300X (P. Xie et
-al., "MMA-Sim", arXiv:2511.10909). Functions take and give builder values.
+This is not documented; the models are those found to agree bit for bit with MI100, MI250X and MI300X (P. Xie et al.,
+"MMA-Sim", arXiv:2511.10909). The functions take and return builder values.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from rocdbg.sim.semantics import floats
 from rocdbg.sim.semantics.float8 import E4M3_FNUZ, E4M3_OCP, E5M2_FNUZ, E5M2_OCP, widen
 
 _KEPT = 24
-"""Fraction bits products keep below the largest exponent."""
+"""Fraction bits that products keep below the largest exponent."""
 _SUM = 31
-"""Fraction bits kept of the sum with the accumulator."""
+"""Fraction bits that are kept of the sum with the accumulator."""
 _NO_EXPONENT = -999
-"""The exponent that a product which is zero takes part with."""
+"""The exponent that a zero product counts with."""
 
 
 class _Layout(Struct, frozen=True):
-    """Of a small format: in the low ``bits`` of an integer."""
+    """Layout of a small format, in the low ``bits`` of an integer."""
 
     bits: int
     fraction: int
@@ -60,7 +60,7 @@ def number(raw: Value, kind: str) -> Value:
 
 
 _WIDE = {"f16": (Type("i320", 320), -149), "bf16": (Type("i576", 576), -266)}
-"""For factors: an integer that holds every sum of products and an f32, in units of 2^this."""
+"""For factors: an integer type that holds every sum of products and an f32, in units of 2^this."""
 
 
 def exact(a: Sequence[Value], b: Sequence[Value], c: Value, kind: str, at_once: int) -> Value:
@@ -82,13 +82,13 @@ def _exact_step(a: Sequence[Value], b: Sequence[Value], c: Value, kind: str) -> 
         terms.append((sx ^ sy, mx * my, ex + ey - 2 * fraction))
     total = c.builder.const(0, wide)
     for negative, significand, exponent in terms:
-        # The bound is for infinities and NaNs, which are seen to below.
+        # The bound is for infinities and NaNs, which are handled below.
         place = (exponent - lowest).smax(0).umin(wide.bits - 64).zext(wide)
         moved = significand.zext(wide).shl(place)
         total = total + negative.select(-moved, moved)
     below = total.slt(0)
     magnitude = below.select(-total, total)
-    # Down to 24 bits, but not below the last place of subnormal f32.
+    # Round to 24 bits, but not below the last place of subnormal f32.
     drop = (-magnitude.ctlz() + wide.bits - 24).smax(-149 - lowest)
     half = c.builder.const(1, wide).shl(drop).lshr(1)
     odd = magnitude.lshr(drop) & 1
@@ -102,12 +102,13 @@ def _exact_step(a: Sequence[Value], b: Sequence[Value], c: Value, kind: str) -> 
 
 
 def _flush_positive(value: Value, smallest: float) -> Value:
-    """Subnormals (below ``smallest``) become +0."""
+    """Make subnormals (below ``smallest``) +0."""
     return value.fabs().flt(smallest).select(0.0, value)
 
 
 def flushing(a: Sequence[Value], b: Sequence[Value], c: Value, kind: str, at_once: int) -> Value:
-    """Products of ``at_once`` (2 or 4) elements are added pairwise, the sum then to the accumulator, all in f32."""
+    """Products of ``at_once`` (2 or 4) elements are added pairwise, and then their sum to the accumulator, all in f32.
+    """
     smallest = 2.0**-14 if kind == "f16" else 2.0**-126
     products = [
         floats.flush(
@@ -137,7 +138,8 @@ class _Scaled(Struct, frozen=True):
 
 
 def _split(raw: Value, kind: str) -> tuple[Value, Value, Value]:
-    """Sign (I1), significand with its leading one (I64), exponent (I64; that of the smallest normal for subnormals)."""
+    """Sign (I1), significand with its leading one (I64), and exponent (I64; for subnormals that of the smallest normal
+    number)."""
     form = _LAYOUTS[kind]
     bits = raw.zext(I64)
     if kind == "xf32":
@@ -150,12 +152,12 @@ def _split(raw: Value, kind: str) -> tuple[Value, Value, Value]:
 
 
 def _down(value: Value, count: Value) -> Value:
-    """Arithmetic shift right by any count of at least 0."""
+    """Arithmetic shift right by any non-negative count."""
     return value.ashr(count.umin(63))
 
 
 def _sum_truncated(a: Sequence[Value], b: Sequence[Value], kinds: tuple[str, str]) -> _Scaled:
-    """Products cut off (toward zero) `_KEPT` bits below the largest exponent, and added; in units of
+    """The sum of products, each truncated (toward zero) `_KEPT` bits below the largest exponent; in units of
     2^(exponent - _KEPT)."""
     terms = []
     left = _KEPT - _LAYOUTS[kinds[0]].fraction - _LAYOUTS[kinds[1]].fraction
@@ -176,7 +178,7 @@ def _sum_truncated(a: Sequence[Value], b: Sequence[Value], kinds: tuple[str, str
 
 
 def _split_f32(c: Value) -> tuple[Value, Value, Value]:
-    """As `_split`."""
+    """`_split` for an f32."""
     bits = c.bits().zext(I64)
     field = bits.lshr(23) & 0xFF
     fraction = bits & 0x7FFFFF
@@ -184,11 +186,11 @@ def _split_f32(c: Value) -> tuple[Value, Value, Value]:
 
 
 def _with_accumulator(products: _Scaled, c: Value, *, drop_far: bool) -> Value:
-    """The sum of products and an f32, both floored at their common exponent; the sum is floored once more, `_SUM` bits
-    below its own, and rounded to f32."""
+    """The sum of products and an f32, both floored at their common exponent; the sum is floored again, `_SUM` bits
+    below its own exponent, and rounded to f32."""
     negative, magnitude, exponent = _split_f32(c)
     common = products.exponent.smax(exponent)
-    # Products: from _KEPT to one more than _SUM fraction bits, at the common exponent.
+    # Products have from _KEPT to one more than _SUM fraction bits, at the common exponent.
     finer = _SUM + 1 - _KEPT
     moved = _down(products.value.shl(finer), common - products.exponent)
     signed = negative.select(-magnitude, magnitude).shl(_KEPT - 23)
@@ -212,7 +214,7 @@ def _special(x: Value, y: Value) -> Value:
 def truncated(
     a: Sequence[Value], b: Sequence[Value], c: Value, kinds: tuple[str, str], halves: bool
 ) -> Value:
-    """c + the sum of products. ``halves``: even and odd products are added apart first (fp8, bf8)."""
+    """c + the sum of products. ``halves``: even and odd products are added separately first (fp8, bf8)."""
     if halves:
         even, odd = (_sum_truncated(a[n::2], b[n::2], kinds) for n in range(2))
         common = even.exponent.smax(odd.exponent)
@@ -226,7 +228,7 @@ def truncated(
 def _exceptional(
     a: Sequence[Value], b: Sequence[Value], c: Value, kinds: tuple[str, str], result: Value
 ) -> Value:
-    """``result``, unless there are infinities and NaNs: then the sum of those terms alone."""
+    """``result``, unless there are infinities or NaNs: then the sum of those terms alone."""
     zero = c.builder.const(0.0, F32)
     special = floats.exponent_field(c).eq(0xFF)
     exceptional = special.select(c, zero)

@@ -1,4 +1,4 @@
-"""How native routines that are not blocks are written: scalar code with loops and branches, as LLVM IR."""
+"""A writer for native routines that are not blocks: scalar code with loops and branches, as LLVM IR."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocdbg.sim.translator.ir import Writer
 
 
 class Routine(Writer):
-    """Emits one routine, all scalar."""
+    """Emits one routine, all in scalar code."""
 
     def __init__(self, wave_size: int) -> None:
         super().__init__(1)
@@ -59,7 +59,7 @@ class Routine(Writer):
         return self.gep("%env", lane.shl(2) + dword.shl(8) + layout.ENV_DATA)
 
     def local(self) -> str:
-        """A place for an I64 that the routine changes (on the stack; made once, at the routine's head)."""
+        """An I64 variable (on the stack; allocated once, at the routine's beginning)."""
         name = self.fresh("l")
         self.lines.insert(0, f"{name} = alloca i64")
         return name
@@ -75,7 +75,7 @@ class Routine(Writer):
         self.lines.append(f"br i1 {condition.ref}, label %{yes}, label %{no}")
 
     def leave(self, result: int) -> None:
-        """Return from the routine; what follows is reached by other ways only."""
+        """Return from the routine; the code that follows is reachable only through other branches."""
         self.lines.append(f"ret i32 {result}")
         self.mark(self.fresh("unreached")[1:])
 

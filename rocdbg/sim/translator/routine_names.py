@@ -1,4 +1,5 @@
-"""Names of the native routines that blocks call, and where they are. Light: a warm cache needs nothing else."""
+"""Names of the native routines that blocks call, and their slots. Imports little, because nothing else is needed if the
+cache is warm."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ from rocdbg.sim.data import matrix_shapes, wmma_shapes
 from rocdbg.sim.data.atomics import ATOMICS
 
 SEEN_SPACES = ("global", "flat", "buffer")
-"""Spaces in which reads of what was never written are counted."""
+"""Spaces in which uninitialized reads are counted."""
 SPACES = ("global", "flat", "lds", "scratch", "buffer", "gds")
 
 LDS_SIZES = (4, 8, 12, 16)
-"""Bytes of the elements that LDS instructions move between registers and LDS in one go."""
+"""Bytes of the elements that LDS instructions move between registers and LDS in one routine."""
 
 PLACE_BITS = 20
 
@@ -21,11 +22,12 @@ IMAGE_ATOMICS = (
     *(f"{name}_{bits}" for bits in (32, 64) for name in (*_INTEGERS, "fcmpswap", "fmin", "fmax")), "fadd_32",
     "pk_add_f16", "pk_add_bf16",
 )
-"""Atomics that image instructions have."""
+"""The atomics of image instructions."""
 
 
 def lds_helpers() -> list[str]:
-    """The routines of `lds_access`: one element of any size, or two of up to 8 bytes; 12 bytes are not written."""
+    """The routines of `lds_access`: one element of any size, or two of up to 8 bytes; 12-byte elements are not written.
+    """
     return [
         *(f"lds_read_{size}" for size in LDS_SIZES),
         *(f"lds_write_{size}" for size in LDS_SIZES if size != 12),
@@ -34,7 +36,7 @@ def lds_helpers() -> list[str]:
 
 
 def prefix(wave_size: int) -> str:
-    """What the names of the runtime's exported functions begin with."""
+    """The prefix of the names of the runtime's exported functions."""
     return f"rocdbg_w{wave_size}_"
 
 
@@ -67,7 +69,7 @@ def relied_on_by(helper: str) -> tuple[str, ...]:
 
 
 def part_of(helper: str) -> str:
-    """Which module of the runtime a routine is in. Parts are compiled when first needed."""
+    """The module of the runtime that contains a routine. Parts are compiled when first needed."""
     if helper in ("bpermute", "permute"):
         return "lanes"
     if helper.startswith("seen_"):
@@ -87,8 +89,8 @@ def writes_memory(helper: str) -> bool:
 
 
 def space_of(helper: str) -> str | None:
-    """The space of a routine that accesses memory lane by lane; ``None`` of others, and where its size is not
-    stated."""
+    """The space of a routine that accesses memory lane by lane; ``None`` for other routines, and if its size is not
+    given."""
     if helper == "sload":
         return "global"
     access, _, _ = helper.partition("_")
@@ -104,7 +106,7 @@ def noted_by(helper: str) -> str | None:
 
 
 def seen_by(helper: str) -> str | None:
-    """The routine that watches what ``helper`` does to memory, or None if it does nothing that is watched."""
+    """The routine that observes what ``helper`` does to memory, or None if none of that is watched."""
     if helper == "sload":
         return "seen_sload"
     access, _, _ = helper.partition("_")

@@ -1,14 +1,12 @@
-"""The native routines that blocks call: address translation, transfers, atomics, lane moves; and the
-dispatcher.
+"""The native routines that blocks call: address translation, transfers, atomics, lane moves; and the dispatch loop.
 
 Every routine is ``i32 name(ptr state, ptr env, i64 mask, i64...)`` and returns 0, or 1 after writing the
 fault record of the environment. A memory routine first turns each active lane's address (``ENV_ADDRESS``)
 into a host pointer and a dword stride (``ENV_POINTER``, ``ENV_KIND``) and only then touches memory, so that
 an instruction that faults in any lane has no effect.
 
-A stride is the distance in memory of a lane's consecutive dwords: 4, or 4 * wave size in scratch, which is
-interleaved by lane; 0 marks a lane whose access is dropped (out-of-range buffer access): it reads 0 and
-writes nothing.
+A stride is the distance in memory of a lane's consecutive dwords: 4, or 4 * wave size in scratch, which is interleaved
+by lane; 0 marks a lane whose access is dropped (an out-of-range buffer access): it reads 0 and writes nothing.
 """
 
 from __future__ import annotations
@@ -32,6 +30,7 @@ from rocdbg.sim.core.layout import (
 )
 from rocdbg.sim.data.atomics import BY_NAME, Atomic, Flush
 from rocdbg.sim.translator import scheduler, vector_access
+from rocdbg.sim.translator.plan_routine import planned
 from rocdbg.sim.translator.routine import Routine
 from rocdbg.sim.translator.routine_names import prefix
 from rocdbg.sim.translator.vector_access import scratch_origin
@@ -67,7 +66,7 @@ class Runtime:
     def emit(
         self, routine: AnyRoutine, name: str, params: str, body: Callable[[AnyRoutine], None], linkage: str = ""
     ) -> None:
-        """Have ``body`` emit into ``routine`` and add what it made as the function ``name``."""
+        """Let ``body`` emit into ``routine``, and add the result as the function ``name``."""
         routine._counter = self._counter
         body(routine)
         self._counter = routine._counter
@@ -79,12 +78,13 @@ class Runtime:
         )
 
     def text(self, part: str) -> str:
-        """The module of one part: what is compiled together. See `part_of`."""
+        """The module of one part: the routines that are compiled together. See `part_of`."""
         args = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b"
         moves = "ptr %env, i64 %mask, i64 %size"
         two = "ptr %state, ptr %env, i64 %mask, i64 %group"
         if part.startswith("dispatch"):
-            # GFX9's MODE has a bit that makes register numbers relative to M0, gfx125x's the highest bits of them.
+            # A bit of GFX9's MODE makes register numbers relative to M0; gfx125x's MODE has the highest bits of
+            # register numbers.
             suffix = part.removeprefix("dispatch")
             self.indexed, self.banked = suffix == "_indexed", suffix == "_banked"
             for status in (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL, Status.FETCH):
@@ -92,13 +92,17 @@ class Runtime:
             self.define(f"run{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False))
             self.define(f"run_range{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(True))
             self.define(f"run_traced{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False, True))
+        elif part.startswith("planned"):
+            suffix = part.removeprefix("planned")
+            self.indexed, self.banked = suffix == "_indexed", suffix == "_banked"
+            self.define(f"run_planned{suffix}", "ptr %state, ptr %env, ptr %tables", planned(self._mode_key))
         elif part == "schedule":
             for name, params, body, exported in scheduler.ROUTINES:
                 self.emit(
                     scheduler.Schedule(self.wave_size), name, params, body, "" if exported else "internal"
                 )
         elif part.startswith("matrix_"):
-            from rocdbg.sim.translator import matrix  # imported late: it is needed by few
+            from rocdbg.sim.translator import matrix  # imported late: few need it
 
             self.define(part, matrix.PARAMETERS, matrix.body(part))
         elif part == "scalar":
@@ -111,28 +115,28 @@ class Runtime:
 
             self.define("gws", args, gws)
         elif part == "watch":
-            from rocdbg.sim.translator.watch_routine import changed, touched  # imported late: needed by few
+            from rocdbg.sim.translator.watch_routine import changed, touched  # imported late: few need it
 
             self.define("watch_changed", "ptr %state, ptr %env", changed)
             self.define("watch_touched", "ptr %state, ptr %env, i64 %mask, i64 %size", touched)
         elif part == "seen":
-            from rocdbg.sim.translator.tracking import SeenRoutines  # imported late: needed by few
+            from rocdbg.sim.translator.tracking import SeenRoutines  # imported late: few need it
 
             SeenRoutines(self).define()
         elif part == "noted":
-            from rocdbg.sim.translator import store_notes  # imported late: needed by few
+            from rocdbg.sim.translator import store_notes  # imported late: few need it
 
             self.define("noted", store_notes.PARAMETERS, store_notes.noted)
         elif part == "buffer":
-            from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: needed by few
+            from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: few need it
 
             BufferRoutines(self).define()
         elif part == "image":
-            from rocdbg.sim.translator.image_access import ImageRoutines  # imported late: needed by few
+            from rocdbg.sim.translator.image_access import ImageRoutines  # imported late: few need it
 
             ImageRoutines(self).define()
         elif part == "texture":
-            from rocdbg.sim.translator import image_samples  # imported late: needed by few
+            from rocdbg.sim.translator import image_samples  # imported late: few need it
 
             image_samples.define(self)
         elif part.startswith("lds_"):
@@ -163,12 +167,12 @@ class Runtime:
         """``translate_SPACE(state, env, mask, size, need, a, b)``: need = page flags; a, b depend on the space."""
         params = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %need, i64 %a, i64 %b"
         if space == "buffer":
-            from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: needed by few
+            from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: few need it
 
             self.define("translate_buffer", params, BufferRoutines(self).translate, "internal")
             return
         if space == "image":
-            from rocdbg.sim.translator.image_access import ImageRoutines  # imported late: needed by few
+            from rocdbg.sim.translator.image_access import ImageRoutines  # imported late: few need it
 
             ImageRoutines(self).define_view()
             ImageRoutines(self).define_translation()
@@ -215,7 +219,7 @@ class Runtime:
 
     @staticmethod
     def _scalar(r: Routine) -> None:
-        """A fault in global memory is that of a scalar access if %a is not 0: it has no lanes."""
+        """Report a fault in global memory as that of a scalar access, without lanes, if %a is not 0."""
 
         def change() -> None:
             r.set_env("fault_space", int(Space.SCALAR))
@@ -245,7 +249,7 @@ class Runtime:
         return pointer, r.const(4, I64), kind
 
     def _lds(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
-        """What lies beyond the workgroup's LDS faults, or is dropped as a whole where the environment says so."""
+        """An access beyond the workgroup's LDS faults, or is dropped as a whole if the environment says so."""
         end = address + r.value("%size")
         legal = end.ule(r.state("lds_size").zext(I64)) & address.ule(0xFFFFFFFF)
         drops = r.env("lds_drops").ne(0)
@@ -253,7 +257,8 @@ class Runtime:
         return r.state("lds_pointer") + address, (drops & ~legal).select(r.const(0, I64), 4), kind
 
     def _gds(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
-        """Global data share: %a is M0, base and size in bytes. What lies beyond the size reads 0 and is not written."""
+        """Global data share: %a is M0, with base and size in bytes. Accesses beyond the size read 0 and write nothing.
+        """
         base, limit = r.value("%a").lshr(16) & 0xFFFF, r.value("%a") & 0xFFFF
         end = address + r.value("%size")
         legal = address.ule(0xFFFFFFFF) & end.ule(limit) & (base + end).ule(r.env("gds_size"))
@@ -261,7 +266,7 @@ class Runtime:
         return pointer, legal.select(r.const(4, I64), 0), r.const(0, I64)
 
     def _in_scratch(self, r: Routine, first: Value, last: Value) -> Value:
-        """Whether the physical addresses [first, last] lie in the wave's own area."""
+        """Whether the physical addresses [first, last] are in the wave's own area."""
         base, size = r.state("scratch_base"), r.state("scratch_size")
         return base.ule(first) & (last - base).ult(size) & first.ule(last)
 
@@ -320,7 +325,7 @@ class Runtime:
         return body
 
     def _check(self, space: str) -> Callable[[Routine], None]:
-        """Only check that a store would be legal (instructions that store to two places)."""
+        """Only check that a store would be legal (for instructions that store to two places)."""
         call = (
             f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 2, i64 %a, i64 %b)"
         )
@@ -357,7 +362,7 @@ class Runtime:
         r.lines.append("ret i32 0")
 
     def _byte(self, r: Routine, lane: Value, n: Value) -> str:
-        """Where byte ``n`` of the lane's data lies in the transfer buffer."""
+        """Where byte ``n`` of the lane's data is in the transfer buffer."""
         return r.gep("%env", lane.shl(2) + n.lshr(2).shl(8) + (n & 3) + layout.ENV_DATA)
 
     def _gather(self, r: Routine) -> None:
@@ -383,8 +388,8 @@ class Runtime:
         self._each(r, whole, part, lambda lane: None)
 
     def _scalar_load(self, r: Routine) -> None:
-        """Load %size bytes at ENV_ADDRESS[0] into lane 0 of the transfer buffer. %a: bytes that are known to be
-        readable count as in range; a buffer load (%b = 1) reads 0 beyond %a bytes from the address."""
+        """Load %size bytes at ENV_ADDRESS[0] into lane 0 of the transfer buffer. %a: number of bytes in range, which
+        are known to be readable; a buffer load (%b = 1) reads 0 beyond %a bytes from the address."""
         r.set_env("fault_lanes", 0)
         r.set_env("fault_kind", 0)
         r.lines.append("%need = add i64 1, 0")
@@ -422,7 +427,7 @@ class Runtime:
         def check(lane: Value) -> None:
             pointer = r.load(r.slot(layout.ENV_POINTER, lane, 8), I64)
             stride = r.load(r.slot(layout.ENV_KIND, lane, 8), I64)
-            # Interleaved by lane, a lane's 8 bytes are two dwords: more than dword alignment does not show.
+            # In memory interleaved by lane, a lane's 8 bytes are two dwords: dword alignment is sufficient.
             needed = stride.eq(4).select(r.const(size - 1, I64), 3)
             wrong = stride.ne(0) & (pointer & needed).ne(0)
             r.when(wrong, lambda: self._note(r, lane, r.const(int(FaultKind.MISALIGNED), I64)))
@@ -442,7 +447,7 @@ class Runtime:
         r.mark("aligned")
 
     def _atomic(self, atomic: Atomic, space: str) -> Callable[[Routine], None]:
-        """The two highest bits of %b say what becomes of subnormals (`FLUSH_INPUTS`, `FLUSH_RESULTS`)."""
+        """The two highest bits of %b say how subnormals are treated (`FLUSH_INPUTS`, `FLUSH_RESULTS`)."""
 
         def body(r: Routine) -> None:
             size = atomic.type.bits // 8
@@ -521,27 +526,31 @@ class Runtime:
         r.for_lanes(r.value("%mask"), lane)
         r.lines.append("ret i32 0")
 
-    # -- the dispatcher --------------------
+    # -- the dispatch loop --------------------
+
+    def _mode_key(self, r: Routine) -> Value:
+        """Under which key blocks are at the wave's PC, as an I32."""
+        mode = r.state("mode")
+        key = mode & 0x3FF | mode.lshr(13) & 0x400
+        if self.indexed:
+            m0 = r.load(r.gep("%state", layout.sgpr_offset(124)), I32) & 0xF000
+            chosen = (mode & 1 << layout.GPR_IDX_EN).ne(0) & m0.ne(0)
+            skips = (mode & 1 << layout.VSKIP).ne(0)
+            key = key | skips.select(r.const(1 << 11, I32), chosen.select(m0 | 1 << 11, 0))
+        if self.banked:
+            key = key | (mode.lshr(layout.VGPR_MSB) & 0xFF).shl(layout.BANKS)
+        return key
 
     def _run(self, ranged: bool, traced: bool = False) -> Callable[[Routine], None]:
         """Call blocks until one returns a status. %tables: host address of the page directories, by MODE key.
 
-        ``traced``: before each block, note where the wave is in the row of its instruction count.
+        ``traced``: before each block, record the wave's PC and EXEC in the row of its instruction count.
         """
 
         def body(r: Routine) -> None:
             r.go("loop")
             r.mark("loop")
-            mode = r.state("mode")
-            key = mode & 0x3FF | mode.lshr(13) & 0x400
-            if self.indexed:
-                m0 = r.load(r.gep("%state", layout.sgpr_offset(124)), I32) & 0xF000
-                chosen = (mode & 1 << layout.GPR_IDX_EN).ne(0) & m0.ne(0)
-                skips = (mode & 1 << layout.VSKIP).ne(0)
-                key = key | skips.select(r.const(1 << 11, I32), chosen.select(m0 | 1 << 11, 0))
-            if self.banked:
-                key = key | (mode.lshr(layout.VGPR_MSB) & 0xFF).shl(layout.BANKS)
-            key = key.zext(I64)
+            key = self._mode_key(r).zext(I64)
             directory = r.load(r.gep("%tables", key.shl(3)), I64)
             offset = r.state("pc") - r.env("window_base")
             good = offset.ult(WINDOW_SIZE) & (offset & 3).eq(0)

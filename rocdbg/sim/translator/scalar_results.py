@@ -1,6 +1,6 @@
-"""Which scalar registers an instruction writes, named by its operands or not: as its semantic does.
+"""The scalar registers that an instruction writes, whether its operands name them or not.
 
-The semantic is run over a builder that notes what is written; nothing is compiled.
+The semantic is run with a builder that records what is written; nothing is compiled.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _AnySlot(dict[str, int]):
 
 
 class _Noted(WaveBuilder):
-    """Notes the operand codes of what is written."""
+    """Records the operand codes that are written."""
 
     def __init__(self, target: Target, wave_size: int) -> None:
         self.codes: set[int] = set()
@@ -46,10 +46,10 @@ class _Noted(WaveBuilder):
 
 
 def scalar_results(instruction: Instruction, target: Target, wave_size: int) -> frozenset[int]:
-    """The operand codes of the dwords that it writes in any state: SGPRs, VCC, M0, EXEC, SCC.
+    """The operand codes of the dwords that an instruction may write: SGPRs, VCC, M0, EXEC, SCC.
 
-    Loads, whose results come from routines, and registers that M0 chooses are not among them; nothing is of an
-    instruction that cannot be simulated.
+    Results of loads, which routines write, and registers that M0 selects are not included. Empty for an instruction
+    that cannot be simulated.
     """
     semantic = lookup(instruction.name)
     if semantic is None:

@@ -1,9 +1,10 @@
 """The native scheduler: gives the resident waves their turns, keeps barriers, ends waves and creates workgroups.
 
-It does what `rocdbg.sim.device.residency` and `rocdbg.sim.device.dispatch` do, on the same memory
-(`rocdbg.sim.device.schedule`), and returns to them for everything else: CONTINUE when nothing is to be said (budget or
-time are used up, an interrupt is asked for, no wave is left or can run, the next wave was reported), MISS when code
-must be translated for the wave whose turn it is, or the status that ended the turn of ``current``.
+It does the same as `rocdbg.sim.device.residency` and `rocdbg.sim.device.dispatch`, on the same memory
+(`rocdbg.sim.device.schedule`), and returns to them for everything else: with CONTINUE when there is nothing to report
+(budget or time are used up, an interrupt is requested, no wave is left or can run, the next wave was already reported),
+with MISS when code must be translated for the wave whose turn it is, or with the status that ended the turn of
+``current``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from rocdbg.sim.translator.routine import Routine
 
 _NONE = 0xFFFF_FFFF
 _LOOK_EVERY = 20_000
-"""Instructions between two looks at the clock."""
+"""Instructions between two checks of the clock."""
 _SECOND = 1_000_000_000
 _MANY_BYTES = 1 << 16
 _DONTNEED = 4
@@ -117,7 +118,7 @@ def turns(r: Schedule) -> None:
     r.mark("pick")
     hint = r.get("following")
     r.branch_if(hint.eq(_NONE), "search", "hinted")
-    r.mark("search")  # the first with the cursor's number or a higher one, else the first
+    r.mark("search")  # the first one with the cursor's number or a higher one; if there is none, the first
     _search(r)
     r.mark("hinted")
     start = r.new(I64, True, f"phi i64 [ {hint.ref}, %pick ], [ %found, %searched ]")
@@ -254,7 +255,7 @@ def _select(condition: Value, yes: Value, no: Value) -> str:
 
 
 def _search(r: Schedule) -> None:
-    """From label ``search`` to ``searched``: %found is the slot to look at first."""
+    """From label ``search`` to ``searched``: %found is the slot to examine first."""
     oldest, cursor = r.get("first"), r.get("cursor")
     r.go("seek")
     r.mark("seek")
@@ -276,10 +277,10 @@ def _search(r: Schedule) -> None:
 
 
 def _group(r: Schedule) -> tuple[Value, Value]:
-    """First slot of the workgroup of %slot, and its number of slots."""
+    """First slot of %slot's workgroup, and its number of slots."""
     size = r.get("group_waves")
     slot = r.value("%slot")
-    # 32 bits hold both, and are divided in half the time: each wave comes here at each barrier.
+    # Both fit in 32 bits, which divide in half the time: every wave comes here at every barrier.
     return slot - slot.trunc(I32).urem(size.trunc(I32)).zext(I64), size
 
 
@@ -299,7 +300,7 @@ def complete(r: Schedule) -> None:
 
     last = first + size - 1
 
-    def missing(n: Value) -> None:  # from the last to the first: waves mostly arrive in order
+    def missing(n: Value) -> None:  # from last to first, because waves mostly arrive in order
         r.when((r.flag(last - n) & int(here)).eq(int(WaveFlag.RESIDENT)), lambda: r.leave(0))
 
     def release(n: Value) -> None:
@@ -317,7 +318,7 @@ def complete(r: Schedule) -> None:
 
 
 def end(r: Schedule) -> None:
-    """``i32 end(ptr schedule, i64 slot)``: the wave has ended."""
+    """``i32 end(ptr schedule, i64 slot)``: handle the end of a wave."""
     slot = r.value("%slot")
     r.assign("retired", r.get("retired") + r.load(r.header(r.wave(slot), "instructions"), I64))
     r.set_flag(slot, r.const(0, I8))
@@ -360,7 +361,7 @@ def fill(r: Schedule) -> None:
 
 def create(r: Schedule) -> None:
     """``i32 create(ptr schedule, i64 place, i64 clean)``: make the next workgroup in a place. Bit 0 of ``clean``:
-    nothing has run there before; bit 1: nor used its scratch."""
+    nothing has run there before; bit 1: nothing has used its scratch."""
     place = r.value("%place")
     used = (r.value("%clean") & 1).eq(0)
     x, y, z = (r.get(f"group_{axis}") for axis in "xyz")
@@ -374,7 +375,7 @@ def create(r: Schedule) -> None:
     r.assign("positions_left", r.get("positions_left") - 1)
     lds = r.get("lds") + place * r.get("lds_stride")
     lds_bytes = r.get("lds_bytes")
-    # No bytes are not cleared either: a masked store of none to a page never touched costs a host 200 ns, not nothing.
+    # Skip the call for zero bytes too: an empty masked store to an untouched page still costs a host 200 ns.
     r.when(used & lds_bytes.ne(0), lambda: r.clear(r.pointer(lds), lds_bytes))
     scratch_bytes = r.get("group_scratch_bytes")
     dirty = scratch_bytes.ne(0) & (r.value("%clean") & 2).eq(0)
@@ -393,7 +394,8 @@ def create(r: Schedule) -> None:
 
 
 def _clear_pages(r: Schedule, start: Value, size: Value) -> None:
-    """Clear memory of which most may be untouched: many pages are given back instead, and come as zeros again."""
+    """Clear memory most of which may be untouched: many pages are returned to the host instead, and read as zeros
+    again."""
     page, end = r.get("page_size"), start + size
     first, last = (start + page - 1) & -page, end & -page
     function = r.get("madvise")
@@ -414,7 +416,7 @@ def _clear_pages(r: Schedule, start: Value, size: Value) -> None:
 def _wave(
     r: Schedule, slot: Value, image: Value, lds: Value, group: tuple[Value, Value, Value], used: Value
 ) -> None:
-    """Put a new wave into its initial state and at the end of the list. ``used``: another was in its slot before."""
+    """Put a new wave into its initial state and at the end of the list. ``used``: its slot held another wave before."""
     wave, source, ids = r.wave(slot), r.pointer(image), r.get("id_bytes")
     r.copy(r.gep(wave, ENGINE_OFFSET), source, ENGINE_SIZE)
     source = r.gep(source, ENGINE_SIZE)
@@ -465,4 +467,4 @@ ROUTINES: tuple[tuple[str, str, Callable[[Schedule], None], bool], ...] = (
     ("fill", "ptr %schedule, i64 %places, i64 %clean", fill, True),
     ("schedule", "ptr %schedule, ptr %env, ptr %run, ptr %blocks, ptr %steps", turns, True),
 )
-"""Name, parameters, body, whether it is called from outside."""
+"""Name, parameters, body, and whether it is called from outside."""

@@ -1,8 +1,8 @@
-"""The native routine that notes stores to certain memory: blocks translated for it call it after each store.
+"""The native routine that records stores to certain memory: blocks translated for it call it after each store.
 
-Before it, the routine that checks a store is called with the store's arguments: that leaves the host address of each
-lane in the environment, whatever the address space. What is looked for are ranges of host memory, so that LDS and
-private memory are found as global memory is. Blocks that are not translated for it know nothing of it.
+First, the routine that checks a store is called with the store's arguments, which leaves the host address of each lane
+in the environment, whatever the address space. Stores are matched against ranges of host memory, so LDS and private
+memory are found in the same way as global memory. Other blocks are not affected.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ PARAMETERS: Final = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %pc"
 
 
 def noted(r: Routine) -> None:
-    """Body of ``noted``: count the lanes of %mask that have stored %size bytes into one of the ranges. A size of -1 is
-    that of an image's texel, which the check has found out."""
+    """Body of ``noted``: count the lanes of %mask that have stored %size bytes into one of the ranges. A size of -1
+    means that of an image's texel, which the check has determined."""
     ranges, count, size = r.pointer(r.env("noted_ranges")), r.env("noted_count"), r.value("%size")
     size = size.eq(-1).select(r.env("texel_size"), size)
     found = r.local()

@@ -1,8 +1,8 @@
-"""The native routine of global wave sync (GWS), as the ISA documents give its operations.
+"""The native routine of global wave sync (GWS), with the operations of the ISA documents.
 
-A barrier is initialised with the number of waves less one, by the program or else by what its first wave says. Each
-wave that finds the counter above 0 takes one off and waits; the one that finds 0 turns the flag, which releases the
-others, and sets the counter for the next pass.
+A barrier is initialised with the number of waves minus one, by the program or by its first wave. Each wave that finds
+the counter above 0 decrements it and waits; the wave that finds 0 flips the flag, which releases the others, and sets
+the counter for the next pass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Sync(IntEnum):
-    """Operation of the routine ``gws``, its argument %size."""
+    """Operation of the routine ``gws``: its argument %size."""
 
     INIT = 0
     BARRIER = 1
@@ -34,8 +34,8 @@ class Sync(IntEnum):
 def gws(r: Routine) -> None:
     """Body of ``gws``: %size = `Sync`, %a = number of the resource, %b = value.
 
-    Dword 0 of lane 0 of the transfer buffer becomes 1 if the wave has to wait; it then comes again. What it waits for
-    is in its state (``gws``): 0 nothing, else 1, and for barriers the flag it entered under in bit 1.
+    Dword 0 of lane 0 of the transfer buffer becomes 1 if the wave must wait and retry. Its state (``gws``) says what it
+    waits for: 0 for nothing, otherwise 1, and for barriers bit 1 is the flag under which it entered.
     """
     resource = r.pointer(r.env("gws_pointer"))
     at = {name: r.gep(resource, (r.value("%a") & 63).shl(4) + 4 * n) for n, name in enumerate(GWS_FIELDS)}

@@ -1,11 +1,11 @@
-"""Native routines that watch memory accesses: what is written is marked, reads of unmarked bytes are counted.
+"""Native routines that watch memory accesses: they mark written bytes and count reads of unmarked ones.
 
-A block translated to be watched calls ``seen_*`` after each access that went well, with the same arguments and
-the instruction's pc. The routines find the lanes' addresses again by themselves, so that those which do the work need
-know nothing of this, and cost nothing where nothing is watched.
+A block translated for this calls ``seen_*`` after each successful access, with the same arguments and the
+instruction's pc. These routines compute the lanes' addresses again, so the routines that do the accesses are not
+affected, and cost nothing extra if nothing is watched.
 
-The shadow of a byte lies a fixed distance from it on the host; the distance is in the upper 56 bits of the flags in
-the page table, 0 for memory that is not watched. Private memory, LDS and GDS are not.
+The shadow of a byte is at a fixed distance from it on the host; the distance is in the upper 56 bits of the flags in
+the page table, and is 0 for memory that is not watched. Private memory, LDS and GDS are never watched.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NO_LANE = 64
 
 
 class _Span(Struct):
-    """The bytes of one lane's access: how many, and the simulated address of the n-th."""
+    """The bytes of one lane's access: their number, and the simulated address of the n-th."""
 
     size: Value
     address: Callable[[Value], Value]
@@ -83,7 +83,7 @@ class SeenRoutines:
         r.lines.append("ret i32 0")
 
     def _visit(self, r: Routine, lane: Value, span: _Span, reads: bool, writes: bool) -> None:
-        """Count one lane's bytes that were never written, then mark what it writes."""
+        """Count the bytes of one lane's access that were never written, then mark those that it writes."""
         missing, first = r.local(), r.local()
         r.store(missing, r.const(0, I64))
 
@@ -132,7 +132,7 @@ def _shadow(r: Routine, address: Value) -> Value:
 
 
 def _note(r: Routine) -> None:
-    """Add a read to the row of %pc, which is searched from a place that depends on it."""
+    """Add a read to the row of %pc; the search begins at an index that is computed from the pc."""
     table = r.pointer(r.env("reads_table"))
     pc, mask = r.value("%pc"), uninitialized_reads.CAPACITY - 1
     start = (pc.lshr(2) * _GOLDEN).lshr(64 - uninitialized_reads.CAPACITY.bit_length() + 1)
@@ -158,7 +158,7 @@ def _note(r: Routine) -> None:
 
         r.when(mine, add)
 
-    # The first few places nearly always suffice; the whole table is searched before a read is given up.
+    # The first few rows nearly always suffice; the whole table is searched before a read is dropped.
     r.for_range(r.const(8, I64), row)
     r.when(r.load(found, I64).eq(0), lambda: r.for_range(r.const(uninitialized_reads.CAPACITY, I64), row))
     lost = r.gep(table, uninitialized_reads.LOST * 8)

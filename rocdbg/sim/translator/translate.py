@@ -1,4 +1,4 @@
-"""Translation of blocks: runs each instruction's semantic over a `WaveBuilder`."""
+"""Translation of blocks: runs each instruction's semantic with a `WaveBuilder`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from rocdbg.sim.translator.blocks import Block
 from rocdbg.sim.translator.wave_builder import WaveBuilder
 
 MAX_BLOCK_LINES, MAX_MODULE_LINES = 8_000, 16_000
-"""Lines of IR after which a block, a module is closed. A line costs up to 20 microseconds at -O0 and 50 at -O1, and
-LLVM cannot be interrupted. Compilers' code stays far below; long instructions that watch for exceptions do not."""
+"""Lines of IR after which a block or a module is closed. A line costs up to 20 microseconds at -O0 and 50 at -O1, and
+LLVM cannot be interrupted. Compiled code stays far below; long instructions that watch for exceptions do not."""
 
 
 class Translated(Struct, frozen=True):
-    """A module of blocks. ``blocks`` may be shorter than asked for: an instruction that turned out to be unsupported
-    in its form ends its block before it, much IR ends a block after it, and blocks may be left out (but the first)
-    where a module is full: they are empty then."""
+    """A module of blocks. ``blocks`` may be shorter than requested: an instruction whose form turns out to be
+    unsupported ends its block before it, and a block with much IR ends early. When a module is full, blocks other than
+    the first may be omitted: they are empty."""
 
     text: str
     names: tuple[str, ...]
@@ -54,7 +54,7 @@ def translate(
 
 
 def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> int:
-    """Record a block; returns how many instructions could be (the function is kept only if all)."""
+    """Record a block; returns how many instructions could be recorded (the function is kept only if all were)."""
     builder.begin(name, block.start, len(block.instructions), needs(block.instructions))
     for number, instruction in enumerate(block.instructions):
         semantic = lookup(instruction.name)
@@ -77,7 +77,8 @@ def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> 
 
 
 def refusal(builder: WaveBuilder, context: Context, instruction: Instruction) -> str | None:
-    """What keeps an instruction from being recorded, without its text; None if nothing does, or it is not stated."""
+    """Why an instruction cannot be recorded, without the instruction's text; None if it can be, or if no reason is
+    known."""
     semantic = lookup(instruction.name)
     if semantic is None:
         return missing(instruction.name)
@@ -107,7 +108,7 @@ def _writes_m0(instruction: Instruction, context: Context) -> bool:
 
 def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context) -> None:
     """Record one instruction. Closes the open run of lane code first if the instruction cannot join it."""
-    # Nothing is promised of approximate results but their error: they are rounded to nearest in every MODE.
+    # Approximate results promise only a bound of the error: they are rounded to nearest in every MODE.
     fixed = semantic.any_rounding or semantic.approximate or semantic.kind is Kind.WAVE
     builder.rounding = (0, 0) if fixed else (context.mode.round32, context.mode.round16_64)
     try:
@@ -115,7 +116,7 @@ def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, 
     except InexactError as error:
         raise Unsupported(f"{instruction.text}: rounding mode {context.mode.key & 15}: {error}") from None
     except LaneCodeError:
-        # Malformed: a vector register in the field of a scalar one, which LLVM shows as invalid.
+        # Malformed: a vector register in the field of a scalar one, which LLVM prints as invalid.
         if any("/*Invalid" in operand.text for operand in instruction.operands):
             raise Unsupported(f"{instruction.text}: not with these registers") from None
         raise
@@ -133,7 +134,7 @@ def _execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic,
         _run(builder, Access(builder, instruction, context), semantic)
         return
     if context.mode.indexed and semantic.kind is Kind.LANE:
-        # Registers chosen at run time: nothing of them may be held in SSA values.
+        # Registers selected at run time must not be held in SSA values.
         builder.scalar()
         _record_vector(builder, instruction, semantic, context)
         builder.scalar()
@@ -162,7 +163,7 @@ def _record_vector(
 
 
 def _run(builder: WaveBuilder, access: Access, semantic: Semantic) -> None:
-    """Record what the instruction does and, if that is asked for, the arithmetic exceptions it raises."""
+    """Record what the instruction does and, if requested, the arithmetic exceptions that it raises."""
     if not access.context.exceptions or semantic.kind is Kind.WAVE or semantic.ends is Ends.ALWAYS:
         semantic.function(access)
         return

@@ -1,12 +1,12 @@
-"""Memory routines' short way: all lanes at once, where that is possible.
+"""The fast path of memory routines: all lanes at once, where that is possible.
 
-``i32 quick_ACCESS_SPACE(state, env, mask, size, a, bias)`` returns 1 if the access is done, 0 if it is one for the
-routines that look at each lane (`rocdbg.sim.translator.runtime`): it faults, lanes reach more than one allocation, or
+``i32 quick_ACCESS_SPACE(state, env, mask, size, a, bias)`` returns 1 if the access is done, or 0 if the routines that
+handle single lanes (`rocdbg.sim.translator.runtime`) must do it: it faults, lanes access more than one allocation, or
 its size is unusual. ``bias`` is subtracted from the addresses, ``a`` is the scratch base.
 
-The addresses' least and greatest give the bounds of the access, so that they are checked once for all lanes; where the
-lanes' dwords are neighbours in order, first and last lane do. Dwords are moved by vector loads and stores, or by
-gathers and scatters, which write in order of lanes.
+The lowest and highest address give the bounds of the access, which are checked once for all lanes; if the lanes' dwords
+are consecutive, the first and last lane suffice. Dwords are moved by vector loads and stores, or by gathers and
+scatters, which write in lane order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocdbg.sim.translator.routine import Routine
 
 PARAMETERS = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %bias"
 FARTHEST = 0x7FFF_0000
-"""Lanes may be so many bytes apart: distances are signed 32-bit indices."""
+"""Maximum distance of lanes in bytes: distances are signed 32-bit indices."""
 
 
 class VectorRoutine(Routine):
@@ -122,7 +122,7 @@ class VectorRoutine(Routine):
         self.lines.append(f"call void @{name}({kind} {value}, {pointers} {at}, i32 1, {flags} {active})")
 
     def read_buffer(self, dword: int, chunk: int) -> str:
-        """A chunk of a dword of the transfer buffer."""
+        """A chunk of one dword of the transfer buffer."""
         pointer = self.gep("%env", layout.ENV_DATA + dword * 256 + chunk * self.lanes * 4)
         return self.vector(f"load <{self.lanes} x i32>, ptr {pointer}, align 4")
 
@@ -132,7 +132,8 @@ class VectorRoutine(Routine):
 
 
 Bounds = Callable[[VectorRoutine, Value, Value, int], Value]
-"""Host address of the least simulated address: (routine, least, end of the access, page flags); gives up if illegal."""
+"""Host address of the lowest simulated address: (routine, lowest, end of the access, page flags); gives up if illegal.
+"""
 
 
 def _global(r: VectorRoutine, least: Value, end: Value, need: int) -> Value:
@@ -178,13 +179,13 @@ def quick(space: str, access: str) -> Callable[[VectorRoutine], None]:
         if scratch:
             start = _physical(r, start, first)
             addresses = _interleave(r, addresses, active)
-        if access == "load":  # narrow elements are loaded with what follows them: that has to be there too
+        if access == "load":  # narrow elements are loaded together with the bytes after them, which must exist too
             reach = size.umax(4)
         else:
             reach = size
         tail = reach if not scratch else size.ule(4).select(reach, (size.lshr(2) - 1) * step + 4)
 
-        # Neighbouring dwords: the first and the last lane say it all.
+        # Neighbouring dwords: checking the first and the last lane suffices.
         origin = start - first.shl(2)
         lane0 = r.splat(origin)
         apart = []
@@ -192,7 +193,7 @@ def quick(space: str, access: str) -> Callable[[VectorRoutine], None]:
             expected = r.op("add", "i64", lane0, r.steps(c, 4))
             apart.append(r.op("and", "i1", active[c], r.op("icmp ne", "i64", address, expected)))
         row, spread = r.fresh("row")[1:], r.fresh("spread")[1:]
-        # In scratch, rows are as far apart as the lanes' dwords: any number of them.
+        # In scratch, the distance of rows equals that of the lanes' dwords, so there may be any number of rows.
         ordered = ~r.any(apart) & ((size & 3).eq(0) if scratch else size.eq(4))
         r.branch_if(ordered, row, spread)
         r.mark(row)
@@ -225,7 +226,7 @@ def quick(space: str, access: str) -> Callable[[VectorRoutine], None]:
 
 
 def _addresses(r: VectorRoutine) -> list[str]:
-    """The lanes' addresses less the bias."""
+    """The lanes' addresses minus the bias."""
     bias = r.splat(r.value("%bias"))
     found = []
     for c in r.chunks:
@@ -236,21 +237,21 @@ def _addresses(r: VectorRoutine) -> list[str]:
 
 
 def scratch_origin(r: Routine) -> Value:
-    """Where a lane's private memory begins: %a, of which programs may make what they like. Its dwords are interleaved
-    whole, so the two low bits do not count: which bytes of which dwords an access touches is what its offset says."""
+    """Where a lane's private memory begins: %a, which programs may set to anything. Whole dwords are interleaved, so
+    its two low bits do not count: the offset alone determines which bytes of which dwords are accessed."""
     return r.value("%a") & ~3
 
 
 def _physical(r: VectorRoutine, offset: Value, lane: Value) -> Value:
-    """Where byte ``offset`` of a lane's private memory lies."""
+    """Address of byte ``offset`` of a lane's private memory."""
     return scratch_origin(r) + offset.lshr(2) * (4 * r.wave_size) + lane.shl(2) + (offset & 3)
 
 
 def _interleave(r: VectorRoutine, offsets: list[str], active: list[str]) -> list[str]:
-    """The same for all lanes; gives up if an access is not within one dword or not of whole ones."""
+    """`_physical` for all lanes; gives up if an access is neither within one dword nor of whole dwords."""
     size = r.value("%size")
     three, two = r.splat(r.const(3, I64)), r.splat(r.const(2, I64))
-    # Bytes past the dword's start at which an access of this size must begin at the latest.
+    # The last byte in a dword at which an access of this size may begin.
     latest = r.splat(size.ult(4).select(r.const(4, I64) - size, 0))
     base, row = r.splat(scratch_origin(r)), r.splat(r.const((4 * r.wave_size).bit_length() - 1, I64))
     limit = r.splat(r.const(0xFFFF_FFFF, I64))
@@ -269,7 +270,7 @@ def _interleave(r: VectorRoutine, offsets: list[str], active: list[str]) -> list
 
 
 def _check_overlap(r: VectorRoutine, offsets: list[str], active: list[str]) -> None:
-    """Stores of several dwords go dword by dword: lanes must not overlap but where they are the same."""
+    """Stores of several dwords go dword by dword: lanes must not overlap unless they are equal."""
     size = r.value("%size")
     rest = r.splat(size.ugt(4).select(size - 1, 0))
     wrong = []
@@ -280,7 +281,7 @@ def _check_overlap(r: VectorRoutine, offsets: list[str], active: list[str]) -> N
 
 
 def _load(r: VectorRoutine, host: Value, step: int, active: list[str], index: list[str] | None) -> None:
-    """To the transfer buffer; ``index``: the lanes' distances from ``host``, None if they are neighbours."""
+    """Load to the transfer buffer; ``index``: the lanes' distances from ``host``, None if they are neighbours."""
     size = r.value("%size")
     keep = size.eq(1).select(r.const(0xFF, I32), size.eq(2).select(r.const(0xFFFF, I32), r.const(-1, I32)))
     narrow = r.splat(keep)
@@ -295,7 +296,7 @@ def _load(r: VectorRoutine, host: Value, step: int, active: list[str], index: li
 
 
 def _store(r: VectorRoutine, host: Value, step: int, active: list[str], index: list[str] | None) -> None:
-    """From the transfer buffer; see `_load`."""
+    """Store from the transfer buffer; see `_load`."""
     for dword in range(4):
         for c in r.chunks:
             value = r.read_buffer(dword, c)
@@ -308,7 +309,7 @@ def _store(r: VectorRoutine, host: Value, step: int, active: list[str], index: l
 
 
 def _store_narrow(r: VectorRoutine, distance: Value, scratch: bool) -> None:
-    """One or two bytes per lane, ``distance`` from simulated to host addresses."""
+    """Store one or two bytes per lane; ``distance``: from simulated to host addresses."""
     size = r.value("%size")
 
     def lane(lane: Value) -> None:
@@ -337,7 +338,8 @@ def routines(space: str, access: str) -> list[tuple[str, Callable[[VectorRoutine
 
 
 def attempt(r: Routine, space: str, access: str) -> None:
-    """Try the quick routine at the start of an access; returns 0 from it if that did it. %a is the scratch base."""
+    """Try the quick routine at the start of an access; returns 0 from the caller if that succeeded. %a is the scratch
+    base."""
     done = r.fresh("quick")[1:]
     slow = r.fresh("slow")[1:]
 
@@ -353,7 +355,7 @@ def attempt(r: Routine, space: str, access: str) -> None:
         r.lines.append(f"{result}.ok = icmp ne i32 {result}, 0")
         r.lines.append(f"br i1 {result}.ok, label %{done}, label %{slow}")
     else:
-        # The aperture of the first active lane; the others fit or they do not.
+        # Use the aperture of the first active lane; if another lane's differs, the quick routine gives up.
         first = (r.value("%mask").cttz()).umin(63)
         high = r.load(r.slot(layout.ENV_ADDRESS, first, 8), I64) & ~0xFFFF_FFFF
         for kind in ("lds", "scratch", "global"):

@@ -1,4 +1,4 @@
-"""The native routine that looks at watched words (`rocdbg.sim.core.watches`)."""
+"""The native routine that compares watched words (`rocdbg.sim.core.watches`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rocdbg.sim.translator.routine import Routine
 
 
 def changed(r: Routine) -> None:
-    """``i32 watch_changed(ptr state, ptr env)``: 1 if a word that the wave can reach is not as it was."""
+    """``i32 watch_changed(ptr state, ptr env)``: 1 if a word that the wave can change is not as it was."""
     table = r.pointer(r.env("watches"))
     wave = r.state("number")
 
@@ -26,9 +26,10 @@ def changed(r: Routine) -> None:
 
 
 def touched(r: Routine) -> None:
-    """``i32 watch_touched(ptr state, ptr env, i64 mask, i64 size)``: 1 if an access reaches bytes that are watched so.
+    """``i32 watch_touched(ptr state, ptr env, i64 mask, i64 size)``: 1 if an access reaches bytes of which every
+    access is watched.
 
-    Where the lanes' accesses go must stand in the environment, see `Runtime`: a host pointer, and the distance of one
+    The environment must contain where the lanes' accesses go, see `Runtime`: a host pointer, and the distance of one
     dword from the next.
     """
     table, size, wave = r.pointer(r.env("touches")), r.value("%size"), r.state("number")

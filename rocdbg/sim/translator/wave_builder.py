@@ -1,7 +1,7 @@
 """The builder that records a block of instructions as one LLVM function.
 
-Scalar instructions are straight-line code on scalars, runs of lane code loops over lanes (`block_registers`); what is
-more than a few operations is a call of a routine (`block_calls`).
+Scalar instructions become straight-line code on scalars, runs of lane code become loops over lanes (`block_registers`),
+and anything beyond a few operations becomes a call of a routine (`block_calls`).
 
 The function is ``i32 name(ptr state, ptr env)``; it returns a `layout.Status`.
 """
@@ -84,11 +84,11 @@ class WaveBuilder(BlockCalls):
         self._forget_accesses()
 
     def done(self) -> None:
-        """The instruction is recorded."""
+        """Note that the instruction is recorded."""
         self._count += 1
 
     def snapshot(self) -> object:
-        """State to `rollback` to when an instruction has to be recorded again."""
+        """State to `rollback` to if an instruction must be recorded again."""
         return (
             len(self.lines), self._scalars.copy(), self._run.copy() if self._run else None, dict(self._splats),
             self._label, len(self._tail), self.ended,
@@ -105,7 +105,8 @@ class WaveBuilder(BlockCalls):
         """End the block; if no instruction did, it continues with the next one."""
         if not self.ended:
             self.jump(self.pc() + self._size)
-        # What the block declares to need is checked as it is entered, and so is whatever else it turned out to touch.
+        # The needs that the block declared are checked when it is entered, and so is everything else that it turned out
+        # to use.
         needs = most(self._declared, pack(self._touched_vgprs, self._touched_agprs))
         if needs:
             at = self.lines.index("br label %top")

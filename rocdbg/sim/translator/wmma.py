@@ -1,5 +1,5 @@
-"""The native routines of WMMA and SWMMAC. Their parameters: see `matrix`; layouts: `wmma_shapes`; sums of floats:
-`semantics.dots`.
+"""The native routines of WMMA and SWMMAC. `matrix` describes their parameters, `wmma_shapes` the layouts,
+`semantics.dots` the sums of floats.
 
 ``control``: neg_lo in bits 2:0, neg_hi in 6:4, op_sel in 10:8, clamp in 12.
 """
@@ -54,7 +54,7 @@ def wmma(r: Routine, shape: WaveShape) -> None:
 
 
 def _half_of_register(factors: _Factors, at: Value, lane: Value) -> None:
-    """op_sel[2]: 16-bit results and accumulators of GFX11 are in high halves. The other half of D stays."""
+    """op_sel[2]: 16-bit results and accumulators of GFX11 are in high halves. The other half of D is kept."""
     r = factors.r
     high = (r.value("%control") & 4 << 8).ne(0)
     c = accumulator(r, at, lane, 32)
@@ -64,7 +64,7 @@ def _half_of_register(factors: _Factors, at: Value, lane: Value) -> None:
 
 
 def _signed(r: Routine, c: Value) -> Value:
-    """The accumulator's bits after neg_hi[2] (absolute value) and neg_lo[2] (negation)."""
+    """The accumulator's bits after applying neg_hi[2] (absolute value) and neg_lo[2] (negation)."""
     control = r.value("%control")
     sign = 1 << c.type.bits - 1
     c = (control & 4 << 4).ne(0).select(c & sign - 1, c)
@@ -79,7 +79,7 @@ class _Factors:
         self.control = r.value("%control")
 
     def words(self, base: str, dword: int, lane: Value) -> Value:
-        """Signs changed: neg_lo is for the low halves of registers, neg_hi for high ones."""
+        """Apply negation: neg_lo to the low halves of registers, neg_hi to the high ones."""
         value = word(self.r, self.r.value(base), dword, lane)
         if self.shape.bits != 16:
             return value
@@ -88,7 +88,7 @@ class _Factors:
         return (self.control & bit << 4).ne(0).select(value ^ 0x80000000, value)
 
     def pair(self, place: Place) -> tuple[Value, Value]:
-        """The two factors at the bottom of a dword each; what is above is of no meaning."""
+        """The two factors, each in the low bits of a dword; the upper bits are undefined."""
         bits = self.shape.bits
         per = 32 // bits
         a_lane = self.row + 16 * place.a_group
@@ -104,7 +104,7 @@ class _Factors:
         return a, b.lshr(chosen * bits + place.b % per * bits)
 
     def _index(self, place: Place, lane: Value) -> Value:
-        """Which of four elements of B; op_sel names a set of the register's bits."""
+        """Which of four elements of B is used; op_sel names a set of the register's bits."""
         entries = self.shape.index_entries(self.r.wave_size)
         index = word(self.r, self.r.value("%constant"), 0, lane)
         sets = 16 // entries
@@ -129,7 +129,7 @@ def _floats(factors: _Factors, c: Value) -> Value:
 
 
 def _integers(factors: _Factors, c: Value) -> Value:
-    """neg_lo says which sources are signed; clamp saturates after each step."""
+    """c + the integer products. neg_lo says which sources are signed; clamp saturates after each step."""
     control, bits = factors.control, factors.shape.bits
     clamp = (control & 1 << 12).ne(0)
 

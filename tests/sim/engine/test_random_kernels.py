@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from rocdbg.sim.core.layout import VGPRS
+from rocdbg.sim.core.layout import ENGINE_SIZE, VGPRS
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
@@ -79,7 +79,7 @@ def test_a_difference_is_found(programs: ModuleType) -> None:
     """The comparison is of everything: one bit of a register, one byte of memory, how the run ended."""
     state, memory = bytes(200_000), bytes(5000)
     changed = bytearray(state)
-    changed[VGPRS + 256 * 7 + 4 * 5] ^= 1
+    changed[ENGINE_SIZE + VGPRS + 256 * 7 + 4 * 5] ^= 1
     same = programs.Outcome("END", state, memory)
     others = [("END", bytes(changed), memory), ("END", state, b"\1" + memory[1:]), ("BUDGET", state, memory)]
     said = [programs.describe(same, programs.Outcome(*other), 64) for other in others]

@@ -33,6 +33,13 @@ class ShareBench(Bench):
     def gds(self) -> np.ndarray:
         return self.share.gds.view(np.uint32)
 
+    def saved(self) -> tuple[np.ndarray, np.ndarray]:
+        """The wave as it is: its registers, and what the engine remembers of it."""
+        return self.state.copy(), self.block.engine.copy()
+
+    def restore(self, wave: tuple[np.ndarray, np.ndarray]) -> None:
+        self.state[:], self.block.engine[:] = wave
+
     def again(self) -> Status:
         """Run another wave: the same registers, from the beginning."""
         self.set("pc", self.text.address)
@@ -121,19 +128,19 @@ def test_barrier_of_three_waves(target: str) -> None:
     bench.vgpr(0)[:], bench.vgpr(2)[:] = 2, 1  # three waves now, two in the next pass
     entry = bench.text.address
     assert bench.run() is Status.SLEEP  # wave 1 makes the barrier and waits
-    waiting = bench.state.copy()
+    waiting = bench.saved()
     assert bench.pc == 8 and bench.share.gws[7].tolist() == [1, 0, 0, 1]
     bench.set("pc", entry + 8)
     bench.set("gws", 0)
     assert bench.run() is Status.SLEEP  # wave 2
-    second = bench.state.copy()
+    second = bench.saved()
     bench.set("pc", entry + 8)
     bench.set("gws", 0)
     assert bench.run() is Status.SLEEP and bench.pc == 16  # wave 3 goes through at once
     assert bench.run() is Status.END
     assert bench.share.gws[7].tolist() == [1, 1, 0, 1]
-    for state in (waiting, second):
-        bench.state[:] = state
+    for wave in (waiting, second):
+        bench.restore(wave)
         assert bench.run() is Status.SLEEP and bench.pc == 16 and bench.get("gws") == 0
 
 
@@ -142,14 +149,14 @@ def test_semaphore() -> None:
     assert bench.run() is Status.SLEEP and bench.pc == 0
     assert bench.share.gws[1].tolist() == [0, 0, 1, 0]
     assert bench.run() is Status.SLEEP and bench.share.gws[1, 2] == 1  # still one wave waits
-    first = bench.state.copy()
+    first = bench.saved()
     assert bench.again() is Status.SLEEP and bench.share.gws[1, 2] == 2
     release = ShareBench("ds_gws_sema_v offset:1 gds\nds_gws_sema_br v0 offset:1 gds")
     release.vgpr(0)[:] = 3
     release.share.gws[:] = bench.share.gws
     assert release.run() is Status.END and release.share.gws[1].tolist() == [4, 0, 2, 0]
     bench.share.gws[:] = release.share.gws
-    bench.state[:] = first
+    bench.restore(first)
     assert bench.run() is Status.SLEEP and bench.pc == 8
     assert bench.share.gws[1].tolist() == [3, 0, 1, 0]
     everyone = ShareBench("ds_gws_sema_release_all offset:1 gds")

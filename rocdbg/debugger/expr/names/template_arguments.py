@@ -1,10 +1,9 @@
-"""What the parameters of templates stand for in the function of a frame."""
+"""The values of template parameters in the function of a frame."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocdbg import dwarf
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.located_values import value_at
@@ -13,6 +12,7 @@ from rocdbg.debugger.values.value_storage import Memory
 from rocdbg.dwarf.info import Constant, Exprloc, Function
 from rocdbg.dwarf.info.types import ClassType, TemplateArgument, Type
 from rocdbg.dwarf.info.unit_index import CLASS_TAGS
+from rocdbg.dwarf.reader import results
 
 
 def arguments(frame: Frame) -> Iterator[TemplateArgument]:
@@ -36,13 +36,11 @@ def arguments_of(function: Function) -> Iterator[TemplateArgument]:
 
 
 def argument_value(frame: Frame, name: str, memory: Memory) -> Value | None:
-    """The value argument that a name stands for, which may be an address; ``None`` for anything else."""
+    """The value argument to which a name refers, which may be an address; ``None`` for anything else."""
     for argument in arguments(frame):
         if argument.name == name and isinstance(argument.value, Exprloc) and frame.function is not None:
-            context, unit = frame.context, frame.function.unit
-            what = frame.program.expressions.location(argument.value, unit, context.wave_size)
-            if what is not None:
-                return value_at(argument.type, dwarf.evaluate_location(what, context), memory, context)
+            place = results.location(frame.program.info.die(argument.offset), frame.context)
+            return value_at(argument.type, place, memory, frame.context)
         if argument.name == name and isinstance(argument.value, Constant):
             number = argument.value.signed_value(c_types.size_of(argument.type))
             return Value.of_int(argument.type, number)
@@ -50,6 +48,6 @@ def argument_value(frame: Frame, name: str, memory: Memory) -> Value | None:
 
 
 def argument_type(frame: Frame, name: str) -> Type | None:
-    """The type argument that a name stands for; ``None`` for anything else."""
+    """The type argument to which a name refers; ``None`` for anything else."""
     found = (each.type for each in arguments(frame) if each.name == name and each.value is None)
     return next(found, None)

@@ -1,0 +1,75 @@
+"""Rules of tables that can be read although they break them: name indexes, frames, and their strings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from rocdbg.dwarf.cursor import Cursor
+from rocdbg.dwarf.decoding import decode
+from rocdbg.dwarf.errors import DwarfError
+from rocdbg.dwarf.info.attribute_values import Exprloc
+from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.name_index import NameIndex
+from rocdbg.text import decode_text
+
+__all__ = ["augmentation_problem", "frame_problems", "index_problems", "is_indexed_by_the_extensions"]
+
+_AUGMENTATION = re.compile(r"(\[[^:\[\]]+:v\d+\.\d+(:[^\]]*)?\])*")
+
+
+def augmentation_problem(text: str) -> str | None:
+    """What is wrong with an augmentation string that is one of the extensions' (A.3.1.1): others begin differently."""
+    return None if not text.startswith("[") or _AUGMENTATION.fullmatch(text) else f"'{text}' has another form"
+
+
+def frame_problems(section: bytes, address_size: int) -> Iterator[tuple[int, str, str]]:
+    """Offset, rule and words for entries of a .debug_frame (A.6.4.1): their sizes, augmentations and versions."""
+    position = 0
+    try:
+        while position < len(section):
+            cursor = Cursor(section, position, what="call frame information")
+            length, offset_size = cursor.unsigned(4), 4
+            if length == 0xFFFFFFFF:
+                length, offset_size = cursor.unsigned(8), 8
+            start, position = position, cursor.position + length
+            if (position - start) % address_size:
+                yield start, "frame-size", f"{position - start} bytes, which is no multiple of {address_size}"
+            if not length or cursor.unsigned(offset_size) != (1 << 8 * offset_size) - 1:
+                continue  # an entry of a function
+            version, augmentation = cursor.unsigned(1), decode_text(cursor.string())
+            words = augmentation_problem(augmentation)
+            if words is not None:
+                yield start, "augmentation-format", words
+            elif augmentation.startswith("[") and version != 4:
+                yield start, "call-frame", f"version {version} of an entry with the extensions, which have 4"
+    except DwarfError:  # that is another finding
+        return
+
+
+def index_problems(index: NameIndex, tags: Mapping[int, int]) -> Iterator[str]:
+    """What of a name index contradicts the entries that there are (A.6.1.1.4)."""
+    words = augmentation_problem(index.augmentation)
+    if words is not None:
+        yield f"augmentation {words}"
+    for name, entry in index.items():
+        offset = entry.die_offset
+        if offset is None:
+            continue
+        if offset not in tags:
+            yield f"'{name.text}' has an entry at {offset:#x}, where there is none"
+        elif tags[offset] != entry.tag:
+            yield f"'{name.text}' has an entry of tag {entry.tag:#x} for one of {tags[offset]:#x}"
+
+
+def is_indexed_by_the_extensions(die: Die) -> bool:
+    """Whether a name index has to have a variable because its location forms an address of a space (A.6.1.1.1)."""
+    value = die.attribute(At.LOCATION)
+    if die.tag != Tag.VARIABLE or not isinstance(value, Exprloc) or die.name is None:
+        return False
+    try:
+        operations = decode(value.data, die.unit.dialect)
+    except DwarfError:
+        return False
+    return any(operation.info.meaning == "form_aspace_address" for operation in operations)

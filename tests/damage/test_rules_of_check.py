@@ -1,0 +1,147 @@
+"""Debug information that breaks one rule each, as assembly: `dwarf.check` names that rule, and nothing else.
+
+Every case is `rules/sound.s` with one text replaced: the first ``old`` behind ``after``.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocdbg import dwarf
+from rocdbg.dwarf.checker.rules import RULES, Finding
+
+pytestmark = pytest.mark.llvm
+SOUND = Path(__file__).parent / "rules/sound.s"
+
+# rule, after, old, new, a part of the message
+CASES = [
+    # A.7: units, abbreviations, references
+    ("readable", ".Linfo:", ".short 5", ".short 9", ""),
+    ("readable", ".Linfo:", ".long .Linfo_end-.Linfo-4", ".long .Linfo_end-.Linfo+400", ""),
+    ("readable", ".Lunit:", ".uleb128 1", ".uleb128 77", ""),
+    ("reference", ".Lx:", ".long .Lint-.Linfo", ".long .Lint-.Linfo+1", "where no entry is"),
+    ("reference", ".Lx:", ".long .Lint-.Linfo", ".long .Lfunction-.Linfo", "leads to DW_TAG_subprogram"),
+    ("reference", ".Lmember:", ".long .Lint-.Linfo", ".long .Lx-.Linfo", "leads to DW_TAG_variable"),
+    # A.3.1.1: augmentation strings
+    ("augmentation-format", ".Lunit:", "[amdgpu:v0.0]", "[amdgpu v0.0]", "'[amdgpu v0.0]'"),
+    ("augmentation-format", ".Lunit:", "[amdgpu:v0.0]", "[amdgpu:v0.0", ""),
+    ("augmentation-format", ".Lcie:", "[amd:v0.0]", "[amd:v0,0]", "'[amd:v0,0]'"),
+    # A.7.5.4: codes of attributes
+    ("attribute-class", "// function", ".uleb128 0x3e08 ", ".uleb128 0x3e09 ", "0x3e09"),
+    ("attribute-class", "// vector base type", ".uleb128 0x3e0c", ".uleb128 0x3e08", "0x3e08"),
+    ("attribute-class", "// pointer: type", ".uleb128 0x3e10", ".uleb128 0x3e0b", "0x3e0b"),
+    ("attribute-tag", "// variable: name", ".uleb128 0x02", ".uleb128 0x40", "0x40 is on DW_TAG_variable"),
+    # A.3.3.5: functions
+    ("lanes", ".Lfunction:", ".byte 64 ", ".byte 0 ", "not greater than 0"),
+    ("iterations", "// iterations: lit4", "0x34, 0x9f", "0x30, 0x9f", "its value is 0"),
+    ("iterations", "// iterations: lit4", "0x34, 0x9f", "0x34, 0x96", "implicit location"),
+    ("iterations", "// iterations: lit4", "0x34, 0x9f", "0x4f, 0x1f", ""),
+    ("lane-pc", "// lane_pc: lit0", "64, 64, 0x96", "64, 32, 0x96", "not 64 lanes"),
+    ("lane-pc", "// lane_pc: lit0", "0x30, 0x9f, 0xe9", "0x13, 0x9f, 0xe9", "DW_OP_drop"),
+    ("active-lane", "// active_lane", "0x90, 17", "0x13, 0x96", "DW_OP_drop"),
+    ("frame-base", "// frame_base", "0x30, 0x35, 0xe9, 0x02", "0x91, 0x00, 0x96, 0x96", "DW_OP_fbreg"),
+    ("frame-base", "// frame_base", "0x30, 0x35, 0xe9, 0x02", "0x31, 0x9f, 0x96, 0x96", "in memory"),
+    ("return-addr", "// return_addr", "0x38, 0x36, 0xe9, 0x02", "0x90, 36, 0x96, 0x96", "it is register s4"),
+    ("static-link", "// static link", "0x38, 0x36, 0xe9, 0x02", "0x90, 36, 0x96, 0x96", "it is register s4"),
+    ("static-link", "// static link", "0x38, 0x36, 0xe9, 0x02", "0x38, 0x9f, 0x96, 0x96", "implicit"),
+    ("source-file", ".Lfunction:", ".byte 0, 1", ".byte 3, 1", "file 3 is none of the 1"),
+    ("range-list", ".Lfunction:", ".quad 0x1100", ".quad 0x0f00", "ends at 0xf00"),
+    # A.3.4.2: calls
+    ("call-site", "// value: lit7", ".byte 0x37", ".byte 0x22", "DW_OP_plus"),
+    ("call-site", "// data value: lit9", ".byte 0x39", ".byte 0x13", "DW_OP_drop"),
+    ("call-site", "// data location", "0x38, 0x33, 0xe9, 0x02", "0x13, 0x33, 0x38, 0x17", "DW_OP_drop"),
+    # A.2.5.4: expressions and their operands
+    ("expression", "// regx v2", "0x34, 0x1e, 0xe9, 0x04", "0x34, 0x1e, 0xe9, 0x7f", "unknown extension operation"),
+    ("expression", "// regx v2", "0x34, 0x1e, 0xe9, 0x04", "0x34, 0x1e, 0xe9, 0xff", ""),
+    ("expression", "// regx v2", "0x90, 0x82, 0x14", "0xff, 0x82, 0x14", "unknown operation code 0xff"),
+    ("location", "// regx v2", "0x34, 0x1e, 0xe9, 0x04", "0x34, 0x1e, 0x1e, 0x1e", ""),
+    ("location", "// regx v2", "0x90, 0x82, 0x14", "0x90, 0xff, 0x7f", "no DWARF register"),
+    ("operand", ".Lz:", "4, .Lint-.Linfo", "4, .Llong-.Linfo", "4 bytes are read for long, which has 8"),
+    ("operand", ".Lz:", "4, .Lint-.Linfo", "4, .Lint-.Linfo+1", "there is no entry"),
+    ("operand", ".Lz:", "4, .Lint-.Linfo", "4, .Lpointer-.Linfo", "is not a base type"),
+    ("operand", ".Lc:", ".Llong-.Linfo, 8\n", ".Lint-.Linfo, 8\n", "8 bytes are read for int, which has 4"),
+    ("operand", "// addrx 0", "0xa1, 0", "0xa1, 5", "the unit has no address 5"),
+    ("operand", "// call4 shared", ".long .Lshared-.Linfo", ".long .Lshared-.Linfo+1", "there is no entry"),
+    ("operand", "// lane_pc: lit0", "0x0b, 64, 64", "0x0b, 64, 0", "a size or count is 0"),
+    # A.2.5.5 and A.2.17: lists
+    ("location-list", ".Llist:\n", ".byte 7\n\t.quad 0x1000", ".byte 0x33\n\t.quad 0x1000", "0x33"),
+    ("location-list", ".Llist:\n", ".quad 0x1000\n\t.quad 0x1040", ".quad 0x1040\n\t.quad 0x1000", "ends at 0x1000"),
+    ("expression", ".Llist:\n", ".byte 0x31, 0x9f", ".byte 0x31, 0xff", "0xff"),
+    ("location", ".Llist:\n", ".byte 0x31, 0x9f", ".byte 0x13, 0x9f", "DW_OP_drop"),
+    ("location-list", "// variable: location list", ".Llist-.Lloclists+12", ".Llist-.Lloclists+999", ""),
+    ("range-list", ".Lranges:", ".byte 6", ".byte 0x55", "unknown kind of range"),
+    ("range-list", ".Lranges:", ".quad 0x1100", ".quad 0x0100", "ends at 0x100"),
+    # A.2.13, A.2.14, A.5: types
+    ("vector-size", ".Lvector:", ".byte 5, 4, 2", ".byte 5, 4, 0", "not greater than 0"),
+    ("address-space", ".Lpointer:", ".byte 4, 3, 3", ".byte 4, 0x44, 3", "no address space 0x44"),
+    ("address-space", ".Laddress:", ".byte 1, 4, 5", ".byte 5, 4, 5", "no address has an address space"),
+    ("memory-space", ".Lpointer:", ".byte 4, 3, 3", ".byte 4, 3, 9", "no memory space 0x9"),
+    ("member-location", "// lit4, offset", "0x34, 0xe9, 0x04", "0x13, 0x13, 0x96", "DW_OP_drop"),
+    ("vtable-elem", "// lit8, offset", "0x38, 0xe9, 0x04", "0x13, 0x13, 0x96", "DW_OP_drop"),
+    ("use-location", "// swap, offset", "0x16, 0xe9, 0x04", "0x22, 0x22, 0x96", "DW_OP_plus"),
+    ("data-location", "// push_object_address", "0x97, 0x94, 0x08, 0x30", "0x13, 0x94, 0x08, 0x30", "DW_OP_drop"),
+    # A.6.1: name indexes
+    ("name-index", ".Lnames:", ".short 5", ".short 8", ""),
+    ("name-index", ".Lentry_k:", ".long .Lfunction-.Linfo", ".long .Lfunction-.Linfo+1", "where there is none"),
+    ("name-index", ".Lentry_k:", ".long .Lfunction-.Linfo", ".long .Lx-.Linfo", "0x2e for one of 0x34"),
+    ("name-index", ".Lnames:", 'LLVM0700\\0\\0\\0\\0', "[abc:v1]\\0\\0\\0\\0", "has another form"),
+    ("name-index-variable", ".Lentry_shared:", ".long .Lshared-.Linfo", ".long .Lindexed-.Linfo", "lacks 'shared'"),
+    # A.6.2: line number programs
+    ("line-table", ".Lline:", ".short 5", ".short 7", "version 7"),
+    ("line-table", ".Lheader:", "14, 10\n", "0, 10\n", "zero"),
+    ("line-content", "// files: path", "\t.uleb128 0x2002\n\t.byte 0x0f", "\t.uleb128 0x2002\n\t.byte 0x0b",
+     "DW_LNCT_LLVM_is_MD5"),
+    ("line-content", ".Lheader:", '.byte 0\n\t.asciz "int', '.byte 7\n\t.asciz "int', "directory 7 of 1"),
+    # A.6.4: call frames
+    ("frame-size", ".Lfde:", ".byte 0, 0\n", ".byte 0\n", "no multiple of 8"),
+    ("call-frame", ".Lcie:", ".byte 4\n", ".byte 3\n", ""),
+    ("call-frame", ".Lcie:", ".byte 0x30, 32, 0, 6", ".byte 0x30, 32, 0, 0x4f", "0x4f"),
+    ("call-frame", ".Lcie:", ".byte 0x10, 16, 2, 0x90, 48", ".byte 0x10, 16, 2, 0x97, 0x96", "push_object_address"),
+    ("call-frame", ".Lcie:", ".byte 0x10, 16, 2, 0x90, 48", ".byte 0x09, 16, 32, 0, 0", ""),
+    ("call-frame", ".Lcie:", ".byte 0x10, 16, 2, 0x90, 48", ".byte 0x16, 16, 2, 0x90, 17", ""),
+    ("call-frame", ".Lfde:", ".byte 0x0b ", ".byte 0x3f ", ""),
+    ("call-frame", ".Lfde:", ".byte 0x0a ", ".byte 0x00 ", ""),
+    ("call-frame", ".Lfde:", ".long .Lcie-.Lcie", ".long .Lcie-.Lcie+3", ""),
+]
+
+
+def damaged(after: str, old: str, new: str) -> str:
+    text = SOUND.read_text()
+    before, mark, behind = text.partition(after)
+    assert mark, after
+    assert old in behind, (after, old)
+    return before + mark + behind.replace(old, new, 1)
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[Finding]]:
+    """What is found in each case; -1 is what breaks no rule. One call of the assembler makes all objects."""
+    folder = tmp_path_factory.mktemp("rules")
+    shutil.copy(SOUND, folder / "c-1.s")
+    for number, (_, after, old, new, _) in enumerate(CASES):
+        (folder / f"c{number}.s").write_text(damaged(after, old, new))
+    sources = sorted(path.name for path in folder.glob("*.s"))
+    subprocess.run(
+        ["clang-22", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-c", *sources],
+        cwd=folder, check=True, timeout=120,
+    )
+    return {number: dwarf.check(dwarf.open(folder / f"c{number}.o")) for number in range(-1, len(CASES))}
+
+
+def test_nothing_is_found_in_what_is_sound(findings: dict[int, list[Finding]]) -> None:
+    assert findings[-1] == []
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{n}-{case[0]}" for n, case in enumerate(CASES)])
+def test_the_rule_that_is_broken_is_named(number: int, findings: dict[int, list[Finding]]) -> None:
+    rule, after, _, _, words = CASES[number]
+    assert {found.rule.id for found in findings[number]} == {rule}, after
+    assert any(words in found.message for found in findings[number]), [found.message for found in findings[number]]
+
+
+def test_every_rule_has_a_case() -> None:
+    assert {case[0] for case in CASES} == set(RULES)
