@@ -1,4 +1,4 @@
-"""Calls that a step comes to: stepped into, or run through to where they return."""
+"""Calls that a step reaches: stepped into, or run until they return."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.runnable import TargetStop
 
 RETURN_LOW, RETURN_HIGH = 62, 63
-"""DWARF numbers of s30 and s31, where the calling convention has the return address at a function's entry."""
+"""DWARF numbers of s30 and s31, which hold the return address at a function's entry by the calling convention."""
 _LINKS = (RETURN_LOW, 50)
-"""The first of the same, and GCC's s18."""
+"""The first of these, and GCC's s18."""
 
 
 def over_or_into_call(
     runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress, into: bool
 ) -> StopEvent | bool:
-    """Deal with a PC at the entry of a called function.
+    """Handle a PC at the entry of a called function.
 
     An event when the step ends in there; True when the call was run through; False when there is no call.
     """
@@ -32,7 +32,7 @@ def over_or_into_call(
     program = runner.parts.inferior.programs.at(pc)
     function = program.function_at(pc)
     row = program.line_at(pc)
-    if into and function is None and row is not None and row.line:  # assembly: no function but lines
+    if into and function is None and row is not None and row.line:  # assembly: lines without functions
         return runner.step_done(True)
     if into and function is not None and not runner.parts.skips.covers(function, row.file if row is not None else None):
         address = program.info.breakpoint_address(function)
@@ -48,7 +48,7 @@ def over_or_into_call(
 
 
 def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress) -> LoadedAddress | None:
-    """The return address when the wave stands at the entry of a function that ``start`` has called."""
+    """The return address if the wave is at the entry of a function that ``start`` has called."""
     program = runner.parts.inferior.programs.at(pc)
     entry = function_start(program, pc)
     if entry is None or program.to_loaded(entry) != pc:
@@ -81,7 +81,7 @@ def run_to(
 ) -> StopEvent | None:
     """Run to an address in the frame of a place; ``None`` when it got there.
 
-    ``any_frame``: whatever frame is there; unless ``lane_matters``, also while the lane is inactive.
+    ``any_frame``: in any frame; unless ``lane_matters``, also while the lane is inactive.
     """
     thread = thread_of(scope)
 
