@@ -257,8 +257,9 @@ class Origins(Struct):
     def _operands(
         self, write: Write, place: _Place, lane: int | None, type_: Type
     ) -> tuple[tuple[str, Value], ...]:
-        """What the sources of an instruction are before it, as numbers of the value's type if they are as wide. Of two
-        operations in one instruction: of that whose result the place is."""
+        """The sources of an instruction before it, as numbers of the value's type if they have the same width. If an
+        instruction has two operations, those of the one whose result the place is.
+        """
         instruction = PastWrites(self.inferior, self.recording).instruction(write.pc)
         state, found = WaveRegisters(self.inferior, write.thread), dict[str, Value]()
         shown = type_ if c_types.size_of(type_) == 4 else c_types.UNSIGNED_INT
