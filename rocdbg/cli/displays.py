@@ -110,7 +110,7 @@ def is_within(shell: Shell, display: Display) -> bool:
 
 
 def _show(shell: Shell, display: Display) -> None:
-    """One display. Raises `NoSymbolError` and syntax errors; what cannot be read is shown as ``<error: ...>``."""
+    """Show one display. Raises `NoSymbolError` and syntax errors; an unreadable value is shown as ``<error: ...>``."""
     memory, fmt, letters = display.is_memory, display.format, display.letters
     slash = f"/{letters}" if letters else ""
     if letters and not memory and not display.unknown:
@@ -134,6 +134,6 @@ def _show(shell: Shell, display: Display) -> None:
             text = " = " + shell.session.data.format(value, fmt)
     except NoSymbolError:
         raise
-    except Error as error:  # that it reads was seen where it was made
+    except Error as error:  # its syntax was checked when it was created
         text = f"{'  ' if inline else chr(10)}<error: {error}>" if memory else f" = <error: {error}>"
     shell.line(f"{display.number}: {'x' if memory else ''}{slash}{' ' if slash else ''}{display.expression}{text}")

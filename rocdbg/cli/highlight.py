@@ -1,4 +1,4 @@
-"""Source as a terminal may see it, coloured: pygments' tokens as escape sequences, by the file's name and language."""
+"""Source coloured for a terminal: pygments' tokens as escape sequences, by the file's name and language."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from pathlib import PurePath
 
 from rocdbg.cli.visible_text import visible_source
 
-# What clang reads is C, C++ or assembly under many names that pygments does not know.
+# Clang reads C, C++ and assembly under many file names that pygments does not know.
 LEXERS = {
     ".hip": "cpp", ".cl": "c", ".clh": "c", ".cu": "cpp", ".cuh": "cpp", ".hpp": "cpp", ".h": "cpp",
     ".f90": "fortran",
 }
 ASSEMBLY = {".s", ".S", ".asm"}
-"""Of the GPU, or, if a program is debugged, of its host."""
+"""Assembly of the GPU or, for a whole program, of its host."""
 
 
 MAX_COLOURED = 1 << 20
-"""Characters of a file that is coloured; lexing a longer one would be felt."""
+"""Limit on the characters of a coloured file; lexing a longer one would be noticeable."""
 
 
 def shown_lines(lines: Sequence[str], file: str, first: int, count: int, colour: bool) -> list[str]:
     """Lines [first, first + count) of a file, made visible, and then coloured if ``colour``.
 
-    The whole file is lexed, so that comments are known. Every coloured line ends with its colours reset.
+    The whole file is lexed, so that comments are recognised. Every coloured line ends with its colours reset.
     """
     if not colour or sum(map(len, lines)) > MAX_COLOURED:
         return [visible_source(line) for line in lines[first : first + count]]

@@ -27,7 +27,7 @@ MAX_HISTORY = 64 << 20
 
 
 def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
-    """Run one typed line, asking for the rest of a block; errors are shown. Whether it went well."""
+    """Run one typed line, reading the rest of a block; errors are shown. Returns whether it succeeded."""
 
     good: list[bool] = []
 
@@ -37,7 +37,7 @@ def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
                 good.append(shell.guard(shell.repeat_last, ""))
                 return
             try:
-                # one statement: what the generator would read after a block's end is the next prompt's
+                # one statement: input after a block's end belongs to the next prompt
                 statement = next(parse(asking(first, more), check=shell.check_block), None)
             except EOFError:
                 raise ScriptError("the input ended inside a block") from None
@@ -54,14 +54,14 @@ def run_prompt(shell: Shell, quiet: bool = False) -> int:
 
 
 def _run_lines(shell: Shell) -> int:
-    """Commands from a pipe or file: the prompt is plain text, as GDB's is."""
+    """Commands from a pipe or file: the prompt is plain text, as in GDB."""
 
     def read(prompt: str) -> str:
         shell.out.raw(prompt)
         shell.out.flush()
         try:
             line = sys.stdin.readline()
-        except OSError as error:  # a folder, a terminal that is gone
+        except OSError as error:  # a directory, or a closed terminal
             shell.warn(f"standard input: {error.strerror}.")
             raise EOFError from None
         if not line:
@@ -79,7 +79,7 @@ def _run_lines(shell: Shell) -> int:
 
 
 def _read(shell: Shell, read: Callable[[], str]) -> str | None:
-    """A line; ``None`` after "Quit", or when it could not be had. Raises EOFError."""
+    """A line; ``None`` after "Quit", or if it could not be read. Raises EOFError."""
     lines: list[str] = []
     ended: list[EOFError] = []
 
@@ -96,7 +96,7 @@ def _read(shell: Shell, read: Callable[[], str]) -> str | None:
 
 
 def history_path() -> Path | None:
-    """Where typed lines are kept: $ROCDBG_HISTFILE, else ~/.rocdbg_history; ``None`` without a home."""
+    """The file in which typed lines are kept: $ROCDBG_HISTFILE, else ~/.rocdbg_history; ``None`` without a home."""
     named = os.environ.get("ROCDBG_HISTFILE")
     if named:
         return Path(named)
@@ -109,7 +109,7 @@ def make_history(shell: Shell) -> History:
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     class KeptHistory(FileHistory):
-        """Goes on in memory when the disk is full, after one warning."""
+        """Continues in memory when the disk is full, after one warning."""
 
         broken = False
 
@@ -141,7 +141,7 @@ def make_history(shell: Shell) -> History:
     try:
         if not path.exists():
             path.touch(mode=0o600)
-        elif not path.is_file():  # reading a FIFO would wait
+        elif not path.is_file():  # reading a FIFO would block
             return InMemoryHistory()
     except (OSError, ValueError):
         return InMemoryHistory()

@@ -1,8 +1,8 @@
 """Where a shell's text goes: a stream or a string, styled or plain.
 
-Commands write through a `Writer` and never print. What they write is made `visible` here, in one place, so that no
-text of a file or kernel steers the terminal; styles are added afterwards. Styled text is a run of (style, text)
-parts, with the style names of `STYLES`; a writer without colour drops the styles.
+Commands write through a `Writer` and never print. What they write is made `visible` here, in one place, so that text of
+a file or kernel cannot control the terminal; styles are added afterwards. Styled text is a run of (style, text) parts,
+with the style names of `STYLES`; a writer without colour drops the styles.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STYLES = {
     "metadata": "\x1b[2m",
     "command": "\x1b[1m",
 }
-NAMES = ("file", "function", "variable")  # one line each, whatever is in them
+NAMES = ("file", "function", "variable")  # one line each, whatever they contain
 RESET = "\x1b[m"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -48,8 +48,8 @@ class OutputLost(ControlFlow):
 class Writer:
     """Text output. ``colour`` says whether styles become escape sequences.
 
-    A full disk or a closed terminal does not end the session: what cannot be written is dropped from then on,
-    ``failure`` says why, and ``failed`` is called once with it.
+    A full disk or a closed terminal does not end the session: further output is dropped, ``failure`` gives the reason,
+    and ``failed`` is called once with it.
     """
 
     def __init__(self, stream: TextIO, colour: bool = False) -> None:
@@ -64,11 +64,11 @@ class Writer:
         self.failed: Callable[[str], None] = lambda message: None
 
     def write(self, text: str) -> None:
-        """Write text; control characters in it become visible, nothing is added."""
+        """Write text; control characters in it become visible; nothing is appended."""
         self.raw(visible(text))
 
     def raw(self, text: str) -> None:
-        """Write text as it is: for what is already visible, and for the user's own `echo`."""
+        """Write text unchanged: for text that is already visible, and for the user's own `echo`."""
         if not text:
             return
         self.at_line_start = text.endswith("\n")
@@ -110,7 +110,7 @@ class Writer:
         return "".join(pieces)
 
     def flush(self) -> None:
-        """Push out what is buffered."""
+        """Flush the buffer."""
         if self.failure is not None:
             return
         try:
@@ -128,11 +128,11 @@ class Writer:
         self.at_line_start = True
 
     def restore(self) -> None:
-        """Back to the stream of the beginning, whatever a `Capture` did that was interrupted."""
+        """Restore the original stream, even after an interrupted `Capture`."""
         self.stream, self.colour = self._base
 
     def _lost(self, error: OSError | ValueError) -> None:
-        """The stream takes no more. ValueError is a closed one."""
+        """Handle a stream that cannot be written. ValueError means that it is closed."""
         if isinstance(error, BrokenPipeError):
             raise OutputLost from None
         self.failure = error
@@ -173,7 +173,7 @@ class Capture(AbstractContextManager[io.StringIO]):
 
 
 def tool_output() -> Writer:
-    """The output of a tool without a session: what cannot be written is said once."""
+    """The output of a tool without a session: a write failure is reported once."""
     writer = Writer(sys.stdout)
     writer.failed = lambda message: complain(f"rocdbg: {message}")
     return writer
