@@ -26,6 +26,7 @@ from rocdbg.debugger.frames.selection import follow
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import same_function
+from rocdbg.debugger.program.trap_messages import trap_message
 from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.running.run_state import Internal, SuspendedPlace
 from rocdbg.debugger.running.stop_events import (
@@ -353,7 +354,7 @@ class Runner(Struct):
             return StopEvent(make(DeviceReport(stop.detail)), Focus(), problems=tuple(problems))
         cause = make(
             DeviceReport(
-                stop.detail, stop.report, (*stop.exceptions, stop.violation), stop.addresses, stop.space,
+                self._with_message(stop), stop.report, (*stop.exceptions, stop.violation), stop.addresses, stop.space,
                 stop.trap_pc or stop.pc,
             )
         )
@@ -369,6 +370,14 @@ class Runner(Struct):
         if of_no_lane and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
             lanes = 1 << focus.lane  # nothing that a lane did: the focus stays
         return self._focused(cause, thread, lanes, problems)
+
+    def _with_message(self, stop: TargetStop) -> str:
+        """What the device says about a stop, and below it the message that the program gives with its trap."""
+        message = ""
+        if stop.kind is TargetStopKind.TRAP:
+            pc = LoadedAddress(stop.trap_pc or stop.pc)
+            message = trap_message(self.parts.inferior.programs.at(pc), pc)
+        return f"{stop.detail}\n{message}" if message else stop.detail
 
     def _focused(self, cause: Cause, thread: int, lanes: int, problems: Sequence[str]) -> StopEvent:
         """Move the focus to the first lane concerned and say whether it moved."""
