@@ -25,7 +25,7 @@ class BreakTail(Struct, frozen=True):
 
 
 def split_location(text: str) -> tuple[str, str]:
-    """``f(int) thread 2 if x`` as the location and the rest: a word that means something ends a location."""
+    """``f(int) thread 2 if x`` as the location and the rest: a keyword ends a location."""
     text = text.strip()
     match = _WORD.search(text)
     if match is None:
@@ -34,7 +34,7 @@ def split_location(text: str) -> tuple[str, str]:
 
 
 def parse_tail(text: str, running: bool = False) -> BreakTail:
-    """``thread 2:5 if x > 3``; ``running``: there is a program that could have tasks. Raises `BreakpointError`."""
+    """``thread 2:5 if x > 3``; ``running``: a program that could have tasks is running. Raises `BreakpointError`."""
     condition: str | None = None
     thread = lane = None
     force = False

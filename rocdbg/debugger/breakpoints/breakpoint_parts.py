@@ -1,4 +1,4 @@
-"""What all that stops a program shares: the program, expressions about it, and the table of breakpoints."""
+"""What everything that stops a program shares: the program, expressions in it, and the table of breakpoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocdbg.debugger.frames.inferior import Inferior
 
 
 class BreakpointParts(Struct, frozen=True, eq=False):
-    """One for each focus that a session is looked at from: ``data`` evaluates expressions there."""
+    """One per focus of a session: ``data`` evaluates expressions there."""
 
     inferior: Inferior
     data: Data

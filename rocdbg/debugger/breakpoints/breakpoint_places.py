@@ -1,4 +1,4 @@
-"""Which breakpoints are at a place: the same time for each, however many there are elsewhere."""
+"""Finds the breakpoints at a place, in constant time however many there are elsewhere."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class PlaceIndex:
-    """Numbers of breakpoints by where they are. Programs may be loaded elsewhere at any time."""
+    """Numbers of breakpoints by place. Programs may be loaded elsewhere at any time."""
 
     def __init__(self) -> None:
         self._programs: dict[int, tuple[Program, dict[int, list[int]]]] = {}
         """By the identity of a program: it, and the numbers by file address, ascending."""
 
     def add(self, number: int, places: Iterable[BreakpointLocation]) -> None:
-        """A breakpoint is at these places."""
+        """Add a breakpoint at these places."""
         for place in (each.location for each in places):
             _, numbers = self._programs.setdefault(id(place.program), (place.program, {}))
             there = numbers.setdefault(place.file_address, [])
@@ -31,7 +31,7 @@ class PlaceIndex:
                 there.insert(index, number)
 
     def remove(self, number: int, places: Iterable[BreakpointLocation]) -> None:
-        """It is there no longer."""
+        """Remove a breakpoint."""
         for place in (each.location for each in places):
             _, numbers = self._programs.get(id(place.program), (None, {}))
             there = numbers.get(place.file_address, [])
@@ -42,18 +42,18 @@ class PlaceIndex:
                     del numbers[place.file_address]
 
     def clear(self) -> None:
-        """There are none."""
+        """Remove all."""
         self._programs.clear()
 
     def at(self, address: LoadedAddress) -> list[int]:
-        """Those at a loaded address."""
+        """The breakpoints at a loaded address."""
         found: list[int] = []
         for program, numbers in self._programs.values():
             found += numbers.get(program.to_file(address), ())
         return found
 
     def like(self, place: Location) -> Sequence[int]:
-        """Those at the same place, ascending."""
+        """The breakpoints at the same place, ascending."""
         _, numbers = self._programs.get(id(place.program), (None, {}))
         return numbers.get(place.file_address, ())
 

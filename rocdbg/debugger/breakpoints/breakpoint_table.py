@@ -1,4 +1,4 @@
-"""Breakpoints in three layers: what the user asked, where it is in code, why a wave stops there.
+"""Breakpoints in three layers: the user's request, its addresses in code, and why a wave stops there.
 
 A `Breakpoint` is the request; its `BreakpointLocation` s are addresses; `BreakpointTable.hits` decides
 for a wave at an address which requests are met by which of its lanes.
@@ -22,7 +22,7 @@ from rocdbg.errors import Error
 
 
 class Disposition(enum.Enum):
-    """What becomes of a breakpoint when it stops the program; the value is what tables show."""
+    """What happens to a breakpoint when it stops the program; tables show the value."""
 
     KEEP = "keep"
     DELETE = "del"
@@ -32,7 +32,7 @@ class Disposition(enum.Enum):
 class BreakpointLocation(Struct):
     """One address of a breakpoint; ``number`` counts from 1 within it.
 
-    ``invalid`` where the breakpoint's condition means nothing there: nothing stops at it then.
+    ``invalid`` if the breakpoint's condition has no meaning there: it then never stops.
     """
 
     number: int
@@ -47,10 +47,10 @@ class BreakpointLocation(Struct):
 
 
 class Breakpoint(Struct):
-    """What the user asked for.
+    """A request of the user.
 
     ``text`` is the location as typed, resolved again when the program changes. ``thread`` and ``lane``
-    restrict it; ``ignore_count`` crossings are still passed over, and with `Disposition.DISABLE` it is disabled
+    restrict it; the next ``ignore_count`` hits are ignored, and with `Disposition.DISABLE` it is disabled
     at the ``enable_count``-th stop; ``commands`` is the front end's.
     """
 
@@ -67,16 +67,16 @@ class Breakpoint(Struct):
     lane: int | None = None
     commands: list[str] = field(default_factory=list)
     hardware: bool = False
-    """Whether it was asked for as one: on the simulated target all are the same."""
+    """Whether it was requested as a hardware breakpoint: on the simulated target all are the same."""
 
     @property
     def at_places(self) -> bool:
-        """Whether it is about places in code."""
+        """Whether it refers to places in code."""
         return True
 
     @property
     def stops_program(self) -> bool:
-        """Whether the program stops for it: others only look at what passes."""
+        """Whether the program stops for it: others only observe."""
         return True
 
     @property
@@ -94,7 +94,7 @@ class Breakpoint(Struct):
         return frozenset(place.address for place in self.locations if place.enabled and not place.invalid)
 
     def lanes_of(self, arrival: Arrival) -> int:
-        """The lanes of a wave at one of the addresses that it is about; 0: the wave does not concern it."""
+        """The lanes concerned of a wave at one of its addresses; 0: the wave is not concerned."""
         if arrival.again or (self.thread is not None and self.thread != arrival.thread):
             return 0
         return arrival.active if self.lane is None else arrival.active & 1 << self.lane
@@ -105,18 +105,19 @@ class Breakpoint(Struct):
         return self.disposition is Disposition.DELETE
 
     def counted(self, arrival: Arrival) -> None:
-        """An arrival is one of its hits."""
+        """Count an arrival as a hit."""
 
     def stops(self) -> None:
-        """It stops the program now: with `Disposition.DISABLE` perhaps for the last time."""
+        """Record that it stops the program now: with `Disposition.DISABLE` perhaps for the last time."""
         if self.disposition is Disposition.DISABLE:
             self.enable_count -= 1
             self.enabled = self.enable_count > 0
 
     def check_locations(self, problem: Callable[[str, Location], str | None], new: bool = False) -> list[str]:
-        """Mark the locations where the condition means nothing (``problem`` says why); a sentence for each.
+        """Mark the locations where the condition has no meaning (``problem`` gives the reason); returns a message for
+        each.
 
-        ``new``: the breakpoint has no number yet that a user would know.
+        ``new``: the user does not know the breakpoint's number yet.
         """
         prefix = "" if new else f"{self.number}."
         said = []
@@ -135,7 +136,7 @@ class Hit(Struct, frozen=True):
     lanes: int
 
     def location_at(self, address: int) -> int | None:
-        """Which of several places of the breakpoint is at the address; ``None`` where it has only one."""
+        """Which of several places of the breakpoint is at the address; ``None`` if it has only one."""
         if len({place.address for place in self.breakpoint.locations}) < 2:
             return None
         return next((place.number for place in self.breakpoint.locations if place.address == address), None)
@@ -145,7 +146,7 @@ class Arrival(Struct, frozen=True):
     """A wave at an address: its active lanes, how to evaluate a condition for some of them, and the lanes it has.
 
     ``condition`` gives the mask of those lanes of a mask for which a text is true, and raises `rocdbg.Error` when it
-    cannot be evaluated for one. ``again``: it came there before, and only catchpoints want to hear of it once more.
+    cannot be evaluated for one. ``again``: it was there before, and only catchpoints need another notification.
     """
 
     thread: int
@@ -164,7 +165,7 @@ class BreakpointTable:
         self._breakpoints: dict[int, Breakpoint] = {}
         self._places = PlaceIndex()
         self._elsewhere: dict[int, Breakpoint] = {}
-        """Those that are about no places of their own: catchpoints and watchpoints."""
+        """Catchpoints and watchpoints, which have no places of their own."""
         self._next = 1
         self.last_number = 0
         self.before_last = 0
@@ -200,7 +201,7 @@ class BreakpointTable:
         hardware: bool = False,
         form: type[Breakpoint] = Breakpoint,
     ) -> Breakpoint:
-        """A new breakpoint of some form; without locations it is pending."""
+        """Add a new breakpoint; without locations it is pending."""
         disposition = Disposition.DELETE if temporary else Disposition.KEEP
         breakpoint_ = form(
             self._next, text, _numbered(locations), disposition, True, condition, thread=thread, lane=lane,
@@ -210,7 +211,7 @@ class BreakpointTable:
         return breakpoint_
 
     def adopt(self, made: Breakpoint) -> None:
-        """Give a breakpoint that was made elsewhere a number and a place here."""
+        """Add a breakpoint that was created elsewhere, and give it a number."""
         self.before_last = self._next - 1
         made.number = self.last_number = self._next
         self._breakpoints[self._next] = made
@@ -226,11 +227,11 @@ class BreakpointTable:
 
     @property
     def last_numbers(self) -> range:
-        """The numbers that the last command gave, also of breakpoints that are gone since."""
+        """The numbers that the last command assigned, including those of breakpoints deleted since."""
         return range(self.before_last + 1, self.last_number + 1)
 
     def forget_threads(self) -> list[Breakpoint]:
-        """Delete, and give, those of one thread: the program has ended."""
+        """Delete and return those of one thread: the program has ended."""
         gone = [one for one in self if one.thread is not None and one.at_places]
         for one in gone:
             self._remove(one.number)
@@ -260,7 +261,7 @@ class BreakpointTable:
         raise BreakpointError(f"Bad breakpoint location number '{location}'", number)
 
     def enable_until(self, number: int, disposition: Disposition, count: int = 0) -> None:
-        """``enable once|delete|count``: enable it, and say what becomes of it at its next (or ``count``-th) stop."""
+        """``enable once|delete|count``: enable it, and set what happens to it at its next (or ``count``-th) stop."""
         breakpoint_ = self.get(number)
         breakpoint_.enabled = True
         breakpoint_.disposition, breakpoint_.enable_count = disposition, count
@@ -287,7 +288,7 @@ class BreakpointTable:
             self.get(number).commands = list(body)
 
     def resolve_again(self) -> list[tuple[Breakpoint, str]]:
-        """After a new program: find all places again; gives those that cannot be found, and why."""
+        """After a new program: find all places again; returns those that cannot be found, and why."""
         failed = []
         self._places.clear()
         for breakpoint_ in self:
@@ -308,7 +309,7 @@ class BreakpointTable:
         return failed
 
     def clear_at(self, addresses: Iterable[int]) -> list[int]:
-        """``clear LOCATION``: delete the breakpoints at these addresses; gives their numbers."""
+        """``clear LOCATION``: delete the breakpoints at these addresses; returns their numbers."""
         wanted = set(addresses)
         numbers = [b.number for b in self if any(p.address in wanted for p in b.locations)]
         for number in numbers:
@@ -316,7 +317,7 @@ class BreakpointTable:
         return numbers
 
     def clear_lines(self, lines: Iterable[tuple[SourceFile, int]]) -> list[int]:
-        """``clear FILE:LINE``: delete the breakpoints at these lines; gives their numbers."""
+        """``clear FILE:LINE``: delete the breakpoints at these lines; returns their numbers."""
         wanted = {(file.path, line) for file, line in lines}
         numbers = [
             b.number
@@ -336,14 +337,15 @@ class BreakpointTable:
         )
 
     def at(self, address: int) -> list[Breakpoint]:
-        """The enabled breakpoints at an address, by number: others are not looked at."""
+        """The enabled breakpoints at an address, by number: others are not examined."""
         found = [*self._elsewhere, *self._places.at(LoadedAddress(address))]
         rows = (self._breakpoints[number] for number in sorted(found))
         return [row for row in rows if row.enabled and address in row.addresses()]
 
     def sharing(self, place: BreakpointLocation, most: int) -> tuple[list[Breakpoint], int]:
-        """The first breakpoints, enabled or not, with a location at the same address, by number, and how many others
-        there are: those are not looked at."""
+        """The first breakpoints, enabled or not, with a location at the same address, by number, and the number of
+        others, which are not examined.
+        """
         there = self._places.like(place.location)
         return [self._breakpoints[number] for number in there[:most]], max(0, len(there) - most)
 
@@ -370,8 +372,9 @@ class BreakpointTable:
         return found, problems
 
     def counts(self, made: Breakpoint, arrival: Arrival, lanes: int, problem: Callable[[str], None]) -> int | None:
-        """Of the ``lanes`` that are concerned those for which one that is about no place stops their wave; None if it
-        does not. Counts are updated."""
+        """The subset of the ``lanes`` concerned for which a breakpoint without a place stops their wave; None if it
+        does not. Counts are updated.
+        """
         if made.thread is not None and made.thread != arrival.thread:
             return None
         if made.lane is not None and not lanes >> made.lane & 1:

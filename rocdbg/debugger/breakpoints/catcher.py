@@ -1,7 +1,7 @@
 """Makes catchpoints, and finds out which events happen where.
 
-Waves begin at one address and end at s_endpgm: that they do is seen by stopping there, so it costs nothing where no
-catchpoint is set, and whatever runs the program (natively, step by step, again from a recording) stops at the same
+Waves begin at one address and end at s_endpgm: stopping there detects both events. This costs nothing without
+catchpoints, and every way of running the program (natively, step by step, replayed from a recording) stops at the same
 instruction. Exceptions and traps stop the target in any case.
 """
 
@@ -39,23 +39,23 @@ class Catcher:
         self._found: dict[frozenset[str], frozenset[LoadedAddress]] = {}
         self._target: Target | None = None
         self.looked_at: int | None = None
-        """The wave whose place was looked at last since the command began: it goes on from there."""
+        """The wave whose place was examined last since the command began: it continues from there."""
         self._again: set[int] = set()
-        """Waves that stop once more where they stand."""
+        """Waves that stop once more where they are."""
         self._travelled = self._replaying = False
         """Since the last resume; at the last resume."""
 
     def make(self, event: Event, when: tuple[str, ...] = (), argument: str = "", temporary: bool = False) -> Catchpoint:
-        """A catchpoint that is in no table yet; ``when`` () means begin and end of what has both."""
+        """Create a catchpoint that is not in a table yet; ``when`` () means begin and end of events that have both."""
         made = Catchpoint(0, "", event=event, when=when or ((BEGIN, END) if event.has_ends else ()), argument=argument)
         made.disposition = Disposition.DELETE if temporary else Disposition.KEEP
         made.places, made.happening, made.guard = self._places, self._happening, self._guard
         return made
 
-    # -- events that waves come to
+    # -- events of waves
 
     def _instructions(self, names: frozenset[str]) -> frozenset[LoadedAddress]:
-        """Where instructions of these names are in what the target has loaded."""
+        """The addresses of instructions with these names in the target's loaded code."""
         target = self._parts.inferior.need_target()
         loaded = target.code_objects()
         if loaded is not self._loaded:
@@ -70,7 +70,7 @@ class Catcher:
         return self._found[names]
 
     def _dispatches(self, made: Catchpoint) -> list[DispatchInfo]:
-        """The dispatches under way that a catchpoint is about."""
+        """The dispatches in progress to which a catchpoint applies."""
         target = self._parts.inferior.target
         rows = target.dispatches() if target is not None else ()
         return [row for row in rows if made.event is not Event.DISPATCH or made.matches(row.kernel)]
@@ -90,12 +90,13 @@ class Catcher:
         if made.event is Event.DISPATCH:
             begins = begins and not dispatch.instructions
             if ends and not self._all_there(dispatch):
-                begins, ends = True, False  # the last cannot end yet: the beginning of one of the last group will tell
+                # the last cannot end yet: wait for the beginning of a wave of the last group
+                begins, ends = True, False
         places = frozenset({dispatch.entry}) if begins else _NONE
         return places | self._instructions(_ENDS) if ends else places
 
     def _all_there(self, dispatch: DispatchInfo) -> bool:
-        """Whether no workgroup is yet to come."""
+        """Whether all workgroups have begun."""
         return len({wave.workgroup for wave in self._waves(dispatch)}) == dispatch.groups_left
 
     def _waves(self, dispatch: DispatchInfo) -> list[WaveInfo]:
@@ -133,7 +134,7 @@ class Catcher:
         return f"{made.event.value} {' and '.join(words)}" if words else ""
 
     def forget(self) -> None:
-        """The target is elsewhere in time: waves come to their ends again, and stop there."""
+        """The target is elsewhere in time: waves reach their ends again, and stop there."""
         self._travelled = True
         self._again.clear()
         for one in self._catchpoints():
@@ -148,13 +149,14 @@ class Catcher:
 
     @property
     def _position(self) -> int:
-        """Where in time the target is; always the same where that cannot be another."""
+        """The target's position in time; constant for a target that cannot change it."""
         recording = self._parts.inferior.need_target().recording
         return recording.position if recording is not None else 0
 
     def prepare(self, stepped: int | None) -> bool:
-        """The target is going to be resumed. A wave that stands at its end was perhaps not the last of its workgroup
-        when it stopped there, and may be when it goes on: it stops once more. Gives whether ``stepped`` is one."""
+        """Called before the target resumes. A wave at its end may not have been the last of its workgroup when it
+        stopped there, but may be when it continues: it stops once more. Returns whether ``stepped`` is such a wave.
+        """
         target = self._parts.inferior.need_target()
         if target is not self._target:
             self._target = target
@@ -177,7 +179,7 @@ class Catcher:
     def _recall(self, position: int, live: bool) -> None:
         """An end that was reported, now or at an earlier position, is not reported again."""
         for one in self._catchpoints():
-            if live:  # what was reported of a future that is gone
+            if live:  # reports about a future that was discarded
                 one.tellings = {wave: told for wave, told in one.tellings.items() if told <= position}
             one.told.update(wave for wave, told in one.tellings.items() if told <= position)
 
@@ -187,7 +189,7 @@ class Catcher:
         return self._instructions(_ENDS) if self._again else _NONE
 
     def look(self, thread: int) -> bool:
-        """A wave has stopped, and what it does there is looked at; whether it had stopped there before."""
+        """Record that a stopped wave's place was examined; returns whether it had stopped there before."""
         again = thread in self._again
         self._again.discard(thread)
         self.looked_at = thread
@@ -197,10 +199,10 @@ class Catcher:
         code = target.read_memory(AddressSpace.GLOBAL, wave.pc, 4)
         return isa.decode(code, target.architecture.name, address=wave.pc).text
 
-    # -- events that the target stops at
+    # -- events at which the target stops
 
     def caught(self, stop: TargetStop, arrival: Arrival, problem: Callable[[str], None]) -> tuple[list[Hit], str]:
-        """The catchpoints for an exception or trap, counted, and what the first has caught."""
+        """The catchpoints for an exception or trap, counted, and what the first one caught."""
         hits: list[Hit] = []
         words = ""
         for made in self._all(Event.EXCEPTION, Event.TRAP):
@@ -218,7 +220,7 @@ class Catcher:
         return hits, words
 
     def loaded(self, arrival: Arrival, problem: Callable[[str], None]) -> tuple[list[Hit], str]:
-        """The catchpoints for what a target that has just been made has loaded, counted, and its names."""
+        """The catchpoints for the code objects of a new target, counted, and their names."""
         names = [program.uri for program in self._parts.inferior.programs if program.loaded]
         return self.code_change(names, (), arrival, problem)
 
@@ -268,11 +270,11 @@ _EVENTS: dict[Event, tuple[_Begins, _Ends]] = {
     Event.WORKGROUP: (_first_of_group, _last_of_group),
     Event.WAVE: (lambda waves, wave, dispatch: True, lambda catcher, waves, wave, dispatch: True),
 }
-"""Whether the beginning, and the end, of a wave is one of these things' too."""
+"""Whether the beginning, and the end, of a wave are also those of such an event."""
 
 
 def check_trap(text: str) -> str:
-    """The number of a trap as it is kept. Raises `BreakpointError`."""
+    """The number of a trap in normalised form. Raises `BreakpointError`."""
     try:
         number = int(text, 0)
     except ValueError:
@@ -282,16 +284,16 @@ def check_trap(text: str) -> str:
     return str(number)
 
 
-# Where in a code object scalar instructions of some names may be, found without decoding all of its code.
+# Finds scalar instructions with some names in a code object without decoding all of its code.
 _KINDS = ((0xFF80_0000, 0xBF80_0000, 0xFFFF_0000), (0xFF80_0000, 0xBE80_0000, 0xFF80_FF00))
-"""Of SOPP and SOP1: a mask and its value, and the bits that tell the instruction."""
+"""For SOPP and SOP1: a mask and its value, and the bits that select the instruction."""
 
 
 def instruction_places(code_object: CodeObject, names: Collection[str]) -> list[int]:
     """Addresses (in the file) of all dwords that would be executed as SOPP or SOP1 instructions of these names.
 
-    Where a wave's PC comes to one of them it is about to execute such an instruction. Some may be literals or data,
-    where no PC comes.
+    If a wave's PC reaches one of them, it is about to execute such an instruction. Some may be literals or data, which
+    a PC never reaches.
     """
     target, found = code_object.target.name, list[int]()
     for part in code_object.layout.parts:

@@ -14,7 +14,7 @@ from rocdbg.sim.core.lane_expressions import Node
 
 
 class Event(Enum):
-    """What can be caught; the value is the word for it."""
+    """What can be caught; the value is its keyword."""
 
     DISPATCH = "dispatch"
     WORKGROUP = "workgroup"
@@ -35,11 +35,11 @@ BEGIN, END = "begin", "end"
 
 
 class EventBreakpoint(Breakpoint):
-    """What stops at events, if it ever does, and at no place."""
+    """A breakpoint that stops at events and has no place."""
 
     @property
     def at_places(self) -> bool:
-        """It is about events."""
+        """Always False: it refers to events."""
         return False
 
     @property
@@ -54,14 +54,14 @@ class EventBreakpoint(Breakpoint):
 
     @property
     def command(self) -> str:
-        """The command that makes it again."""
+        """The command that recreates it."""
         return f"{'tcatch' if self.temporary else 'catch'} {self.text}"
 
 
 class Catchpoint(EventBreakpoint):
-    """What the user asked to catch. ``when`` is `BEGIN`, `END` or both where the event has them.
+    """A request to catch events. ``when`` is `BEGIN`, `END` or both where the event has them.
 
-    ``argument`` says which: a kind of exception, the number of a trap, an expression for the name of a kernel or code
+    ``argument`` selects them: a kind of exception, the number of a trap, an expression for the name of a kernel or code
     object; "" means any. ``places`` and ``happening`` belong to `Catcher`.
     """
 
@@ -71,17 +71,17 @@ class Catchpoint(EventBreakpoint):
     places: Callable[[Catchpoint], frozenset[LoadedAddress]] = field(default=lambda made: frozenset())
     """Where waves have to stop for it."""
     happening: Callable[[Catchpoint, int], str] = field(default=lambda made, thread: "")
-    """What of it a wave at one of the places is about to do, in words; "": nothing."""
+    """The event that a wave at one of the places is about to cause, as text; "": none."""
     guard: Callable[[Catchpoint, int], Node | None] = field(default=lambda made, address: None)
-    """A condition (I1) for a place, the same for all lanes, without which nothing of it happens there."""
+    """A necessary condition (I1) for the event at a place, the same for all lanes."""
     told: set[int] = field(default_factory=set)
-    """The waves that stand at their end where it was a hit."""
+    """The waves at their end for which it was a hit."""
     tellings: dict[int, int] = field(default_factory=dict)
     """The waves for which that was reported, and the position in time."""
 
     @property
     def title(self) -> str:
-        """As it is announced."""
+        """Its description when it is set."""
         return " ".join((self.event.value, *([self.when[0]] if len(self.when) == 1 else []), *self._which))
 
     @property
@@ -99,20 +99,20 @@ class Catchpoint(EventBreakpoint):
 
     @property
     def command(self) -> str:
-        """The command that makes it again."""
+        """The command that recreates it."""
         words = ["tcatch" if self.temporary else "catch", self.event.value]
         words += self.when if len(self.when) == 1 else ()
         return " ".join((*words, self.argument) if self.argument else words)
 
     def matches(self, name: str) -> bool:
-        """Whether it is about a kernel or code object of this name."""
+        """Whether it applies to a kernel or code object of this name."""
         return not self.argument or compile_pattern(self.argument).search(name) is not None
 
     def addresses(self) -> frozenset[LoadedAddress]:
         return self.places(self)
 
     def lanes_of(self, arrival: Arrival) -> int:
-        """All that are active, else all: a wave does these things with any EXEC."""
+        """All active lanes, otherwise all lanes: these events do not depend on EXEC."""
         if arrival.thread in self.told or not self.happening(self, arrival.thread):
             return 0
         return arrival.active or arrival.used
@@ -123,21 +123,21 @@ class Catchpoint(EventBreakpoint):
 
 
 class HostCatchpoint(EventBreakpoint):
-    """A catchpoint for what processes of the host do (throw, fork, exec...): no kernel does, and it never stops one.
+    """A catchpoint for events of host processes (throw, fork, exec...), which never stops a kernel.
 
-    ``text`` is the word for it; of thrown exceptions ``argument`` is the expression that their types are to match.
+    ``text`` is its keyword; for thrown exceptions ``argument`` is the expression that their types must match.
     """
 
     argument: str = ""
 
     @property
     def is_thrown(self) -> bool:
-        """Whether it is about the exceptions of C++."""
+        """Whether it catches C++ exceptions."""
         return self.text in THROWN
 
     @property
     def title(self) -> str:
-        """As it is announced."""
+        """Its description when it is set."""
         return "any syscall" if self.text == "syscall" else self.text
 
     @property
@@ -149,7 +149,7 @@ class HostCatchpoint(EventBreakpoint):
 
     @property
     def command(self) -> str:
-        """The command that makes it again."""
+        """The command that recreates it."""
         return f"{super().command} {self.argument}".strip()
 
 

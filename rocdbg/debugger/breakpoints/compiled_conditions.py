@@ -1,8 +1,8 @@
-"""Breakpoints that the target decides on by itself: their conditions, compiled where a wave has once come to them.
+"""Breakpoints that the target evaluates by itself: their conditions are compiled once a wave has reached them.
 
-The first arrival at a breakpoint is looked at here, in the evaluator. What was learnt there of the place (scopes,
-types, where variables are) compiles its condition, and from then on the target finds out which waves stop. What it
-cannot decide stops and is looked at here.
+The first arrival at a breakpoint is handled here, by the evaluator. The facts about the place (scopes, types, variable
+locations) are then used to compile its condition, and from then on the target decides which waves stop. If it cannot
+decide, it stops and the evaluator decides.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
+from rocdbg import work
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
@@ -25,17 +26,19 @@ from rocdbg.debugger.expr.environments.program_environment import ProgramEnviron
 from rocdbg.debugger.target.state import Target
 from rocdbg.errors import Error
 from rocdbg.sim.core.builder import Op
-from rocdbg.sim.core.checks import RECORD_HEAD, Check, Condition, Counter, Log
+from rocdbg.sim.core.checks import MAX_CONDITIONS, RECORD_HEAD, Check, Condition, Counter, Log
 from rocdbg.sim.core.lane_expressions import Choose, Field, Node, apply, both, constant, unsigned
 
-if TYPE_CHECKING:  # the compiler of conditions is loaded where a wave comes to the first
+if TYPE_CHECKING:  # the compiler of conditions is loaded when a wave reaches the first condition
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
     from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Layout
     from rocdbg.debugger.expr.lanes.lane_compiler import Compiled, CompiledValues
 
 
 class Place(Struct):
-    """What is known of one address: an expression for its active lanes, conditions by text, why others have none."""
+    """What is known about one address: an expression for its active lanes, compiled conditions by text, and why others
+    could not be compiled.
+    """
 
     active: Node | None
     conditions: dict[tuple[str, int], Compiled | str] = field(default_factory=dict)
@@ -54,15 +57,15 @@ class NativeConditions:
         self._counters: list[tuple[Breakpoint, Counter]] = []
         self._log = Log()
         self._logged: list[tuple[DynamicPrintf, CompiledValues] | Layout] = []
-        """Who has records, by their tag."""
+        """The owners of records, by tag."""
         self._tags: dict[tuple[int, int], int] = {}
 
     def forget(self) -> None:
-        """The program has changed."""
+        """Called when the program has changed."""
         self._places.clear()
 
     def arrived(self, breakpoints: Iterable[Breakpoint], thread: int, pc: int) -> None:
-        """Compile the conditions of breakpoints at an address that a wave has come to."""
+        """Compile the conditions of breakpoints at an address that a wave has reached."""
         if self._parts.settings.condition_evaluation == "host":
             return
         self._renew()
@@ -88,8 +91,10 @@ class NativeConditions:
 
             place = self._places[pc] = Place(self._tried(lambda: lanes_there(self._parts.inferior, thread)))
         environment = self._parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
-        for text in wanted:
-            place.conditions[text, radix] = self._compiled(text, environment)
+        for text in dict.fromkeys(wanted):
+            work.unit()
+            if (text, radix) not in place.conditions:
+                place.conditions[text, radix] = self._compiled(text, environment)
         for texts in printed:
             place.values[texts, radix] = self._values(texts, environment)
         for actions, made in traced.items():
@@ -126,13 +131,13 @@ class NativeConditions:
             return str(error)
 
     def _renew(self) -> None:
-        """What was compiled for another target is of no use: addresses and sizes of its launch are in it."""
+        """Discard code compiled for another target: it contains addresses and sizes of its launch."""
         if self._target is not self._parts.inferior.target:
             self._target = self._parts.inferior.target
             self._places.clear()
 
     def evaluated_by(self, breakpoint_: Breakpoint) -> str:
-        """``target`` or ``host``: which of them evaluates a condition; "" as long as no wave has come to it."""
+        """``target`` or ``host``: which of them evaluates a condition; "" until a wave has reached it."""
         if breakpoint_.condition is None:
             return ""
         if self._parts.settings.condition_evaluation == "host":
@@ -154,9 +159,9 @@ class NativeConditions:
     # -- for one resume
 
     def checks(self, always: frozenset[int], again: frozenset[int] = frozenset()) -> Mapping[int, Check]:
-        """What the target is to decide on, by address; not at those where it stops in any case.
+        """The checks for the target, by address; without addresses where it always stops.
 
-        At those of ``again`` it decides nothing: a wave may come once more to what was counted and printed there.
+        At addresses in ``again`` it does not decide: a wave may arrive again where it was already counted and printed.
         """
         self._counters = []
         if all(breakpoint_.at_places for breakpoint_ in self._parts.breakpoints) and (
@@ -177,7 +182,7 @@ class NativeConditions:
             if check is not None:
                 checks[address] = check
             elif any(isinstance(breakpoint_, Catchpoint) for breakpoint_ in breakpoints):
-                # A plain stop may come with the last instruction of a turn, and others end before the next.
+                # A plain stop may come with the last instruction of a turn; others end before the next turn.
                 checks[address] = Check((Condition(constant(1), None, Counter()),))
         self._counters = list(counters.values())
         return checks
@@ -185,10 +190,10 @@ class NativeConditions:
     def asked(
         self, stops: Iterable[int], counters: dict[int, tuple[Breakpoint, Counter]] | None = None
     ) -> dict[int, Check]:
-        """What the target can decide on at addresses where only the breakpoints that stop the program matter.
+        """Checks for addresses where only the breakpoints that stop the program matter.
 
-        Nothing is printed or collected there. ``counters`` gets, by number of the breakpoint, what the target counts
-        and has let pass of those with an ignore count; the breakpoints themselves count nothing.
+        Nothing is printed or collected there. For breakpoints with an ignore count, ``counters`` receives by number how
+        many hits the target has counted and let pass; the breakpoints themselves are not updated.
         """
         counters = {} if counters is None else counters
         if self._parts.settings.condition_evaluation == "host" or not self._places:
@@ -207,6 +212,7 @@ class NativeConditions:
     ) -> Check | None:
         place = self._places.get(address) if self._parts.settings.condition_evaluation != "host" else None
         conditions: list[Condition] = []
+        asked: set[tuple[int, tuple[int, ...], int | None, int | None]] = set()
         for breakpoint_ in breakpoints:
             if isinstance(breakpoint_, Catchpoint):
                 caught = self._catch(place, breakpoint_, address)
@@ -244,6 +250,11 @@ class NativeConditions:
                 printed = {
                     "values": layout.nodes, "shared": layout.shared, "log": self._log, "tag": self._tag(layout),
                 }
+            if not printed and not breakpoint_.ignore_count:  # nothing is counted here: where it holds, the wave stops
+                same = id(node), cells, breakpoint_.lane, breakpoint_.thread
+                if same in asked:
+                    continue
+                asked.add(same)
             _, counter = counters.setdefault(
                 breakpoint_.number, (breakpoint_, Counter(skips=breakpoint_.ignore_count))
             )
@@ -252,10 +263,10 @@ class NativeConditions:
                 (1 << 64) - 1 if breakpoint_.lane is None else 1 << breakpoint_.lane & (1 << 64) - 1,
                 breakpoint_.thread, **printed,
             ))
-        return Check(tuple(conditions))
+        return Check(tuple(conditions)) if len(conditions) <= MAX_CONDITIONS else None
 
     def _condition(self, place: Place, text: str) -> tuple[Node, tuple[int, ...]] | None:
-        """The expression of a condition at a place, with its cells as they are now; ``None`` if there is none."""
+        """The expression of a condition at a place, with current values in its cells; ``None`` if there is none."""
         key = text, self._parts.settings.input_radix
         compiled = place.conditions.get(key, "")
         if isinstance(compiled, str):
@@ -265,13 +276,14 @@ class NativeConditions:
         from rocdbg.debugger.expr.lanes.lane_parameters import current
 
         cells = current(compiled.parameters, self._parts.data.environment_of(None))
-        if cells is None:  # of another type than before: what holds now is compiled at the next arrival
+        if cells is None:  # its type has changed: compile it again at the next arrival
             del place.conditions[key]
             return None
         return compiled.node, cells
 
     def _catch(self, place: Place | None, made: Catchpoint, address: int) -> Condition | None:
-        """What keeps waves from stopping for a catchpoint: its event is looked at, and counted, where they stop."""
+        """The check that keeps waves from stopping for a catchpoint; its event is examined and counted where they stop.
+        """
         guard = made.guard(made, address)
         if place is not None and place.active is not None and made.condition is not None:
             found = self._condition(place, made.condition)
@@ -283,13 +295,13 @@ class NativeConditions:
         return Condition(constant(1), guard, Counter()) if guard is not None else None
 
     def take_hits(self, hits: list[Hit], thread: int, pc: int) -> list[Hit]:
-        """Have the evaluator collect for tracepoints that a wave has stopped at; gives the other hits."""
+        """Let the evaluator collect for tracepoints at which a wave has stopped; returns the other hits."""
         if any(isinstance(hit.breakpoint, Tracepoint) for hit in hits):
             return self.tracing().take_hits(hits, thread, pc)
         return hits
 
     def collect(self) -> list[Passed]:
-        """Add to the breakpoints what the target has counted; gives those that it has let pass, in order."""
+        """Add the target's counts to the breakpoints; returns those that it has let pass, in order."""
         for breakpoint_, counter in self._counters:
             breakpoint_.hit_count += counter.hits
             breakpoint_.ignore_count = counter.skips
@@ -301,7 +313,7 @@ class NativeConditions:
         return found
 
     def _passed(self, row: NDArray[np.uint64]) -> Iterator[Passed]:
-        """Those of a `Log` whose lanes are printed; what tracepoints have collected goes to the experiment."""
+        """The entries of a `Log` whose lanes are printed; data of tracepoints is passed to the experiment."""
         if self._logged and not any(isinstance(owner, tuple) for owner in self._logged):
             self.tracing().collected(row)
             return

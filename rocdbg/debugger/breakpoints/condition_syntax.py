@@ -1,4 +1,4 @@
-"""Conditions of breakpoints are checked when they are set: their syntax, and that their names mean something there."""
+"""Checks conditions of breakpoints when they are set: their syntax, and that their names are known there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rocdbg.errors import Error
 def check_condition(environment: ProgramEnvironment, text: str, locations: Sequence[Location]) -> None:
     """Raise a `rocdbg.Error` for a condition that cannot be parsed, or that has a name unknown at a location.
 
-    Nothing is read, so values that are not there yet are not errors. Without locations only the syntax is checked.
+    Nothing is read, so values that are not available yet are not errors. Without locations only the syntax is checked.
     """
     if not locations:
         parse_in(text, environment)
@@ -30,9 +30,10 @@ def check_condition(environment: ProgramEnvironment, text: str, locations: Seque
         this = local.get("this")
         function = program.info.function_at(location.file_address) if program.has_debug_info else None
         around = function.scope_names if function is not None else ()
-        given = {each.name for each in arguments_of(function)} if function is not None else set()
         for name in names_in(tree):
-            if name in local or name in given or name in BUILTINS:
+            if name in local or name in BUILTINS:
+                continue
+            if function is not None and any(each.name == name for each in arguments_of(function)):
                 continue
             if this is not None and pointed_has(this.type, name, environment):
                 continue
@@ -41,7 +42,7 @@ def check_condition(environment: ProgramEnvironment, text: str, locations: Seque
 
 
 def _is_known(environment: ProgramEnvironment, name: str, around: Sequence[str]) -> bool:
-    """Whether a name means something outside of functions, as code inside of these namespaces and classes sees it."""
+    """Whether a name is known outside functions, as seen from inside these namespaces and classes."""
     for depth in range(len(around), -1, -1):
         try:
             whole = "::".join((*around[:depth], name))
@@ -51,5 +52,5 @@ def _is_known(environment: ProgramEnvironment, name: str, around: Sequence[str])
             if scope and member_value(scope, member, environment, only_type=True) is not None:
                 return True
         except Error:
-            return True  # it is there, if not to be read now
+            return True  # it exists, even if it cannot be read now
     return False

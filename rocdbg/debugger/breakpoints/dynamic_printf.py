@@ -1,4 +1,4 @@
-"""``dprintf``: breakpoints that print and let the program go on."""
+"""``dprintf``: breakpoints that print and let the program continue."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rocdbg.errors import Error
 
 
 class DynamicPrintf(Breakpoint):
-    """What the user asked to have printed; ``format`` is what ``printf`` would be given: ``"i=%d", i``.
+    """A request to print; ``format`` is the argument of ``printf``: ``"i=%d", i``.
 
-    One line for each lane that arrives and that its condition holds for; with ``once_per_wave`` for the first of them.
+    One line for each arriving lane for which its condition is true; with ``once_per_wave`` only for the first of them.
     """
 
     format: str = ""
@@ -28,7 +28,7 @@ class DynamicPrintf(Breakpoint):
     """The arguments in ``format``, if all are numbers to be printed: the target may then collect them by itself."""
     once_per_wave: bool = False
     output: str = ""
-    """The file that the lines go to, instead of the front end's output."""
+    """The file to which the lines are written, instead of the front end's output."""
     kept: list[Printed] | None = None
     """What was printed, as numbers, if requested."""
 
@@ -39,7 +39,7 @@ class DynamicPrintf(Breakpoint):
 
     @property
     def stops_program(self) -> bool:
-        """Only where it fails."""
+        """Whether it stops: only if it fails."""
         return False
 
     @property
@@ -51,7 +51,9 @@ class DynamicPrintf(Breakpoint):
         return f"dprintf {options}{self.text},{self.format}"
 
     def array(self) -> NDArray[Any]:
-        """What was printed and `kept`, a row for each line: ``$_thread``, ``$_lane``, the arguments by their texts."""
+        """The printed values that were `kept`, a row for each line: ``$_thread``, ``$_lane``, the arguments by their
+        texts.
+        """
         names = list(dict.fromkeys(self.arguments or ()))
         places = [(self.arguments or ()).index(name) for name in names]
         kept = self.kept or []
@@ -73,7 +75,7 @@ class DynamicPrintf(Breakpoint):
 
 
 class Columns(Struct, frozen=True):
-    """What lanes held when they passed, uint64[argument, lane] of bits, and the types of the arguments."""
+    """The values of lanes when they passed, uint64[argument, lane] of bits, and the types of the arguments."""
 
     bits: NDArray[np.uint64]
     types: tuple[Type, ...]
@@ -97,13 +99,15 @@ class Passed(Struct, frozen=True):
 
 
 Print = Callable[[DynamicPrintf, int, Sequence[int], Columns | None], None]
-"""Prints what one says of some lanes of a wave: with what they held when they passed, or where the wave stands now."""
+"""Prints one dprintf's lines for some lanes of a wave: with their values when they passed, or at the wave's current
+position.
+"""
 
 
 def print_hits(
     hits: Sequence[Hit], thread: int, show: Print | None, problem: Callable[[str], None]
 ) -> list[Hit]:
-    """Have those printed that are to be; gives the hits that stop the wave: all others, and those that failed."""
+    """Print the dprintf hits; returns the hits that stop the wave: all others, and dprintf hits that failed."""
     stopping = []
     for hit in hits:
         made = hit.breakpoint

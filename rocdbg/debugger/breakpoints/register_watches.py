@@ -1,8 +1,8 @@
 """Watched registers: native checks where they may have been written, instead of steps.
 
-What an expression's evaluation has read of registers is compared, as bytes, behind each instruction that names one of
-them, and where a variable's place changes. Where the bytes differ the wave stops, and the expression is evaluated
-again: whether it has changed, and where it is read now, is the evaluation's answer alone.
+The register bytes that an expression's evaluation has read are compared after each instruction that names one of the
+registers, and where a variable's place changes. If the bytes differ, the wave stops and the expression is evaluated
+again: only that evaluation decides whether the value has changed, and what is read from then on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rocdbg.sim.core.lane_expressions import Cell, Node, Scalar, Vector, apply, 
 from rocdbg.sim.core.layout import EXEC_LO, MAX_CHECK_ENTRIES, VCC_LO
 
 _MOST_DWORDS = 512
-"""Of registers in one watched expression; more are not worth it."""
+"""Limit on registers in one watched expression; more are not worth checking."""
 _MOST_KNOWN = 1_000
 _FIRST = constant(1)
 _KINDS = {
@@ -31,7 +31,7 @@ _CODES = {RegisterClass.VCC: VCC_LO, RegisterClass.EXEC: EXEC_LO}
 
 
 class RegisterWatches:
-    """Makes the checks of watchpoints on registers; knows where the programs of an inferior name them."""
+    """Creates the checks of watchpoints on registers; knows where the programs of an inferior use them."""
 
     def __init__(self, inferior: Inferior) -> None:
         self._inferior = inferior
@@ -40,8 +40,9 @@ class RegisterWatches:
         self._after: dict[tuple[frozenset[int], tuple[tuple[Program, int], ...]], set[int] | None] = {}
 
     def checks(self, watchpoints: list[Watchpoint]) -> dict[int, Check] | None:
-        """By loaded address, the check for what watchpoints have read of registers; None where the wave has to be
-        stepped."""
+        """By loaded address, the check for the registers that watchpoints have read; None if the wave has to be
+        stepped.
+        """
         at: dict[int, list[Condition]] = {}
         for one in watchpoints:
             if one.bounds is None or one.inlined or len(one.registers) > _MOST_DWORDS:
@@ -67,7 +68,7 @@ class RegisterWatches:
         }
 
     def _differs(self, watchpoint: Watchpoint) -> Node:
-        """As `_differs`; the same object each time, which the target's routines are known by."""
+        """As `_differs`; returns the same object each time, because the target caches routines by identity."""
         key = tuple(watchpoint.registers)
         found = self._differing.get(key)
         if found is None:
@@ -77,7 +78,7 @@ class RegisterWatches:
         return found
 
     def _places(self, watchpoint: Watchpoint) -> set[int] | None:
-        """Behind which instructions the registers of a watchpoint may have been written; None if that is not known."""
+        """The addresses after instructions that may have written the registers of a watchpoint; None if not known."""
         key = (
             frozenset(number for number, _ in watchpoint.registers),
             tuple((program, program.text_range()[0]) for program in self._inferior.programs),
@@ -114,9 +115,9 @@ class RegisterWatches:
 
 
 def _differs(registers: tuple[RegisterDword, ...]) -> Node:
-    """Whether a register is not as it was, by the cells."""
+    """Whether a register differs from its value in the cells."""
     nodes = [apply(Op.NE, unsigned(_dword(dword), I64), Cell(index)) for index, dword in enumerate(registers)]
-    while len(nodes) > 1:  # in pairs, for the sake of depth
+    while len(nodes) > 1:  # in pairs, to limit the depth
         nodes = [reduce(lambda a, b: apply(Op.OR, a, b), nodes[n : n + 2]) for n in range(0, len(nodes), 2)]
     return nodes[0]
 

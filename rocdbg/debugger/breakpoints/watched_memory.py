@@ -1,4 +1,4 @@
-"""Memory that ``watch -location`` watches: as text, and as the wave and lane have it that it was set in."""
+"""Memory that ``watch -location`` watches: as text, and as seen by the wave and lane in which it was set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_WATCHED = 1 << 16
 
 
 def watched_address(text: str, data: Data, focus: Focus, mask: int | None) -> str:
-    """An expression for what is where an expression is now. Raises a `rocdbg.Error` where that is not memory."""
+    """An expression for the memory where an expression currently is. Raises a `rocdbg.Error` if it is not in memory."""
     environment = data.environment(focus)
     value = follow(Evaluator(environment).text(text), environment)
     try:
@@ -41,21 +41,21 @@ def watched_address(text: str, data: Data, focus: Focus, mask: int | None) -> st
 
 
 def is_lane_memory(target: Target | None, memory: WatchedMemory) -> bool:
-    """Whether it is LDS or scratch, also by a number in one of their apertures: not all waves have the same."""
+    """Whether it is LDS or scratch, which differ between waves; also for a number in one of their apertures."""
     if memory.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
         return target is not None and target.is_generic(memory.address)
     return True
 
 
 def read_watched(target: Target, memory: WatchedMemory) -> bytes:
-    """What is in memory now. Raises `MemoryAccessError`."""
+    """The current contents of the memory. Raises `MemoryAccessError`."""
     is_number = memory.space == AddressSpace.GLOBAL and target.is_generic(memory.address)
     space = AddressSpace.GENERIC if is_number else memory.space
     return target.read_memory(space, memory.address, memory.size, memory.thread, memory.lane)
 
 
 def need_lane_memory(target: Target | None, memory: Iterable[WatchedMemory]) -> None:
-    """Raise `MemoryAccessError` for LDS or scratch that the wave and lane do not have: nothing could change there."""
+    """Raise `MemoryAccessError` for LDS or scratch that the wave and lane do not have, which could never change."""
     for one in memory:
         if target is not None and is_lane_memory(target, one):
             read_watched(target, one)

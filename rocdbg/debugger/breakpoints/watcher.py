@@ -1,4 +1,4 @@
-"""Makes watchpoints, tells the target what to watch for them, and finds out which have a new value."""
+"""Creates watchpoints, tells the target what to watch for them, and finds out which have a new value."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from rocdbg.sim.core.lane_expressions import constant
 
 @lru_cache(maxsize=16)
 def _kernel_ends(code: bytes, target: str) -> tuple[int, ...]:
-    """Offsets of the instructions that end a kernel: each of its watchpoints asks."""
+    """Cache: offsets of the instructions that end a kernel, which each of its watchpoints needs."""
     return tuple(one.address for one in isa.disassemble(code, target) if one.mnemonic.startswith("s_endpgm"))
 
 
@@ -60,25 +60,25 @@ class Watcher:
         self._parts = parts
         self._register_watches = RegisterWatches(parts.inferior)
         self.stopped: int | None = None
-        """The wave that has stopped last, if the target was not elsewhere in time since."""
+        """The wave that stopped last, unless the target has since moved in time."""
 
     def all(self) -> list[Watchpoint]:
-        """Those that are enabled."""
+        """The enabled watchpoints."""
         return [one for one in self._parts.breakpoints if isinstance(one, Watchpoint) and one.enabled]
 
     def look_for_hardware(self, there: bool) -> None:
-        """A new run begins: whether those of changes are called hardware watchpoints is decided anew."""
+        """Called when a new run begins: decide again whether write watchpoints are reported as hardware watchpoints."""
         for one in self._parts.breakpoints:
             if isinstance(one, Watchpoint) and one.access == "write":
                 one.software = not there
 
-    # -- making them
+    # -- creating watchpoints
 
     def make(
         self, text: str, focus: Focus, *, location: bool = False, every_lane: bool = False, mask: int | None = None,
         access: str = "write", software: bool = False,
     ) -> Watchpoint:
-        """A watchpoint that is in no table yet. Raises a `rocdbg.Error` for what cannot be watched."""
+        """Create a watchpoint that is not in a table yet. Raises a `rocdbg.Error` if it cannot be watched."""
         environment = self._parts.data.environment()
         if is_constant_text(text, environment):
             raise ExpressionError(f"Cannot watch constant value `{text}'.")
@@ -115,7 +115,7 @@ class Watcher:
         return made
 
     def _is_fixed(self, made: Watchpoint, focus: Focus) -> bool:
-        """Whether an expression that was looked at is the same global memory wherever a wave stands."""
+        """Whether an evaluated expression refers to the same global memory at every position of a wave."""
         environment = self._parts.data.environment(focus)
         return (
             not made.in_registers and bool(made.memory)
@@ -126,7 +126,8 @@ class Watcher:
         )
 
     def _is_direct(self, made: Watchpoint, focus: Focus) -> bool:
-        """Whether nothing but one piece of memory of its size, no bit field, was read for the value on each lane."""
+        """Whether only one piece of memory of the value's size, not a bit-field, was read for the value on each lane.
+        """
         if made.needs_checks or "$" in made.expression or len(made.memory) != len(made.values):
             return False
         if any(v is None or one.size != v.size for v, one in zip(made.values, made.memory, strict=True)):
@@ -153,7 +154,7 @@ class Watcher:
         return False
 
     def _bounds(self, text: str, focus: Focus) -> frozenset[int] | None:
-        """Where variables of a frame that an expression names begin to be at another place."""
+        """Addresses at which the location of a variable in an expression changes."""
         environment, frame = self._parts.data.environment(focus), self._parts.inferior.frame(focus)
         names, program, found = set(names_in(value_tree(text, environment))), frame.program, set[int]()
         for variable in environment.local_variables():
@@ -164,7 +165,7 @@ class Watcher:
         return frozenset(found)
 
     def _ends(self, frame: Frame) -> frozenset[int]:
-        """Addresses at which a frame is gone, or about to go: where it returns to, or the ends of its kernel."""
+        """Addresses at which a frame has ended or is about to end: its return address, or the ends of its kernel."""
         returns_to = frame.context.return_address()
         if returns_to is not None:
             return frozenset({returns_to})
@@ -175,7 +176,7 @@ class Watcher:
         ends = _kernel_ends(code, program.code_object.target.name)
         return frozenset(program.to_loaded(FileAddress(function.low_pc + end)) for end in ends)
 
-    # -- looking at them
+    # -- evaluating watchpoints
 
     def frame_of(self, watchpoint: Watchpoint) -> int | None:
         """The number of the frame that a watchpoint belongs to; ``None`` when it is gone."""
@@ -203,10 +204,10 @@ class Watcher:
         return None if level is None else self._parts.data.environment(Focus(watchpoint.wave, lane, level))
 
     def _look(self, watchpoint: Watchpoint) -> None:
-        """Evaluate, and remember what was read.
+        """Evaluate a watchpoint, and remember what was read.
 
-        Where a name means nothing at this place of its frame, all stays as it was. Raises what is wrong with an
-        expression that was never evaluated. So does a value where the compiler has lost its variable for a while.
+        If a name is unknown at this place of its frame, or the compiler has temporarily lost a variable, nothing
+        changes. For an expression that was never evaluated, the error is raised.
         """
         if watchpoint.is_direct and None not in watchpoint.values and self._is_there(watchpoint):
             watchpoint.values = [
@@ -225,7 +226,7 @@ class Watcher:
             watchpoint.values, watchpoint.memory, watchpoint.in_registers, watchpoint.registers = known
 
     def _stored(self, memory: WatchedMemory, before: Value | None) -> Value | None:
-        """What is in the memory now that a value was read from."""
+        """The current contents of the memory from which a value was read."""
         target = self._parts.inferior.target
         if target is None or before is None:
             return None
@@ -255,7 +256,7 @@ class Watcher:
                 if before is None:
                     watchpoint.lost |= {lane}
                 return before
-            except Error:  # memory that is not there, or not yet
+            except Error:  # memory that does not exist, or not yet
                 return None
 
     @contextmanager
@@ -263,7 +264,7 @@ class Watcher:
         if environment.frame is None:
             yield
             return
-        access = environment.frame.context.access  # that of all frames of the chain, and of places they have found
+        access = environment.frame.context.access  # of all frames of the chain, and of cached places
         access.reader = RecordedReads(watchpoint.memory, watchpoint.registers)
         try:
             yield
@@ -272,23 +273,23 @@ class Watcher:
             watchpoint.in_registers |= bool(watchpoint.registers)
 
     def prepare(self) -> tuple[WatchedMemory, ...]:
-        """Evaluate all that are enabled, and say what the target has to watch for them."""
+        """Evaluate all enabled watchpoints, and return what the target has to watch for them."""
         wanted: dict[WatchedMemory, None] = {}
         for watchpoint in self.all():
             if watchpoint.is_idle:
                 continue
             if not watchpoint.needs_checks or self.stopped in (None, watchpoint.wave):
-                self._look(watchpoint)  # else a check that the wave has yet to come to may find a change
+                self._look(watchpoint)  # otherwise a check that the wave has not reached yet may find a change
             accesses = watchpoint.access != "write"
             wanted.update(dict.fromkeys(replace(one, accesses=accesses) for one in watchpoint.memory))
         return tuple(wanted)
 
     def ends(self) -> frozenset[int]:
-        """Where frames end that watchpoints belong to."""
+        """Where the frames of watchpoints end."""
         return frozenset().union(*(one.ends_at for one in self.all() if one.scoped))
 
     def ended(self, stop: TargetStop) -> list[Watchpoint]:
-        """Those whose frame is gone where a wave has stopped."""
+        """The watchpoints whose frame has ended where a wave has stopped."""
         return [
             one for one in self.all()
             if one.scoped and (
@@ -298,20 +299,22 @@ class Watcher:
         ]
 
     def forget(self) -> tuple[int, ...]:
-        """The program is over, and with it all frames: the watchpoints that belong to one are deleted."""
+        """Called when the program has ended, and with it all frames: delete the watchpoints that belong to a frame."""
         gone = tuple(one.number for one in self._parts.breakpoints if isinstance(one, Watchpoint) and one.scoped)
         for number in gone:
             self._parts.breakpoints.delete(number)
         return gone
 
     def end_check(self) -> Check:
-        """Has the waves stop at the ends of frames that watchpoints belong to, and no others."""
+        """Makes the waves of watchpoints, and no others, stop at the ends of their frames."""
         waves = {one.wave for one in self.all() if one.scoped}
         return Check(tuple(Condition(constant(1), None, Counter(), wave=wave) for wave in waves))
 
     def stepped(self, focus: int | None) -> int | None:
-        """The wave that has to be stepped, for what is watched is in its registers and cannot be checked otherwise;
-        that of the focus where a command has changed what is watched, which is reported behind the next instruction."""
+        """The wave that has to be stepped because the watched value is in its registers and cannot be checked
+        otherwise; or the focused wave if a command has changed a watched value, which is reported after the next
+        instruction.
+        """
         if any(self._is_stale(one) for one in self.all() if one.is_idle):
             return focus
         if self.checks() is not None:
@@ -319,12 +322,12 @@ class Watcher:
         return next((one.wave for one in self.all() if one.needs_checks and self._is_there(one)), None)
 
     def checks(self) -> dict[int, Check] | None:
-        """Where the target has to find out whether what is watched in registers has changed; None if it cannot."""
+        """The checks with which the target finds out whether watched registers have changed; None if it cannot."""
         there = [one for one in self.all() if one.needs_checks and self._is_there(one)]
         return self._register_watches.checks(there)
 
     def add_checks(self, checks: dict[int, Check], stops: Set[int]) -> None:
-        """Add them to what else the target checks; where it stops anyway there is nothing to find out."""
+        """Add them to the target's other checks; they are not needed where it stops anyway."""
         for address, check in (self.checks() or {}).items():
             if address in checks:
                 checks[address] = Check((*checks[address].conditions, *check.conditions))
@@ -339,12 +342,12 @@ class Watcher:
         return _bytes(now) != _bytes(before)
 
     def noticed(self, stop: TargetStop) -> bool:
-        """Whether a wave that has stopped has changed what no check of memory tells of: registers that are watched."""
+        """Whether a stopped wave has changed watched registers, which memory checks do not detect."""
         watched = any(one.is_idle or (one.needs_checks and one.wave == stop.thread) for one in self.all())
         return watched and bool(self.changed(stop, keep=True))
 
     def _is_there(self, watchpoint: Watchpoint) -> bool:
-        """Whether the wave, and the frame, of a watchpoint is there."""
+        """Whether the wave and the frame of a watchpoint exist."""
         if watchpoint.scoped:
             return self.frame_of(watchpoint) is not None
         target = self._parts.inferior.target
@@ -353,11 +356,11 @@ class Watcher:
     def changed(
         self, stop: TargetStop, keep: bool = False
     ) -> list[Trigger]:
-        """Those whose value is another than when the program went on, or whose memory was accessed if that counts, once
-        for each lane for which that is so.
+        """The watchpoints whose value has changed since the program resumed, or whose memory was accessed if that
+        counts, once for each lane concerned.
 
-        That is where a wave has stopped: registers of others are not asked, which have a stop of their own to come to.
-        ``keep``: they are so again the next time.
+        Only for the wave that has stopped: others report changes of their registers at their own stops. ``keep``:
+        report them again the next time.
         """
         found = []
         for watchpoint in self.all():
@@ -385,11 +388,11 @@ def _bytes(values: Iterable[Value | None]) -> list[bytes | None]:
     return [value.data if value is not None else None for value in values]
 
 
-# What the evaluation of a watched expression reads, written down: memory by lane, registers by dword.
+# Records what the evaluation of a watched expression reads: memory by lane, registers by dword.
 
 
 class RecordedMemory(Struct):
-    """Memory and registers as an environment reads them, written down."""
+    """Records the memory and registers that an environment reads."""
 
     memory: Memory
     thread: int | None
@@ -408,7 +411,7 @@ class RecordedMemory(Struct):
 
 
 class RecordedReads(Struct):
-    """Registers and memory as locations read them, written down."""
+    """Records the registers and memory that locations read."""
 
     memory: list[WatchedMemory]
     registers: dict[RegisterDword, int]
@@ -424,12 +427,12 @@ class RecordedReads(Struct):
         self.memory.append(WatchedMemory(space, address, size, access.thread, lane))
 
 
-# Expressions that are constant by their form: GDB watches none of them, whatever else never changes.
+# Expressions that are constant by their form, which GDB refuses to watch.
 _LITERALS = (syntax.Integer, syntax.Float, syntax.Char, syntax.Bool, syntax.TypeExpression, syntax.TypeName)
 
 
 def is_constant_text(text: str, environment: Environment) -> bool:
-    """Whether an expression, or a type's name, is constant. Raises a `rocdbg.Error` for what means nothing."""
+    """Whether an expression, or a type's name, is constant. Raises a `rocdbg.Error` for an unknown name."""
     try:
         return is_constant(value_tree(text, environment), environment)
     except TypeNameError:
@@ -439,7 +442,7 @@ def is_constant_text(text: str, environment: Environment) -> bool:
 def is_constant(tree: syntax.Expression, environment: Environment) -> bool:
     """Whether a tree is made of literals, names of functions and constants, and operators that read nothing.
 
-    Raises a `rocdbg.Error` for a name that means nothing.
+    Raises a `rocdbg.Error` for an unknown name.
     """
     waiting: list[syntax.Expression] = [tree]
     while waiting:
@@ -467,7 +470,7 @@ def is_constant(tree: syntax.Expression, environment: Environment) -> bool:
 
 
 def _is_constant_name(node: syntax.Name, environment: Environment) -> bool:
-    """Whether a name is that of a function, of an enumerator, or of a variable that has a value and no place."""
+    """Whether a name denotes a function, an enumerator, or a variable that has a value but no location."""
     value = environment.global_symbol(node.name, True) if node.global_ else environment.variable(node.name)
     if value is None:
         return False

@@ -10,15 +10,15 @@ from rocdbg.debugger.values.value import Value
 
 Place = tuple[int | None, int | None]
 RegisterDword = tuple[int, int]
-"""A register's DWARF number, and which of its dwords: of a vector register, that of a lane."""
+"""A register's DWARF number, and one of its dwords: for a vector register, that of a lane."""
 
 
 class Watchpoint(Breakpoint):
-    """What the user asked to watch; ``text`` is the expression as it is shown.
+    """A request to watch an expression; ``text`` is the expression as displayed.
 
-    ``expression`` is what is evaluated, for each of ``lanes`` of wave ``wave`` (those of the scope; without a wave
-    once, for the program as a whole). ``scoped``: the expression has a meaning in one frame only, that of ``function``
-    (a file's address) at ``place``, and the watchpoint goes with it. ``masked``: what is watched is memory around.
+    ``expression`` is evaluated for each of ``lanes`` of wave ``wave`` (those of the scope; without a wave once, for the
+    whole program). ``scoped``: the expression has a meaning in one frame only, that of ``function`` (a file address) at
+    ``place``, and the watchpoint ends with the frame. ``masked``: memory selected by a mask is watched.
     """
 
     expression: str = ""
@@ -29,27 +29,28 @@ class Watchpoint(Breakpoint):
     function: int | None = None
     ends_at: frozenset[int] = frozenset()
     entry: int | None = None
-    """Where the frame's function begins, if it has a caller: going back there, the frame is gone."""
+    """Where the frame's function begins, if it has a caller: in reverse, the frame ends there."""
     masked: bool = False
     is_fixed: bool = False
-    """Whether it is global memory at an address that the text gives: no wave has to be asked for it."""
+    """Whether it is global memory at an address given in the text, so that no wave is needed to evaluate it."""
     access: str = "write"
-    """What triggers it: a ``write`` (that changes the value), a ``read``, any ``access``."""
+    """The trigger: a ``write`` (that changes the value), a ``read``, or any ``access``."""
     values: list[Value | None] = field(default_factory=list)
-    """What the expression was when the program last went on, by lane; ``None`` where it could not be read."""
+    """The value when the program last resumed, by lane; ``None`` where it could not be read."""
     lost: frozenset[int | None] = frozenset()
-    """Lanes for which the compiler has had no place for a variable so far: its first value there is no change."""
+    """Lanes for which a variable has not had a location so far: its first value is not a change."""
     memory: list[WatchedMemory] = field(default_factory=list)
-    """What was read for it."""
+    """Memory that was read for it."""
     is_direct: bool = False
-    """Whether each lane's value is the bytes of its one piece of ``memory``, as long as the frame is there: they can be
-    read without evaluating."""
+    """Whether each lane's value consists of the bytes of its one piece of ``memory`` while the frame exists: it can
+    then be read without evaluation.
+    """
     registers: dict[RegisterDword, int] = field(default_factory=dict)
-    """What was read of registers for it."""
+    """Registers that were read for it."""
     bounds: frozenset[int] | None = frozenset()
-    """Loaded addresses where a variable of it may be elsewhere than before; ``None``: that may be anywhere."""
+    """Loaded addresses at which the location of one of its variables may change; ``None``: it may change anywhere."""
     inlined: bool = False
-    """Whether the frame is that of an inlined function, whose end no address tells."""
+    """Whether the frame is that of an inlined function, whose end is not at a known address."""
     in_registers: bool = False
     """Whether more than memory was read."""
     looked: bool = False

@@ -1,1 +1,1 @@
-"""C expressions as a debugger reads them: lexer, syntax tree, parser, evaluator, and the names they may use."""
+"""C expressions of the debugger: lexer, syntax tree, parser, evaluator, and the names they may use."""

@@ -1,4 +1,4 @@
-"""Calls in expressions: functions by name, methods, operators of classes, and what pointers lead to."""
+"""Calls in expressions: functions by name, methods, operators of classes, and targets of function pointers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from rocdbg.dwarf.reader import results
 _NO_PROCESS = "You can't do that without a process to debug."
 _POINTER = 8
 _MOST_CLASSES = 256
-"""Classes of a hierarchy that are looked at for a method."""
+"""Limit on classes of a hierarchy that are searched for a method."""
 
 
 class Operands(Protocol):
@@ -50,7 +50,7 @@ class Operands(Protocol):
 def call(
     node: syntax.Expression, operands: Operands, arguments: Sequence[Value], environment: Environment, only_type: bool
 ) -> Value:
-    """What a call gives; only its type means something where only that is wanted. Raises `rocdbg.Error`."""
+    """The result of a call; if only the type is wanted, only the type is valid. Raises `rocdbg.Error`."""
     try:
         found = call_target(node, operands, arguments, environment, only_type)
     except ExpressionError:
@@ -61,7 +61,7 @@ def call(
 
 
 def run(callee: Callee, arguments: list[Value], environment: Environment, only_type: bool) -> Value:
-    """What a function gives, as `call`."""
+    """The result of a function, as `call`."""
     if only_type:
         type_ = callee.return_type
         return Value.of_int(type_, 0) if c_types.is_scalar(type_) else Value(type_, data=bytes(type_.size or 0))
@@ -75,13 +75,14 @@ def call_target(
     node: syntax.Expression, operands: Operands, arguments: Sequence[Value], environment: Environment,
     only_type: bool = False,
 ) -> tuple[Callee, list[Value]]:
-    """What a call means: the function, and its arguments with the object of a method; ``only_type``: is not to be run.
+    """Resolves a call: the function, and its arguments including the object of a method; ``only_type``: it will not be
+    run.
 
     Raises `ExpressionError` or `NoSymbolError` when there is no such function or none takes the arguments.
     """
     given = [follow(value, environment) for value in arguments]
     if isinstance(node, syntax.Name) and (node.global_ or environment.local(node.name) is None):
-        # a class's scope is inside of that of its namespace
+        # a class's scope is inside that of its namespace
         method = None if node.global_ else _method_of_this(node.name, given, environment)
         if method is not None:
             return method
@@ -104,12 +105,14 @@ def call_target(
 
 
 def _may_be_elsewhere(node: syntax.Name) -> bool:
-    """Whether a function of the name is looked for where its arguments' classes are: as in GDB no operator by name."""
+    """Whether a function of this name is looked up in the scopes of its arguments' classes: as in GDB, not for
+    operators.
+    """
     return not node.global_ and "::" not in node.name and not re.match(r"operator\W", node.name)
 
 
 def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
-    """The function that a value is, or points at. Raises `ExpressionError` in GDB's words for anything else."""
+    """The function that a value is or points to. Raises `ExpressionError` in GDB's words for anything else."""
     if isinstance(value.bare, ArrayType):
         raise ExpressionError("Invalid data type for function to be called.")
     pointer = decay(value)
@@ -117,7 +120,7 @@ def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
     type_ = stripped.target.bare if isinstance(stripped, PointerType) else None
     if only_type and not isinstance(value.bare, FunctionType):
         raise ExpressionError('Expression of type other than "Function returning ..." used as function')
-    # numbers are functions that the debug information does not know
+    # numbers are addresses of functions without debug information
     known = isinstance(type_, FunctionType) or c_types.is_number(type_ or stripped)
     if not known:
         raise ExpressionError("Invalid data type for function to be called.")
@@ -138,7 +141,7 @@ def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
 
 
 def named_functions(name: str, environment: Environment) -> list[Function]:
-    """The functions with code that a name means here: those of the innermost namespace that has any."""
+    """The functions with code that a name denotes here: those of the innermost namespace that has any."""
     program = environment.program
     if program is None or not program.has_debug_info:
         return []
@@ -191,14 +194,14 @@ def _method_call(
 def method_call(
     object_: Value, name: str, arguments: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
-    """A method of an object's class or of a base by name; ``None`` when none is called so.
+    """A method of an object's class or of a base by name; ``None`` if there is none.
 
     Raises `ExpressionError` when none takes the arguments, or has code.
     """
     program = environment.program
     assert program is not None
     for part, methods in _methods(object_, name):
-        # of methods that differ in this alone that is meant which is const as the object is
+        # of methods that differ only in constness, the one that matches the object
         methods = sorted(methods, key=lambda method: method.is_const != is_const(object_.type))
         declared = [_declared(method, program) for method in methods]
         explicit = [
@@ -221,7 +224,7 @@ def method_call(
 
 
 def _declared(method: Method, program: Program) -> Callee:
-    """The interface of a method, at no address: it may have no code, and be meant all the same."""
+    """The interface of a method, without an address: a method without code can still be selected."""
     type_ = method.type
     parameters = tuple(parameter.type for parameter in type_.parameters)
     return Callee(method.name, LoadedAddress(0), program, type_.return_type, parameters, type_.variadic)
@@ -233,12 +236,12 @@ def _class_name(object_: Value) -> str:
 
 
 def _this(object_: Value) -> Value:
-    """The pointer to an object; the object itself where it has no address: a copy will be made."""
+    """The pointer to an object; the object itself if it has no address, in which case a copy will be made."""
     return address_of(object_) if object_.address is not None else object_
 
 
 def _methods(object_: Value, name: str) -> Iterator[tuple[Value, list[Method]]]:
-    """The methods of a name in the object's class, else in its bases, with the part of the object they are for."""
+    """The methods of a name in the object's class, otherwise in its bases, with the subobject to which they apply."""
     waiting = [object_]
     for _ in range(_MOST_CLASSES):
         if not waiting:
@@ -255,7 +258,7 @@ def _methods(object_: Value, name: str) -> Iterator[tuple[Value, list[Method]]]:
 
 
 def _function_of(method: Method, object_: Value, environment: Environment) -> Function | None:
-    """The function that a method declaration is of; ``None`` without code."""
+    """The function of a method declaration; ``None`` without code."""
     program, class_ = environment.program, object_.bare
     assert program is not None and isinstance(class_, ClassType)
     named = program.info.functions_named(f"{class_.qualified_name or class_.name}::{method.name}")
@@ -276,7 +279,7 @@ def _overrider(method: Method, object_: Value, callee: Callee, environment: Envi
     function = callee.program.function_at(entry)
     found = Callee.of(function, callee.program) if function is not None else None
     if function is None or found is None or found.address != entry or function.name is None:
-        return replace(callee, address=entry)  # a thunk is described without the type of what it leads to
+        return replace(callee, address=entry)  # a thunk is described without the type of its target
     return found
 
 
@@ -303,8 +306,8 @@ def _pointed_method(
 ) -> tuple[Callee, list[Value]] | None:
     """``(object.*pointer)(...)`` with a pointer to a member function; ``None`` for one to data.
 
-    Itanium ABI: the function's address, or 1 plus the offset in the table of virtual functions; then what is added
-    to the object's address.
+    Itanium ABI: the function's address, or 1 plus the offset in the table of virtual functions; followed by the
+    adjustment of the object's address.
     """
     pointer = operands.lvalue(node.right)
     type_ = pointer.bare
@@ -321,7 +324,7 @@ def _pointed_method(
 
 
 def pointed_method(pointer: Value, object_: Value, environment: Environment) -> Value | None:
-    """``object_.*pointer``: the function itself, at its address; ``None`` where ``pointer`` is not one to a method."""
+    """``object_.*pointer``: the function itself, at its address; ``None`` if ``pointer`` does not point to a method."""
     type_ = pointer.bare
     if not isinstance(type_, MemberPointerType) or not isinstance(type_.target.bare, FunctionType):
         return None
@@ -334,7 +337,7 @@ def pointed_method(pointer: Value, object_: Value, environment: Environment) -> 
 def _method_address(
     pointer: Value, type_: MemberPointerType, object_: Value, environment: Environment
 ) -> tuple[int, Value]:
-    """Where the method's code is, and the object that it is called on."""
+    """The address of the method's code, and the object on which it is called."""
     object_ = as_class(completed(object_, environment), type_.containing)
     data = pointer.contents()
     number, adjustment = (int.from_bytes(data[at : at + _POINTER], "little", signed=True) for at in (0, _POINTER))
@@ -357,9 +360,9 @@ def _method_address(
 def operator_call(
     operator: str, operands: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
-    """A user's operator for operands of which one is of a class, as method or function; ``None`` when none is.
+    """A user-defined operator (method or function) for operands, one of which has class type; ``None`` if none has.
 
-    Raises `NoSymbolError` when nothing is called so, `ExpressionError` when none takes the operands.
+    Raises `NoSymbolError` if there is no such operator, `ExpressionError` if none accepts the operands.
     """
     if not environment.is_cplusplus or not any(isinstance(operand.bare, ClassType) for operand in operands):
         return None
@@ -384,14 +387,14 @@ def operator_call(
     if failed is not None and "Too few" in str(failed):
         raise failed
     if failed is not None and "Cannot resolve" in str(failed):
-        raise ExpressionError(f"Cannot resolve function {name} to any overloaded instance")  # GDB looks among all
+        raise ExpressionError(f"Cannot resolve function {name} to any overloaded instance")  # GDB searches all
     if failed is not None:
         raise ExpressionError(f"Could not find {name}.")
     raise NoSymbolError(name)
 
 
 def _in_namespaces(name: str, operands: Sequence[Value], environment: Environment) -> list[Function]:
-    """Functions of a name in the namespaces of the operands' classes."""
+    """Functions with this name in the namespaces of the operands' classes."""
     program = environment.program
     if program is None or not program.has_debug_info or not environment.is_cplusplus:
         return []

@@ -1,4 +1,4 @@
-"""What a cast makes of a value: conversions of scalars, other looks at the same bytes, vectors from elements."""
+"""Casts of values: conversions of scalars, reinterpretation of bytes, vectors from elements."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ POINTER = 8
 def cast(type_: Type, value: Value, environment: Environment, implicit: bool = False) -> Value:
     """Convert a scalar. A pointer cast keeps the address space unless the type names one.
 
-    An ``implicit`` conversion (of an assignment), and one to a space, makes of an address in one space that of the
-    same place in another. A null pointer, and a number 0, become the null pointer of the type.
-    Raises `ExpressionError` where there is none.
+    An ``implicit`` conversion (of an assignment), and one to another space, translates an address into that of the same
+    place in the other space. A null pointer, and the number 0, become the null pointer of the type. Raises
+    `ExpressionError` if there is no such address.
     """
     stripped = type_.bare
     source = value.bare
@@ -49,7 +49,7 @@ def cast(type_: Type, value: Value, environment: Environment, implicit: bool = F
     elif isinstance(stripped, PointerType) and isinstance(source, PointerType):
         value = _between_spaces(value, source, stripped, environment)
     elif isinstance(source, PointerType) and c_types.size_of(type_) == 8 and c_types.is_integral(type_):
-        # a number has no address space: that of the place in the generic one, as in the language
+        # a number has no address space: use the generic address of the place, as in the language
         flat = environment.memory.generic_address(source.address_class or 0, value.as_int())
         value = value if flat is None else Value.of_int(c_types.UNSIGNED_LONG, flat)
     return convert(value, type_)
@@ -74,7 +74,7 @@ def _between_spaces(value: Value, source: PointerType, target: PointerType, envi
 
 
 def is_null(value: Value) -> bool:
-    """Whether it is a null pointer, or the number 0 that stands for one."""
+    """Whether it is a null pointer, or the number 0 used as one."""
     if isinstance(value.bare, PointerType):
         return not value.is_true()
     return c_types.is_integral(value.type) and value.as_int() == 0
@@ -83,7 +83,7 @@ def is_null(value: Value) -> bool:
 def reference_cast(type_: PointerType, value: Value, environment: Environment) -> Value:
     """A reference to an object as a class that it is or that it is a part of, or to a value of the same type.
 
-    Raises `ExpressionError` for what is in no memory: what a conversion gives is not.
+    Raises `ExpressionError` for a value that is not in memory, such as the result of a conversion.
     """
     part = base_part(value, type_.target, environment)
     if part is None and isinstance(value.bare, ClassType) and value.address is not None:
@@ -114,9 +114,9 @@ def reinterpretable(wanted: Type, source: Type) -> bool:
 
 
 def dynamic_cast(type_: Type, value: Value, environment: Environment) -> Value:
-    """``dynamic_cast`` of a pointer: by what the object really is; null where that has no such part.
+    """``dynamic_cast`` of a pointer, by the object's dynamic type; null if that has no such part.
 
-    Raises `ExpressionError` for other types than C++ allows.
+    Raises `ExpressionError` for types that C++ does not allow.
     """
     target, source = type_.strip_typedefs(), value.bare
     if not isinstance(target, PointerType):
@@ -145,7 +145,7 @@ def dynamic_cast(type_: Type, value: Value, environment: Environment) -> Value:
 
 
 def in_one_space(left: Value, right: Value, environment: Environment) -> tuple[Value, Value]:
-    """Two pointers into different address spaces as ones into the generic space, where both have a part in it."""
+    """Two pointers into different address spaces, converted to the generic space if both are part of it."""
     a, b = left.bare, right.bare
     if not (isinstance(a, PointerType) and isinstance(b, PointerType)):
         return left, right
@@ -182,7 +182,7 @@ def character_type(prefix: str, environment: Environment) -> Type:
 
 
 def object_cast(type_: Type, value: Value, environment: Environment) -> Value:
-    """A cast to a class or array type. Raises `ExpressionError` where there is nothing of that type."""
+    """A cast to a class or array type. Raises `ExpressionError` if the value cannot be reinterpreted."""
     if isinstance(type_.strip_typedefs(), ArrayType):
         if isinstance(value.bare, ArrayType | FunctionType) and c_types.size_of(type_) != POINTER:
             raise ExpressionError("Invalid cast.")  # an array is a pointer to its elements then
@@ -192,9 +192,9 @@ def object_cast(type_: Type, value: Value, environment: Environment) -> Value:
 
 
 def reinterpreted(type_: Type, value: Value, environment: Environment) -> Value:
-    """The bytes of a value as another type, where C has no conversion: of its size, or what is in memory where it is.
+    """The bytes of a value as another type, if C has no conversion: of the same size, or the memory at its address.
 
-    That is what GDB makes of such casts. Raises `ExpressionError` for a value of another size that is in no memory.
+    GDB does the same. Raises `ExpressionError` for a value of another size that is not in memory.
     """
     if isinstance(value.bare, PointerType) and value.size < POINTER == c_types.size_of(type_):
         return Value(type_, data=value.contents().ljust(POINTER, b"\0"))  # into an address space of its own
@@ -207,7 +207,7 @@ def reinterpreted(type_: Type, value: Value, environment: Environment) -> Value:
 
 
 def is_reinterpreted(type_: Type, value: Value) -> bool:
-    """Whether a cast to a scalar type looks at the bytes of the value: of structures, of pointers as floats."""
+    """Whether a cast to a scalar type reinterprets the bytes of the value: of structures, of pointers as floats."""
     target, source = type_.strip_typedefs(), value.bare
     if c_types.is_complex(target) or not c_types.is_scalar(target):
         return False

@@ -9,7 +9,7 @@ from rocdbg.dwarf.info.types import Access, ClassType, PointerType, Type
 
 
 def same_class(left: Type, right: Type) -> bool:
-    """Whether two types are one class, maybe described in two units."""
+    """Whether two types are the same class, possibly described in two units."""
     a, b = left.strip_typedefs().strip_qualifiers(), right.strip_typedefs().strip_qualifiers()
     if not (isinstance(a, ClassType) and isinstance(b, ClassType)):
         return False
@@ -17,7 +17,8 @@ def same_class(left: Type, right: Type) -> bool:
 
 
 def base_part(object_: Value, wanted: Type, environment: Environment, public: bool = False) -> Value | None:
-    """An object as one of its classes; ``None`` where it has no such base. ``public``: other bases do not count."""
+    """An object as one of its base classes; ``None`` where it has no such base. ``public``: other bases do not count.
+    """
     if same_class(object_.type, wanted):
         return object_
     complete = environment.complete_type(object_.bare)
@@ -48,9 +49,9 @@ def base_offset(class_: Type, wanted: Type, environment: Environment) -> int | N
 
 
 def cast_pointer(pointer: Value, target: PointerType, environment: Environment) -> Value:
-    """A pointer to an object of a class as one to a base of it, or to a class that it is a base of.
+    """A pointer to an object, converted to a pointer to a base class or to a derived class.
 
-    Other pointers, and null ones, are given back as they are: the number is right for them.
+    Other pointers and null pointers are returned unchanged: their value needs no adjustment.
     """
     source = pointer.bare
     assert isinstance(source, PointerType)
@@ -70,7 +71,7 @@ def cast_pointer(pointer: Value, target: PointerType, environment: Environment) 
 
 
 def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
-    """A pointer to a virtual base as one to the class that it is in, by the object's own type."""
+    """A pointer to a virtual base, converted to a pointer to the class that contains it, by the object's own type."""
     from rocdbg.debugger.expr.dynamic_types import whole_object
 
     source = pointer.bare
@@ -78,7 +79,7 @@ def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
     object_ = environment.at_address(source.target, source.address_class or 0, pointer.as_int())
     whole = whole_object(object_, environment)
     if whole is None:
-        # nothing tells where the base is in its object; GDB asks the table of an object at null, which fails
+        # the base's offset is not known; GDB reads the table of an object at null, which fails
         base = base_part(environment.at_address(want, source.address_class or 0, 0), source.target, environment)
         return base if base is not None else pointer
     part = base_part(whole, want, environment)

@@ -18,7 +18,7 @@ MOST_CANDIDATES = 1000
 
 
 class _Candidate(Struct, frozen=True):
-    """A member found, and the classes it was found through."""
+    """A member, and the classes through which it was found."""
 
     value: Value | None
     """``None`` for a static member without a definition."""
@@ -52,7 +52,7 @@ def pointed_has(type_: Type, name: str, environment: Environment) -> bool:
 def find_member(value: Value, name: str, environment: Environment) -> Value | None:
     """A data member, through anonymous members and base classes; ``None`` when there is none.
 
-    Raises `ExpressionError` where several bases have one.
+    Raises `ExpressionError` if several bases have one.
     """
     class_ = environment.complete_type(value.bare)
     if not isinstance(class_, ClassType):
@@ -68,7 +68,7 @@ def find_member(value: Value, name: str, environment: Environment) -> Value | No
 def _candidates(
     value: Value, class_: ClassType, name: str, environment: Environment, path: tuple[str, ...]
 ) -> list[_Candidate]:
-    """The members of that name: of the class, else of its bases."""
+    """The members of that name: of the class, otherwise of its bases."""
     for member in class_.members:
         if member.name == name:
             return [_Candidate(value.field(member), _declared(member.type, class_, name), path)]
@@ -89,7 +89,7 @@ def _candidates(
 
 
 def static_value(class_: ClassType, static: StaticMember, environment: Environment) -> Value | None:
-    """A static member where it is defined, else the constant that its declaration gives; ``None`` without either."""
+    """A static member at its definition, otherwise the constant in its declaration; ``None`` without either."""
     defined = environment.variable(f"{_name(class_)}::{static.name}")
     if defined is not None and defined.absence is None:
         return defined

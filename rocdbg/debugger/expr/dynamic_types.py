@@ -1,7 +1,9 @@
-"""Types that are only known at run time: bounds by expression or variable, data elsewhere, members by expression.
+"""Types that are only known at run time: bounds given by expressions or variables, data stored elsewhere, members
+located by expressions.
 
 A dynamic type is resolved for one object into a plain one, and the object's location into that of its data (DWARF 5,
-sections 5.5, 5.13 and 5.18; the extensions' A.5). An array's entry is read anew: its bounds may be per object.
+sections 5.5, 5.13 and 5.18; the extensions' A.5). An array's entry is read again each time: its bounds may differ per
+object.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ ReadVariable = Callable[[Variable], int]
 
 
 class Resolved(Struct, frozen=True):
-    """An object's plain type, where its data is, and why it is not there when it is not."""
+    """An object's plain type, the location of its data, and why the data is missing if it is."""
 
     type: Type
     location: LocationDescription
@@ -56,7 +58,7 @@ class Resolved(Struct, frozen=True):
 
 
 def may_be_dynamic(type_: Type) -> bool:
-    """Whether a type is of a kind that a `Resolver` can be needed for."""
+    """Whether a type is of a kind that may need a `Resolver`."""
     return isinstance(type_.strip_typedefs(), ClassType | ArrayType)
 
 
@@ -170,7 +172,7 @@ class Resolver(Struct, frozen=True):
         if member.bit_offset is not None and member.bit_size is None and is_dynamic(member.type):
             start = location.offset_by(member.bit_offset)
             inner = self.resolve(member.type, start)
-            if inner.absence is not None or inner.location != start:  # what it describes is elsewhere
+            if inner.absence is not None or inner.location != start:  # the data that it describes is elsewhere
                 return _placed(member, self._value(inner))
             member = structs.replace(member, type=inner.type)
         return member
@@ -189,9 +191,9 @@ class Resolver(Struct, frozen=True):
         return base
 
     def _place(self, offset: int | None, location: LocationDescription) -> LocationDescription | None:
-        """Where a member or base class is whose entry is at ``offset``, which may be anywhere (A.5.7.3).
+        """The location of the member or base class whose entry is at ``offset``; it may be anywhere (A.5.7.3).
 
-        ``None``, and named, where that cannot be evaluated.
+        ``None``, with a report, if it cannot be evaluated.
         """
         program = self.context.program
         if offset is None:
@@ -252,10 +254,10 @@ def _distance(start: LocationDescription, end: LocationDescription) -> int | Non
     return distance if distance >= 0 else None
 
 
-# What an object of a polymorphic class really is, by its virtual table (Itanium C++ ABI, 2.5).
+# The dynamic type of an object of a polymorphic class, from its virtual table (Itanium C++ ABI, 2.5).
 TABLE = "vtable for "
 TO_TOP = -16
-"""Bytes from where an object points to in its table to the offset of the whole object."""
+"""Bytes from an object's pointer into its table to the offset-to-top entry."""
 
 
 def is_polymorphic(type_: Type, environment: Environment, depth: int = 100) -> bool:
@@ -269,7 +271,7 @@ def is_polymorphic(type_: Type, environment: Environment, depth: int = 100) -> b
 
 
 def whole_object(object_: Value, environment: Environment) -> Value | None:
-    """The object that this one is a part of, in its own type; ``None`` where no table tells."""
+    """The complete object of which this one is a part, with its own type; ``None`` if no table identifies it."""
     address = object_.address
     if address is None or not is_polymorphic(object_.type, environment):
         return None
@@ -296,7 +298,7 @@ def whole(value: Value, environment: Environment) -> Value | None:
 
 
 def whole_pointer(pointer: Value, environment: Environment) -> Value | None:
-    """A pointer or reference to what `whole_object` gives; ``None`` as there."""
+    """A pointer or reference to the result of `whole_object`; ``None`` likewise."""
     type_ = pointer.bare
     if not isinstance(type_, PointerType) or not isinstance(
         type_.target.strip_typedefs().strip_qualifiers(), ClassType

@@ -78,7 +78,7 @@ from rocdbg.errors import Error
 
 
 def evaluate(text: str, environment: Environment) -> Value:
-    """The value of an expression; what it assigns is carried out. Raises `rocdbg.Error` subclasses."""
+    """The value of an expression; assignments in it are carried out. Raises `rocdbg.Error` subclasses."""
     return Evaluator(environment).text(text)
 
 
@@ -93,23 +93,23 @@ def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
 
 
 def value_tree(text: str, environment: Environment) -> syntax.Expression:
-    """The tree of a text that has a value. Raises `TypeNameError` for a type's name."""
+    """The tree of an expression with a value. Raises `TypeNameError` for a type's name."""
     tree = parse_in(text, environment, names_first=True)
     if isinstance(tree, syntax.TypeExpression):
-        Evaluator(environment, only_type=True).type(tree.type)  # the type may be none
+        Evaluator(environment, only_type=True).type(tree.type)  # the type may be invalid
         raise TypeNameError
     return tree
 
 
 class Evaluator(Struct):
-    """Evaluates trees. Where ``only_type`` is wanted, nothing is stored and nothing need be readable."""
+    """Evaluates trees. With ``only_type``, nothing is stored and nothing need be readable."""
 
     environment: Environment
     only_type: bool = False
     warnings: list[str] = []
-    """What was odd, for a front end to show."""
+    """Warnings for a front end to show."""
     has_stored: bool = False
-    """Whether something was assigned to other than a convenience variable: what is known of the target may be wrong."""
+    """Whether anything but a convenience variable was assigned: cached state of the target may then be wrong."""
 
     # -- entry points
 
@@ -120,7 +120,7 @@ class Evaluator(Struct):
             return self.whole(tree)
 
     def whole(self, tree: syntax.Expression) -> Value:
-        """`value` of a whole expression: that a name means nothing is an error before others."""
+        """`value` of a whole expression: an unknown name takes precedence over other errors."""
         try:
             return self.value(tree)
         except Error:
@@ -128,9 +128,9 @@ class Evaluator(Struct):
             raise
 
     def value(self, node: syntax.Expression) -> Value:
-        """The value of a tree; arrays, functions and references come as they are.
+        """The value of a tree; arrays, functions and references are not converted.
 
-        What leans to the left (sums, chains of members) is followed in a loop, so that its length is not limited.
+        Left-leaning trees (sums, chains of members) are evaluated in a loop, so that their length is not limited.
         """
         spine: list[syntax.Binary | syntax.Index | syntax.Member] = []
         while True:
@@ -237,7 +237,7 @@ class Evaluator(Struct):
             if pointer is not None:
                 return pointer
             if isinstance(operand, syntax.Unary) and operand.operator == "*":
-                pointer = self.lvalue(operand.operand)  # as GDB, which does not follow what it goes back from
+                pointer = self.lvalue(operand.operand)  # as GDB, which does not dereference it
                 if c_types.is_pointer(pointer.type) or c_types.is_number(pointer.type):
                     return pointer
             inner = self.value(operand)
@@ -268,7 +268,7 @@ class Evaluator(Struct):
         return unary(operator, self.readable(decay(value)), self.environment.bool_type)
 
     def readable(self, value: Value) -> Value:
-        """The value, or one of its type where that is all that is wanted."""
+        """The value, or a placeholder of its type if only the type is wanted."""
         if self.only_type and c_types.is_scalar(value.type):
             if c_types.is_float(value.type):
                 return Value.of_float(value.type, 1)
@@ -276,7 +276,7 @@ class Evaluator(Struct):
         return value
 
     def _member(self, base: Value, node: syntax.Member) -> Value:
-        """A member; of an object that has an operator for ``->``, of what that gives."""
+        """A member; if the object's class overloads ``->``, a member of that operator's result."""
         if node.arrow and isinstance(base.bare, ClassType) and has_method(base, "operator->", self.environment):
             base = follow(self._operator("->", base) or base, self.environment)
         return member(base, node, self.environment, self.only_type)
@@ -389,11 +389,11 @@ class Evaluator(Struct):
             if self.environment.register(name) is None and name not in self.environment.convenience:
                 raise ExpressionError("Invalid data type for function to be called.")
         values = [self.lvalue(argument) for argument in arguments]
-        self.has_stored |= not self.only_type  # for all that is known: what functions store is not followed
+        self.has_stored |= not self.only_type  # conservatively: what functions store is not tracked
         return call(function, self, values, self.environment, self.only_type)
 
     def _operator(self, operator: str, *operands: Value) -> Value | None:
-        """What a user's operator gives; ``None`` where the operands have none of their own."""
+        """The result of a user-defined operator; ``None`` if the operands have none."""
         if not any(isinstance(operand.bare, ClassType) for operand in operands):
             return None
         found = operator_call(operator, list(operands), self.environment)
@@ -405,7 +405,7 @@ class Evaluator(Struct):
 
 
 def _operand(value: Value) -> Value:
-    """A value as the operand of arithmetic: what an object's method is, is not a pointer to it."""
+    """A value as the operand of arithmetic: an object's method does not decay to a pointer."""
     return value if isinstance(value.bare, FunctionType) and value.bare.of_member else decay(value)
 
 
@@ -414,7 +414,7 @@ _LONGEST = (1 << 64) - 1
 
 
 def stored_value(target: Value, new: Value, environment: Environment) -> Value:
-    """The new value in the target's type. Raises `ExpressionError` where it has none."""
+    """The new value in the target's type. Raises `ExpressionError` if it cannot be converted."""
     bare = target.bare
     if isinstance(bare, VectorType) and not isinstance(new.bare, ArrayType | ClassType):
         return convert(new, target.type)
@@ -430,7 +430,7 @@ def stored_value(target: Value, new: Value, environment: Environment) -> Value:
 
 
 def _array(target: Value, new: Value) -> Value:
-    """An array as one of another length: behind a string nulls follow. Raises `ExpressionError` for a longer one."""
+    """An array as one of another length: a string is padded with nulls. Raises `ExpressionError` for a longer one."""
     if new.size == target.size:
         return new
     if new.address is not None:
@@ -448,7 +448,7 @@ def bit_field_warning(target: Value, new: Value) -> str | None:
     number = new.as_int() & _LONGEST
     mask = (1 << bits) - 1
     if not ~number & _LONGEST & ~(mask >> 1):
-        return None  # what is negative in 64 bits, and fits with a sign
+        return None  # negative in 64 bits, and fits as a signed number
     if not number & ~mask:
         return None
     return f"Value does not fit in {bits} bits."
@@ -489,7 +489,7 @@ def cast_value(type_: Type, operand: syntax.Expression, kind: str, operands: Eva
 
 
 def conditional(node: syntax.Conditional, operands: Evaluator, environment: Environment) -> Value:
-    """The value of the operator; of what is not chosen only the names are looked up. Raises `ExpressionError`."""
+    """The value of the operator; in the operand not chosen, only names are looked up. Raises `ExpressionError`."""
     condition = operands.operand(node.condition)
     if isinstance(condition.bare, VectorType) and is_opencl(environment):
         return _selected(condition, operands.operand(node.then), operands.operand(node.otherwise))
@@ -499,7 +499,7 @@ def conditional(node: syntax.Conditional, operands: Evaluator, environment: Envi
 
 
 def _selected(condition: Value, then: Value, otherwise: Value) -> Value:
-    """For each element of a vector that of ``then`` where it is not zero; a scalar stands for all elements."""
+    """For each non-zero element of the condition, the element of ``then``; a scalar applies to all elements."""
     if isinstance(then.bare, VectorType):
         shape = then
     elif isinstance(otherwise.bare, VectorType):
@@ -530,7 +530,7 @@ def named_type(
 ) -> Type:
     """The type a type name stands for; ``type_of`` gives the type of an expression (``typeof``).
 
-    Raises `NoSymbolError` for names that no type has.
+    Raises `NoSymbolError` for names that are not types.
     """
     if isinstance(name, syntax.TypeOf):
         return _derived(type_of(name.operand), name.derivations, environment, type_of)

@@ -1,4 +1,4 @@
-"""Values written out: vectors, arrays, addresses in a named space."""
+"""Literals: vectors, arrays, addresses in a named space."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def comma_list(node: syntax.Expression) -> list[syntax.Expression]:
 
 
 def hexadecimal(name: str, environment: Environment) -> Value:
-    """The number that a name is which means nothing else, where numbers are hexadecimal. Raises `NoSymbolError`."""
+    """A name without any other meaning as a number, if the input radix is hexadecimal. Raises `NoSymbolError`."""
     if environment.input_radix == 16 and _HEXADECIMAL.fullmatch(name):
         number = int(name, 16)
         return Value.of_int(c_types.literal_type(number, "", 16), number)
@@ -87,7 +87,7 @@ def hexadecimal(name: str, environment: Environment) -> Value:
 
 
 def size_value(type_: Type, align: bool, environment: Environment) -> Value:
-    """``sizeof`` a type, or its alignment. The size of a reference is that of what it refers to."""
+    """``sizeof`` a type, or its alignment. The size of a reference is that of its target."""
     type_ = environment.complete_type(type_ if align else c_types.referred(type_))
     return Value.of_int(c_types.INT, c_types.alignment_of(type_) if align else c_types.size_of(type_))  # GDB's size_t
 

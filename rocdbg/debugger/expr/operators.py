@@ -1,4 +1,4 @@
-"""What C's operators do to values. Pure: memory is only touched through the values themselves."""
+"""C's operators on values. Pure: memory is only accessed through the values themselves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COMPARE: dict[str, Callable[[float | int, float | int], bool]] = {
 }
 _NO_NUMBER = "Argument to arithmetic operation not a number or boolean."
 COMPARISONS = frozenset(_COMPARE)
-"""The operators whose answer is a truth."""
+"""The operators whose result is a truth value."""
 
 
 def binary(operator: str, left: Value, right: Value, bool_type: Type = c_types.INT) -> Value:
@@ -45,11 +45,11 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = c_types.I
     """
     integers = left.type.integer, right.type.integer
     if integers[0] is not None and integers[1] is not None and operator in _COMPARE:
-        # what conditions are made of; the general way below does the same
+        # fast path for conditions; the general code below does the same
         a, b = _common(left.as_int(), integers[0], right.as_int(), integers[1])
         return Value.of_int(bool_type, _COMPARE[operator](a, b))
     if left.type is c_types.INT and right.type is c_types.INT and operator not in ("<<", ">>"):
-        # what scripts count with
+        # fast path for counters of scripts
         return Value.of_int(c_types.INT, _integer(operator, left.as_int(), right.as_int()))
     if c_types.is_complex(left.type) or c_types.is_complex(right.type):
         return complex_binary(operator, left, right, bool_type)
@@ -61,7 +61,7 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = c_types.I
     left, right = _numbered(left), _numbered(right)
     left_pointer, right_pointer = _is_address(left), _is_address(right)
     if operator in ("==", "!=") and (_is_text(left) or _is_text(right)):
-        return Value.of_int(bool_type, operator == "!=")  # a literal is nowhere else
+        return Value.of_int(bool_type, operator == "!=")  # a literal has no location
     if left_pointer or right_pointer:
         return _pointer_binary(operator, left, right, left_pointer, right_pointer, bool_type)
     if not (c_types.is_scalar(left.type) and c_types.is_scalar(right.type)):
@@ -110,12 +110,12 @@ def _not_comparable(operator: str) -> str:
 
 
 def _numbered(value: Value) -> Value:
-    """A null pointer of no type as the number that GDB takes it for."""
+    """An untyped null pointer as the number that GDB treats it as."""
     return Value.of_int(c_types.INT, 0) if c_types.is_null_type(value.type) else value
 
 
 def _is_text(value: Value) -> bool:
-    """Whether it is an array that is in no memory."""
+    """Whether it is an array that is not in memory."""
     return isinstance(value.bare, ArrayType) and value.data is not None
 
 
@@ -155,7 +155,7 @@ def _integer(operator: str, a: int, b: int) -> int:
 
 
 def _float(operator: str, a: float, b: float) -> float:
-    """As the host of GDB computes: what is not a number has its sign bit set."""
+    """As GDB's host computes: a NaN has its sign bit set."""
     number = _float_result(operator, a, b)
     return -abs(number) if math.isnan(number) and not (math.isnan(a) or math.isnan(b)) else number
 
@@ -204,13 +204,13 @@ def _pointer_binary(
 
 
 def _compared(value: Value, other: Value) -> int:
-    """The number of a value that is compared; an integer 0 beside a pointer is a null one."""
+    """The number of a compared value; an integer 0 compared with a pointer is a null pointer."""
     number = value.as_int()
     return number if number or _is_address(value) else c_types.null_number(other.type)
 
 
 def need_no_operator(operator: str, operands: Sequence[Value]) -> None:
-    """Raise `ExpressionError` for operands that need an operator of their own: objects; no unions, as in GDB."""
+    """Raise `ExpressionError` for operands that need a user-defined operator: objects, but as in GDB not unions."""
     if c_types.is_class(operands[0].type):
         raise ExpressionError(f"Structure has no component named operator{operator}.")
     if any(c_types.is_class(operand.type) for operand in operands):
@@ -223,7 +223,7 @@ def advance(pointer: Value, count: int) -> Value:
 
 
 def stepped(value: Value, operator: str) -> Value:
-    """What ``++`` or ``--`` makes of a value."""
+    """The result of ``++`` or ``--``."""
     one = 1 if operator == "++" else -1
     if isinstance(value.bare, ArrayType | FunctionType) and not getattr(value.bare, "of_member", False):
         raise ExpressionError("Invalid cast.")
@@ -272,7 +272,7 @@ def unary(operator: str, operand: Value, bool_type: Type = c_types.INT) -> Value
 
 
 def _unary_type(operand: Value) -> Type:
-    """As GDB, what is not promoted keeps its qualifiers, and stays an enumeration."""
+    """As in GDB, a type that is not promoted keeps its qualifiers, and remains an enumeration."""
     if c_types.is_integral(operand.type) and operand.size < c_types.size_of(c_types.INT):
         return c_types.INT
     return _without_typedefs(operand.type)
@@ -307,10 +307,10 @@ def _vector_binary(operator: str, left: Value, right: Value) -> Value:
         else:
             answer = binary(operator, a, b)
         if compare:
-            # a vector comparison gives all ones where it holds
+            # a vector comparison gives all ones where it is true
             answer = Value.of_int(result, -answer.as_int())
         parts.append(convert(answer, result).contents())
-    type_ = vector_of(result, count) if compare else shape.bare  # GDB's results have no typedef's name
+    type_ = vector_of(result, count) if compare else shape.bare  # GDB's results do not have a typedef's name
     return Value(type_, data=b"".join(parts).ljust(shape.size, b"\0"))
 
 
@@ -355,7 +355,7 @@ def convert(value: Value, type_: Type) -> Value:
             return Value(type_, data=value.contents())
         raise ExpressionError("Invalid cast.")
     if c_types.is_bool(target):
-        # as GDB, which makes an integer of a fraction first
+        # as GDB, which first converts a fraction to an integer
         return Value.of_int(type_, abs(value.as_float()) >= 1 if c_types.is_float(source) else value.is_true())
     if c_types.is_float(target):
         return Value.of_float(type_, value.as_float())
@@ -364,7 +364,7 @@ def convert(value: Value, type_: Type) -> Value:
     if c_types.is_float(source):
         number = value.as_float()
         if not math.isfinite(number):
-            # the saturating answer of v_cvt_*: 0 for NaN, the ends for infinities
+            # the saturating result of v_cvt_*: 0 for NaN, the limits for infinities
             bits = 8 * c_types.size_of(target)
             signed = c_types.is_signed(target)
             high = (1 << (bits - signed)) - 1
@@ -389,22 +389,23 @@ def _to_vector(value: Value, type_: Type, target: VectorType) -> Value:
 
 
 def shift(operator: str, left: Value, right: Value) -> Value:
-    """``<<`` or ``>>``, of the left side's type after promotion. Raises `ExpressionError` for what is not an
-    integer."""
+    """``<<`` or ``>>``, of the left side's type after promotion. Raises `ExpressionError` for operands that are not
+    integers.
+    """
     if not (c_types.is_integral(left.type) and c_types.is_integral(right.type)):
         raise ExpressionError("Integer-only operation on floating point number.")
     type_ = c_types.promote(left.type)
     number, count = left.as_int(), right.as_int()
     bits = 8 * c_types.size_of(type_)
     if count < 0 or count >= bits:
-        # the hardware's answer would be count modulo width; C leaves it open and GDB says 0 or the sign
+        # the hardware would use count modulo width; C leaves it undefined and GDB gives 0 or the sign
         number = -1 if operator == ">>" and number < 0 and count > 0 else 0
         return Value.of_int(type_, number)
     return Value.of_int(type_, number << count if operator == "<<" else number >> count)
 
 
 def shift_warning(operator: str, left: Value, right: Value) -> str | None:
-    """The warning for a shift by more bits than there are, or by fewer than none."""
+    """The warning for a shift by too many bits, or by a negative number."""
     if operator not in ("<<", ">>") or not (c_types.is_integral(left.type) and c_types.is_integral(right.type)):
         return None
     word, count = "left" if operator == "<<" else "right", right.as_int()

@@ -1,4 +1,4 @@
-"""Functions that expressions call: which one a call means, by C++'s overload resolution as GDB does it."""
+"""Selects the function that an expression calls, by C++ overload resolution as GDB implements it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from rocdbg.dwarf.info.types import (
 
 
 class Callee(Struct, frozen=True):
-    """A function to be called: its entry as loaded, and its interface.
+    """A callable function: its loaded entry address, and its interface.
 
-    ``function`` is ``None`` for one that is known by a pointer alone.
+    ``function`` is ``None`` if it is only known through a pointer.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Callee(Struct, frozen=True):
 
     @classmethod
     def at(cls, address: LoadedAddress, type_: FunctionType, program: Program) -> Callee:
-        """What is behind a function pointer: the pointer's type is the interface."""
+        """The target of a function pointer: the pointer's type is the interface."""
         function = program.function_at(address)
         if function is not None and function.low_pc is not None and program.to_loaded(function.low_pc) != address:
             function = None
@@ -75,19 +75,19 @@ class FunctionCaller(Protocol):
     """Runs functions of the program where expressions are evaluated."""
 
     def call(self, callee: Callee, arguments: Sequence[Value], environment: Environment) -> Value:
-        """What the function returns to the environment's lane; void has no bytes. Raises `rocdbg.Error`."""
+        """The value that the function returns to the environment's lane; void has no bytes. Raises `rocdbg.Error`."""
 
 
-# -- overload resolution: for each parameter how bad the conversion is, 0 for none needed
+# -- overload resolution: the cost of the conversion for each parameter, 0 if none is needed
 
 _EXACT, _PROMOTION, _CONVERSION = 0, 1, 2
 _BASE, _BASE_POINTER, _STEP = 2, 1, 0.01
-"""An object or pointer as one of a base: the further up the worse."""
+"""The cost of converting an object or pointer to a base: it rises with the distance."""
 _IMPOSSIBLE = 100
 
 
 def best(name: str, candidates: Iterable[Callee], arguments: Sequence[Value]) -> Callee:
-    """The candidate whose parameters fit the arguments best; of equally good ones the first.
+    """The candidate whose parameters fit the arguments best; the first of equally good ones.
 
     ``name`` is for the error: ``function f``, ``method C::f``. Raises `ExpressionError` in GDB's words when none fits.
     """
@@ -109,7 +109,7 @@ def best(name: str, candidates: Iterable[Callee], arguments: Sequence[Value]) ->
 
 
 def _ranks(candidate: Callee, arguments: Sequence[Value]) -> list[float] | None:
-    """How bad each conversion is; ``None`` when the candidate cannot take the arguments."""
+    """The cost of each conversion; ``None`` if the candidate cannot accept the arguments."""
     expected = candidate.parameters
     if len(expected) > len(arguments) or (len(expected) < len(arguments) and not candidate.is_variadic):
         return None
@@ -122,7 +122,7 @@ def _rank(wanted: Type, value: Value) -> float:
     if isinstance(type_, PointerType) and type_.kind is not PointerKind.POINTER:
         if value.is_lvalue:
             return _rank(type_.target, value) if type_.kind is PointerKind.REFERENCE else _IMPOSSIBLE
-        # as in GDB, what has no address fits any reference that it can be bound to; converting it may fail
+        # as in GDB, a value without an address fits any reference to which it can be bound; converting it may fail
         return _CONVERSION if type_.kind is not PointerKind.REFERENCE or is_const(type_.target) else _IMPOSSIBLE
     have = value.bare
     if type_ == have:
@@ -139,7 +139,7 @@ def _rank(wanted: Type, value: Value) -> float:
 
 
 def is_const(type_: Type) -> bool:
-    """Whether a type is const by itself."""
+    """Whether a type itself is const."""
     return isinstance(type_, QualifiedType) and (
         type_.qualifier is Qualifier.CONST or is_const(type_.target)
     )
@@ -181,7 +181,7 @@ def _rank_pointer(wanted: PointerType, value: Value) -> float:
 
 
 def _same_function(one: Type, other: Type) -> bool:
-    """Whether two functions take and return the same, whatever their parameters are called."""
+    """Whether two functions have the same parameter and result types."""
     if not isinstance(one, FunctionType) or not isinstance(other, FunctionType):
         return False
     mine, others = ([made.return_type, *(each.type for each in made.parameters)] for made in (one, other))
@@ -190,7 +190,7 @@ def _same_function(one: Type, other: Type) -> bool:
 
 
 def _rank_class(wanted: ClassType, have: Type, base: int = _BASE) -> float:
-    """An object as one of its class or, worse the further up, of a base."""
+    """The cost of converting an object to its class or to a base; it rises with the distance."""
     if not isinstance(have, ClassType):
         return _IMPOSSIBLE
     level = [have]
@@ -210,7 +210,7 @@ def _same(one: ClassType, other: ClassType) -> bool:
     return one.qualified_name == other.qualified_name
 
 
-# Functions of the program as values: methods, and one of an overload set.
+# Functions of the program as values: methods, and members of overload sets.
 
 
 def method_value(class_: ClassType, method: Method, environment: Environment) -> Value | None:
@@ -227,7 +227,7 @@ def method_value(class_: ClassType, method: Method, environment: Environment) ->
 
 
 def overload(name: str, types: Iterable[Type], environment: Environment) -> Value:
-    """The function of a name with parameters of these types; an only one whatever they are. Raises `NoSymbolError`."""
+    """The function of a name with parameters of these types; if there is only one, that one. Raises `NoSymbolError`."""
     program = environment.types.program
     found, parameters = None, ""
     if program is not None and program.has_debug_info:

@@ -1,1 +1,1 @@
-"""Frames of a lane: unwinding, registers, call sites, and where each lane stands."""
+"""Frames of a lane: unwinding, registers, call sites, and the position of each lane."""

@@ -1,7 +1,7 @@
-"""What a call site says of the registers at the call: DW_TAG_call_site_parameter (DWARF 5, section 3.4.2).
+"""What a call site says about registers at the call: DW_TAG_call_site_parameter (DWARF 5, section 3.4.2).
 
-What a register held on entry is often lost by the time it is asked for (DW_OP_entry_value): where the caller's code
-gives the value, that goes before what can be unwound.
+A register's entry value is often lost by the time it is needed (DW_OP_entry_value): if the caller's call site gives the
+value, it takes precedence over unwinding.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _LANE_BITS = 32
 
 
 class DescribedCalls:
-    """What debug information says of calls: the `rocdbg.debugger.frames.frame_context.CallSites` of a frame."""
+    """What debug information says about calls: the `rocdbg.debugger.frames.frame_context.CallSites` of a frame."""
 
     def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
-        """A calling frame as its call site describes it; the frame itself where that says nothing."""
+        """A calling frame as its call site describes it; the frame itself if the call site says nothing."""
         site = _site(caller, return_address)
         if site is None or not site.parameters:
             return caller
@@ -55,7 +55,7 @@ class DescribedCalls:
 
 
 def _site(caller: FrameContext, return_address: LoadedAddress) -> CallSite | None:
-    """What is said of the call that returns to an address as loaded."""
+    """The description of the call that returns to a loaded address."""
     function = caller.function
     if function is None:
         return None
@@ -64,7 +64,7 @@ def _site(caller: FrameContext, return_address: LoadedAddress) -> CallSite | Non
 
 
 class CallSiteContext(FrameContext):
-    """A calling frame at its call: registers and data passed are as the call site's parameters say."""
+    """A calling frame at its call: the call site's parameters give registers and passed data."""
 
     def __init__(self, frame: FrameContext, site: CallSite) -> None:
         super().__init__(frame.physical, frame.lane, frame.iteration)
@@ -91,20 +91,20 @@ class CallSiteContext(FrameContext):
             self.program.complaints.add(error, "it is not used")
 
     def register_location(self, number: int) -> LocationDescription:
-        """The value that was passed in a register, else where the frame has it."""
+        """The value that was passed in a register, otherwise its location in the frame."""
         parameter = self._registers.get(number)
         value = None if parameter is None else _number(results.call_value(parameter, self._frame))
         if value is None:
             return self._frame.register_location(number)
         bits = 8 * (self.architecture.register_size(number) or 8)
         if self.architecture.register_elements(number) > 1:
-            # a value of this lane: each lane finds it in its part of the register
+            # a value of this lane: put it where each lane has its part of the register
             lane = value & (1 << _LANE_BITS) - 1
             value = sum(lane << at for at in range(0, bits, _LANE_BITS))
         return dwarf.implicit_location(value, bits)
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """Data passed by reference is what it was at the call where the call site says so."""
+        """Data passed by reference has its value at the call, if the call site gives it."""
         data = self._data.get((space, address))
         if data is not None and size <= 8:
             return (data & (1 << 8 * size) - 1).to_bytes(size, "little")
@@ -112,7 +112,7 @@ class CallSiteContext(FrameContext):
 
     @cached_property
     def _data(self) -> dict[tuple[int, int], int]:
-        """DW_AT_call_data_value by the place of the data: DW_AT_call_data_location, else what the pointer points to."""
+        """DW_AT_call_data_value by the place of the data: DW_AT_call_data_location, otherwise the pointer's target."""
         found: dict[tuple[int, int], int] = {}
         for parameter in self._site.parameters:
             with self._complaining():

@@ -1,4 +1,4 @@
-"""Which registers values travel in, by the amdgcn calling convention of clang's functions.
+"""The registers in which values are passed, by the amdgcn calling convention of clang's functions.
 
 Every scalar of the flattened LLVM type takes one vector register (two when it has 64 bits), except that pairs of
 16-bit vector elements share one. Padding that clang spells out as bytes counts too. Larger classes, and those that
@@ -34,21 +34,23 @@ from rocdbg.dwarf.info.types import (
 )
 
 MAX_COUNTED = 16
-"""Registers an aggregate may take by clang's own count (`counted`), else it is in memory. Arguments share them."""
+"""Registers that an aggregate may take by clang's own count (`counted`); larger ones are in memory. Arguments share
+this number.
+"""
 MAX_REGISTERS = 32
-"""Vector registers for a returned value; what takes more goes through memory as well."""
+"""Vector registers for a returned value; larger values are returned in memory."""
 ARGUMENT_REGISTERS = 31
-"""Vector registers for arguments, from v0 on (v31 has the work-item ids); what follows goes on the stack."""
+"""Vector registers for arguments, from v0 on (v31 has the work-item ids); further arguments are on the stack."""
 
 NOCALL = 3
 """DW_CC_nocall: the optimiser has changed the function's interface, such as dropped members that are never read."""
 PASS_BY_REFERENCE = 4
 """DW_CC_pass_by_reference of a class."""
 _OTHER_NAMES = (Tag.TYPEDEF, Tag.TEMPLATE_ALIAS, Tag.CONST_TYPE, Tag.VOLATILE_TYPE, Tag.ATOMIC_TYPE, Tag.RESTRICT_TYPE)
-"""Entries of the same type by another name."""
+"""Entries that are other names of a type."""
 
 Parts = list[tuple[int, int]]
-"""(offset, size) in bytes of what gets registers of its own."""
+"""(offset, size) in bytes of a part that gets its own registers."""
 
 
 class UnknownPassingError(DebuggerError):
@@ -59,12 +61,12 @@ class UnknownPassingError(DebuggerError):
 
 
 def is_gccs(function: Function) -> bool:
-    """Whether GCC has made a function: it passes arguments in other registers, and returns in s24 and s25."""
+    """Whether GCC compiled a function: it passes arguments in other registers, and returns values in s24 and s25."""
     return isinstance(function.unit.conventions, Gcc)
 
 
 def is_clangs(function: Function) -> bool:
-    """Whether a function follows the calling convention that is here."""
+    """Whether a function follows the calling convention of this module."""
     return function.calling_convention != NOCALL and not is_gccs(function)
 
 
@@ -79,9 +81,9 @@ def returned_parts(type_: Type, by_reference: bool) -> Parts | None:
 
 
 def is_by_reference(die: Die | None) -> bool:
-    """Whether a type's entry is of a class, by whatever name, that says that it is not passed as a value.
+    """Whether a type's entry is a class, or a typedef of one, that is marked as not passed by value.
 
-    A pointer or reference to such a class is passed as any other is.
+    A pointer or reference to such a class is passed like any other.
     """
     while die is not None and die.tag in _OTHER_NAMES:
         die = die.find_reference(At.TYPE)
@@ -113,7 +115,7 @@ def _is_flexible(type_: ClassType) -> bool:
 
 
 def _is_empty(type_: ClassType) -> bool:
-    """A class without data: it has no place of its own in another."""
+    """A class without data: it takes no space of its own in another class."""
     if type_.members:
         return False
     return all(isinstance(base := b.type.strip_typedefs(), ClassType) and _is_empty(base) for b in type_.bases)
@@ -141,7 +143,7 @@ def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
         raise UnknownPassingError(type_)
     placed = sorted(_placed(type_), key=lambda entry: entry.at)
     if type_.kind is ClassKind.UNION and placed:
-        # LLVM knows a union as its most aligned, then largest member, and bytes behind it
+        # LLVM represents a union by its most aligned, then largest member, followed by bytes
         placed = [max(placed, key=lambda entry: (_alignment(entry.type), c_types.size_of(entry.type)))]
     alignment = max((_alignment(entry.type) for entry in placed), default=1)
     data_end = _data_size(type_)
@@ -165,7 +167,7 @@ def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
 
 
 class _Placed(Struct, frozen=True):
-    """A base or member of a class that takes room in it: where it begins, and where the next may begin."""
+    """A base or member that takes space in a class: where it begins, and where the next may begin."""
 
     at: int
     end: int
@@ -193,9 +195,9 @@ def _placed(type_: ClassType) -> list[_Placed]:
 
 
 def _units(type_: ClassType) -> list[_Placed]:
-    """Bit-fields as the integers that they are accessed by (CGRecordLowering::accumulateBitFields).
+    """Bit-fields as the integers through which they are accessed (CGRecordLowering::accumulateBitFields).
 
-    Neighbours share one of up to 64 bits where that is aligned, without raising the alignment of the class.
+    Neighbours share an integer of up to 64 bits if it is aligned without raising the alignment of the class.
     """
     fields = sorted((m for m in type_.members if m.bit_size), key=lambda member: member.bit_offset or 0)
     others = [(member.bit_offset or 0) // 8 for member in type_.members if member.bit_size is None]
@@ -218,7 +220,7 @@ def _units(type_: ClassType) -> list[_Placed]:
         first, last = begin // 8, -(-end // 8)
         limit = min([at for at in (*starts, *others) if at >= last], default=c_types.size_of(type_))
         size = _integer_bytes(last - first)
-        if size > 8 or first + size > limit:  # no integer has room: bytes
+        if size > 8 or first + size > limit:  # no integer fits: bytes
             found += [_Placed(at, at + 1, c_types.UNSIGNED_CHAR) for at in range(first, last)]
         else:
             found.append(_Placed(first, first + size, c_types.unsigned_of(size)))
@@ -226,12 +228,12 @@ def _units(type_: ClassType) -> list[_Placed]:
 
 
 def _integer_bytes(size: int) -> int:
-    """The size of the smallest integer of so many bytes."""
+    """The size of the smallest integer with at least this many bytes."""
     return 1 << max(size - 1, 0).bit_length()
 
 
 def _data_size(type_: ClassType) -> int:
-    """Bytes of a class without padding at its end, which what derives from it may use; all of them of a plain one."""
+    """Bytes of a class without tail padding, which derived classes may use; for a POD class, all bytes."""
     if _is_plain(type_):
         return c_types.size_of(type_)
     return max((entry.end for entry in _placed(type_)), default=0)
@@ -254,7 +256,7 @@ def _is_plain(type_: ClassType) -> bool:
 
 
 def _padding(end: int, start: int, alignment: int, offset: int) -> Parts:
-    """Bytes that are members of the LLVM type because alignment alone does not lead to where the next one is."""
+    """Padding bytes that are members of the LLVM type because alignment alone does not give the next offset."""
     natural = -(-end // alignment) * alignment
     return [] if start == natural else [(offset + at, 1) for at in range(end, start)]
 
@@ -276,7 +278,7 @@ def _alignment(type_: Type) -> int:
 
 
 def registers_counted(type_: Type) -> int:
-    """Registers of `MAX_COUNTED` that an argument uses up."""
+    """How many registers of `MAX_COUNTED` an argument uses."""
     stripped = type_.strip_typedefs()
     if isinstance(stripped, ClassType) and c_types.size_of(stripped) <= 8:
         return (c_types.size_of(stripped) + 3) // 4
@@ -294,7 +296,7 @@ def in_memory(type_: Type, left: int) -> bool:
 
 
 def _is_single(type_: ClassType) -> bool:
-    """Whether a class is nothing but one scalar or vector, which is passed in its stead."""
+    """Whether a class consists of one scalar or vector, which is then passed instead."""
     placed = [m.type.strip_typedefs() for m in type_.members if not _is_empty_class(m.type)]
     placed += [b.type.strip_typedefs() for b in type_.bases if not _is_empty_class(b.type)]
     if len(placed) != 1:
@@ -346,7 +348,7 @@ def return_value(function: Function, target: Target, thread: int, lane: int | No
 
 
 def _of_gccs(type_: Type, target: Target, thread: int) -> Value | None:
-    """A scalar that GCC's code has returned, in s24 and s25."""
+    """A scalar returned by GCC's code, in s24 and s25."""
     bare = type_.strip_typedefs()
     if not isinstance(bare, BaseType | EnumType | PointerType) or c_types.size_of(bare) > 8 or _is_complex(bare):
         return None
@@ -359,7 +361,7 @@ def _is_complex(type_: Type) -> bool:
 
 
 def returns_by_reference(function: Function) -> bool:
-    """Whether the class that a function returns says that it is not passed as a value."""
+    """Whether the class that a function returns is marked as not passed by value."""
     return is_by_reference(function.die.find_reference(At.TYPE))
 
 

@@ -1,4 +1,4 @@
-"""DWARF location expressions as places of lanes: what `rocdbg.dwarf.evaluate_location` is for one lane, for any.
+"""DWARF location expressions as places for any lane: the counterpart of `rocdbg.dwarf.evaluate_location` for one lane.
 
 The operations that producers write for variables have a translation; all others are `Untranslatable`.
 """
@@ -48,8 +48,7 @@ _MAX_OPERATIONS = 200
 def compile_location(what: ExpressionLike, context: FrameContext) -> Place:
     """The place that an expression gives for any lane at the context's PC. Raises `Untranslatable`.
 
-    What the expression says must have been found good by the evaluator in a context at this PC: rules of well-formed
-    expressions are not checked again.
+    The evaluator must have evaluated the expression in a context at this PC: well-formedness is not checked again.
     """
     if isinstance(what, LocationList):
         pc = context.pc
@@ -65,7 +64,7 @@ def compile_location(what: ExpressionLike, context: FrameContext) -> Place:
 def registers_extent(place: Place, context: FrameContext, size: int, extent: Callable[
     [LocationDescription, int], LocationDescription
 ]) -> Place:
-    """What a producer's conventions leave of ``size`` bytes at a place in a register."""
+    """The part of ``size`` bytes at a place in a register that exists by a producer's conventions."""
     if not isinstance(place, InRegister):
         return place
     register = dwarf_register(place.number)
@@ -81,7 +80,7 @@ def registers_extent(place: Place, context: FrameContext, size: int, extent: Cal
 
 
 class _Typed(Struct, frozen=True):
-    """An integer of a base type, extended to an I64 as its sign says."""
+    """An integer of a base type, sign- or zero-extended to an I64."""
 
     node: Node
     bits: int
@@ -145,7 +144,7 @@ class _Stack:
             raise Untranslatable("a register of another wave size")
         return InRegister(number, wave_size=context.wave_size)
 
-    # -- taking entries
+    # -- popping entries
 
     def _pop(self) -> _Entry:
         if not self.entries:
@@ -343,7 +342,7 @@ def _is_of_lane(node: Node, stride: int) -> bool:
 
 
 def _shift(meaning: str, left: Node, right: Node) -> Node:
-    """Counts of the width and above give what the document says only where they are constants."""
+    """Shift counts of the width and above follow the document only if they are constants."""
     count = number_of(right)
     if count is not None and count >= 64:
         raise Untranslatable("a shift by the whole width")

@@ -1,7 +1,8 @@
-"""Where things are for any lane of any wave that comes to an instruction, as expressions that the simulator translates.
+"""Where objects are, for any lane of any wave that reaches an instruction, as expressions that the simulator
+translates.
 
 The counterparts of DWARF's location descriptions, with expressions (`rocdbg.sim.core.lane_expressions`) for the numbers
-in them. What has none is `Untranslatable`: the evaluator has to be asked lane by lane.
+in them. Anything without a counterpart raises `Untranslatable`: the evaluator then has to evaluate it lane by lane.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ _LOADS: dict[int, Type] = {8: I64, 4: I32, 2: I16, 1: I8}
 
 
 class Untranslatable(Exception):
-    """What only the evaluator can answer; the text says what it is."""
+    """Something that only the evaluator can evaluate; the message names it."""
 
 
 class Place:
-    """Something bits can be read from."""
+    """A source of bits."""
 
     def read(self, first: int, bits: int) -> Node:
         """Bits [first, first + bits) as an I64, zero-extended; at most 64. Raises `Untranslatable`."""
         raise NotImplementedError  # each kind of place reads in its own way
 
     def moved(self, bits: int) -> Place:
-        """The place some bits further."""
+        """The place moved by some bits."""
         return Part(self, bits) if bits else self
 
 
@@ -151,7 +152,7 @@ class InRegister(Place, Struct, frozen=True):
 
 
 class Number(Place, Struct, frozen=True):
-    """A value of up to 64 bits that is nowhere, an I64."""
+    """A value of up to 64 bits without a location, an I64."""
 
     value: Node
     bits: int = 64
@@ -163,7 +164,7 @@ class Number(Place, Struct, frozen=True):
 
 
 class Bytes(Place, Struct, frozen=True):
-    """Bytes that the code object has."""
+    """Bytes in the code object."""
 
     data: bytes
 
@@ -174,7 +175,7 @@ class Bytes(Place, Struct, frozen=True):
 
 
 class Nowhere(Place, Struct, frozen=True):
-    """What the compiler has not kept."""
+    """An object that was optimized out."""
 
     def read(self, first: int, bits: int) -> Node:
         raise Untranslatable("a value that is optimized out")
@@ -205,13 +206,13 @@ def plus(node: Node, number: int) -> Node:
 
 
 def join(low: Node | None, high: Node, bit: int) -> Node:
-    """I64 s one above the other."""
+    """I64s combined, each shifted above the previous one."""
     shifted = apply(Op.SHL, high, constant(bit)) if bit else high
     return shifted if low is None else apply(Op.OR, low, shifted)
 
 
 def cut(value: Node, first: int, bits: int, known: int) -> Node:
-    """Bits of an I64 of which those from ``known`` on are zero."""
+    """Bits of an I64 whose bits from ``known`` on are zero."""
     if first:
         value = apply(Op.LSHR, value, constant(first))
     return value if first + bits >= known else apply(Op.AND, value, constant((1 << bits) - 1))

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def entry_points_of(function: Function | None) -> list[EntryPoint]:
-    """The other entries to a subprogram."""
+    """The additional entry points of a subprogram."""
     if function is None or not function.unit.index.records.entry_points:
         return []
     return [EntryPoint(child) for child in function.die.children if child.tag == Tag.ENTRY_POINT]
 
 
 def entered_through(context: FrameContext, call_sites: CallSites | None) -> EntryPoint | None:
-    """The entry point that a physical frame was entered through; ``None``: the subprogram's beginning, or not known.
+    """The entry point through which a physical frame was entered; ``None``: the subprogram's beginning, or not known.
 
-    The call site says it of a call (DW_AT_call_origin), the dispatch of a kernel.
+    For a call the call site gives it (DW_AT_call_origin), for a kernel the dispatch.
     """
     points = entry_points_of(context.function)
     if not points:

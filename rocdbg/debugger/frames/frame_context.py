@@ -28,10 +28,10 @@ _Found = TypeVar("_Found")
 
 
 class CallSites(Protocol):
-    """Knows what the code that called says of its calls."""
+    """Knows what the caller's debug information says about its calls."""
 
     def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
-        """A calling frame as the call site describes it that returns to an address as loaded."""
+        """A calling frame as described by the call site that returns to a loaded address."""
         ...
 
     def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
@@ -46,8 +46,8 @@ class CallSites(Protocol):
 class FrameContext:
     """One physical frame of one lane (`rocdbg.dwarf.context.Context`).
 
-    ``physical`` is what it shares with the other lanes that are at the same place. ``unit`` is another compile unit
-    than the function's, ``about`` the object that expressions are about (DW_OP_push_object_address).
+    ``physical`` is the part shared with other lanes at the same place. ``unit`` is a compile unit other than the
+    function's, ``about`` the object to which expressions refer (DW_OP_push_object_address).
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class FrameContext:
 
     @property
     def lanes(self) -> int:
-        """DW_AT_LLVM_lanes of the function; without it the lanes of the wave: its code is SIMT all the same."""
+        """DW_AT_LLVM_lanes of the function; without it the lanes of the wave, since its code is SIMT even then."""
         physical = self.physical
         if physical.lanes is None:
             physical.lanes = self._described_lanes() or physical.wave_size
@@ -122,7 +122,7 @@ class FrameContext:
 
     @property
     def unit(self) -> Unit | None:
-        """The compile unit whose entries and addresses expressions refer to."""
+        """The compile unit to whose entries and addresses expressions refer."""
         if self._unit is not None:
             return self._unit
         function = self.physical.function
@@ -136,13 +136,13 @@ class FrameContext:
 
     @property
     def load_bias(self) -> int:
-        """What the program's addresses were moved by: `rocdbg.dwarf.context.Loaded`."""
+        """The program's load bias: see `rocdbg.dwarf.context.Loaded`."""
         return self.program.base
 
     def for_unit(self, unit: Unit, about: LocationDescription | None = None) -> FrameContext:
-        """The same frame, for expressions of a compile unit, maybe not its own (global variables).
+        """The same frame, for expressions of a compile unit that may differ from its own (global variables).
 
-        ``about`` is the object that they are about, if they are about one (DW_OP_push_object_address).
+        ``about`` is the object to which they refer, if any (DW_OP_push_object_address).
         """
         if unit is self.unit and about is None:
             return self
@@ -160,12 +160,12 @@ class FrameContext:
 
     @cached_property
     def iterations(self) -> int:
-        """DW_AT_LLVM_iterations here, 1 without it: the iterations of a loop that run at once."""
+        """DW_AT_LLVM_iterations here, 1 without it: the iterations of a loop that execute together."""
         for entry in lane_entries(self):
             try:
                 if results.has_iterations(entry.die):
                     context = copy(self.for_unit(entry.unit))
-                    context.iterations = 1  # what the expression itself is evaluated with
+                    context.iterations = 1  # the default while the expression itself is evaluated
                     return results.iterations(entry.die, context)
             except Error as error:
                 self.program.complaints.add(error, "one iteration is assumed")
@@ -179,7 +179,7 @@ class FrameContext:
         return self._by_rules(lambda row: row.cfa_location(self))
 
     def _by_rules(self, ask: Callable[[UnwindRow], _Found]) -> _Found | None:
-        """What the unwind rules say. Where those of debug information fail, the next source's take their place."""
+        """Applies the unwind rules. If those of debug information fail, the next source's rules replace them."""
         found = self.found_row
         while found is not None:
             try:
@@ -194,17 +194,19 @@ class FrameContext:
 
     @property
     def _is_of_a_lane(self) -> bool:
-        """Whether a failure means more than that the answer depends on the lane."""
+        """Whether a failure means more than that the result depends on the lane."""
         return self.lane is not None and self.lane != ANY_LANE
 
     def register_location(self, number: int) -> LocationDescription:
-        """Where a register of this frame is: itself in the innermost, else as the callee's rules say."""
+        """Where a register of this frame is: the register itself in the innermost frame, otherwise by the callee's
+        rules.
+        """
         unwound = self.physical.unwound
         if unwound is not None:
             return unwound.location(number, self.architecture)
         size = self.architecture.register_size(number)
         if size is None:
-            # as GDB says it, whose register numbers have 32 bits
+            # in GDB's wording, whose register numbers have 32 bits
             raise EvaluationError(f"Unable to access DWARF register number {number & 0xFFFFFFFF}")
         return LocationDescription(Place(RegisterStorage(self.access, self.architecture, number, 8 * size)))
 
@@ -216,7 +218,9 @@ class FrameContext:
         return found.row.register_location(number, self)
 
     def caller(self) -> FrameContext:
-        """The calling frame at its call, with what the call site says. Raises `EvaluationError` without one."""
+        """The calling frame at its call, with the values that the call site gives. Raises `EvaluationError` without
+        one.
+        """
         next_frame = self.next_frame()
         if next_frame is None or next_frame.pc is None:
             raise EvaluationError("there is no calling frame")
@@ -226,7 +230,7 @@ class FrameContext:
         return call_sites.at_call(next_frame, LoadedAddress(next_frame.pc + 1))
 
     def call_site_value(self, parameter: int) -> ExpressionLike | None:
-        """What the call site says was passed for the parameter at ``parameter`` of the unit."""
+        """The value passed for the parameter at ``parameter`` of the unit, according to the call site."""
         caller, call_sites = self.next_frame(), self.physical.call_sites
         if call_sites is None or self.unit is None or caller is None or caller.pc is None:
             return None
@@ -255,7 +259,7 @@ class FrameContext:
 
     @cached_property
     def _returns_to(self) -> int | None:
-        """`return_address`, found once."""
+        """`return_address`, cached."""
         if self.found_row is None:
             place = return_addr(self)
             return place.read(64) if place is not None and not place.is_undefined else None
@@ -273,7 +277,7 @@ class FrameContext:
         return self.access.read_memory(space, address, size, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """As `read_memory`, the other way."""
+        """Write memory; as `read_memory`."""
         self.access.write_memory(space, address, data, lane)
 
     def indexed_address(self, index: int) -> int:
@@ -299,7 +303,7 @@ class FrameContext:
 
 
 def entered(context: FrameContext) -> EntryPoint | None:
-    """The entry point that a frame's function was entered through, if not at its beginning."""
+    """The entry point through which a frame's function was entered, if not at its beginning."""
     return context.physical.entered(context)
 
 
@@ -309,7 +313,9 @@ def waiting_at(context: FrameContext, pc: LoadedAddress) -> FrameContext:
 
 
 def lane_entries(context: FrameContext) -> list[Scope]:
-    """What may say something of the lanes of a frame: inlined calls, innermost first, an entry point, the function."""
+    """Entities that may have attributes about a frame's lanes: inlined calls, innermost first, an entry point, the
+    function.
+    """
     if context.function is None:
         return []
     program, entry = context.program, entered(context)
@@ -355,9 +361,9 @@ def _return_addr(entry: Die, context: FrameContext) -> LocationDescription | Non
 
 
 def share_caller(context: FrameContext, other: FrameContext) -> None:
-    """Let a frame have what the same one of another lane knows of registers and its caller, the same for all lanes."""
+    """Share with this frame what the same frame of another lane knows about registers and its caller."""
     context.physical.unwound = other.physical.unwound
     try:
         context._returns_to, context.cfa = other.return_address(), other.cfa
     except Error:
-        return  # found out, and said, again
+        return  # computed and reported again

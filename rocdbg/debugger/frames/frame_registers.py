@@ -30,9 +30,9 @@ _WIDE = ("flat_scratch", *EARLY_PAIRS)
 _SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *EARLY_PAIRS, *_GFX12)
 """Names of registers without a DWARF number, in the order they are shown. Not every target has all of them."""
 _HIDDEN = ("flat_scratch_lo", "flat_scratch_hi")
-"""Halves of what is a register of the wave on every target, though on few an operand."""
+"""Halves of registers that every target has but that few allow as operands."""
 _NO_OPERANDS = ("pc", "pc_32", "status", "mode", "trapsts", "flat_scratch", *_HIDDEN, *_GFX12)
-"""Registers that no instruction names, or not on all targets that have them."""
+"""Registers that instructions cannot name, or only on some targets."""
 _ALIASES = {"sp": "s32", "fp": "s33"}
 _ZERO_FLAGS = {"src_vccz": "vcc", "src_execz": "exec"}
 _APERTURES = {
@@ -42,7 +42,7 @@ _APERTURES = {
 """Operands that are read like registers (GFX9 and later)."""
 _SCRATCH_BASE = {"src_flat_scratch_base_lo": 0, "src_flat_scratch_base_hi": 4}
 _ZEROS = ("null", "src_pops_exiting_wave_id")
-"""Nothing, and the wave of pixels in order that is to leave next: 0 for all others."""
+"""Null, and the next pixel wave to leave in order: 0 for all others."""
 _HALVES = {name + half: (name, offset) for name in ("exec", "vcc", *_WIDE) for half, offset in (("_lo", 0), ("_hi", 4))}
 
 
@@ -58,7 +58,7 @@ def is_register_name(name: str) -> bool:
 
 
 class RegisterFile(Struct, frozen=True):
-    """The registers of one frame of one wave. Those of callers come through unwind rules."""
+    """The registers of one frame of one wave. Registers of callers are recovered with unwind rules."""
 
     target: Target
     thread: int
@@ -74,7 +74,7 @@ class RegisterFile(Struct, frozen=True):
 
         Vector registers are vectors over lanes, the PC is a code pointer, all others integers.
         """
-        if not is_register_name(name):  # most names: convenience variables
+        if not is_register_name(name):  # fast path for most names, which are convenience variables
             return None
         name = _ALIASES.get(name, name)
         if name in _NO_OPERANDS:
@@ -86,10 +86,10 @@ class RegisterFile(Struct, frozen=True):
         return None if register is None else self._special(name) if register.kind is K.SPECIAL else self.of(register)
 
     def of(self, register: Register) -> Value:
-        """What an operand names: a register, some that follow each other, half of one.
+        """The register or registers that an operand names: one, consecutive ones, or half of one.
 
-        Two scalar ones are a number of 64 bits, more an array of dwords; of vector registers it is a vector of those.
-        Raises `RegisterAccessError` for what the wave has not.
+        Two scalar registers are a 64-bit number, more are an array of dwords; vector registers are a vector of these.
+        Raises `RegisterAccessError` for registers that the wave does not have.
         """
         if register.half is not None:
             return self._half(f"{operands.FILE_NAMES[register.kind]}{register.index}", register.half)
@@ -117,7 +117,7 @@ class RegisterFile(Struct, frozen=True):
         return [f"{name}_lo", f"{name}_hi"] if register.dwords == 2 else [name]
 
     def _half(self, name: str, half: int) -> Value:
-        """``$v1.l``, ``$v1.h``: of each lane's dword 16 bits."""
+        """``$v1.l``, ``$v1.h``: 16 bits of each lane's dword."""
         lanes = self.wave_size
         location = self.context.register_location(register_number(name, lanes))
         type_ = VectorType(c_types.SHORT, lanes, 2 * lanes)
@@ -158,7 +158,7 @@ class RegisterFile(Struct, frozen=True):
         return c_types.CXX_CODE_POINTER if function is not None and function.unit.is_cxx else c_types.CODE_POINTER
 
     def _special(self, name: str) -> Value | None:
-        """A special register: also whether a mask is zero, where apertures are, nothing."""
+        """A special register, including mask-is-zero flags, aperture bases and null."""
         name = operands.ALIASES.get(name, name)
         if name in _HALVES:
             return self._part(name)
@@ -177,7 +177,7 @@ class RegisterFile(Struct, frozen=True):
         return self._lds_direct() if name == "src_lds_direct" else self._named(name.removeprefix("src_"))
 
     def _lds_direct(self) -> Value | None:
-        """What M0 selects in LDS: its low half is the address, bits 16 to 18 say of which type."""
+        """The LDS data that M0 selects: its low half is the address, bits 16 to 18 the type."""
         m0 = self.target.read_special(self.thread, "m0")
         if m0 is None:
             return None
@@ -222,7 +222,7 @@ class RegisterFile(Struct, frozen=True):
 def _interleave(
     values: list[Value],
 ) -> tuple[Callable[[int, int], bytes], Callable[[int, bytes], None]]:
-    """Reader and writer of registers seen as one: per lane the dwords follow each other."""
+    """Reader and writer of consecutive registers as one: for each lane the dwords follow each other."""
     count = len(values)
 
     def read(offset: int, size: int) -> bytes:

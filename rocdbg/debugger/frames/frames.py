@@ -35,11 +35,11 @@ class FrameKind(Enum):
     NORMAL = "normal"
     INLINE = "inline"
     DUMMY = "dummy"
-    """Stands for the debugger, which called the function inside of it."""
+    """Represents the debugger, which called the function inside it."""
 
 
 class FrameId(Struct, frozen=True):
-    """What makes two frames the same one: the frame's place, its function's start, its inline depth.
+    """Identity of a frame: its place, its function's start, its inline depth.
 
     ``place`` is the CFA and the return address as numbers, ``None`` for an outermost frame.
     """
@@ -52,12 +52,11 @@ class FrameId(Struct, frozen=True):
 class Frame(Struct, eq=False, dict=True):
     """One frame of one lane.
 
-    ``level`` counts from 0, the innermost. ``pc`` is the address as loaded: for a caller the return
-    address; ``lookup_pc`` lies in the call (behind a debug trap: at the trap) and decides scopes and lines.
-    ``function`` is the one whose frame this is (of an inline frame: the inlined one), ``inline`` the inlined
-    call when it is one.
-    ``scopes`` are the blocks of this frame, innermost first, its own function or inlined call last; behind a function
-    that was entered elsewhere the entry point, whose parameters are the frame's.
+    ``level`` counts from 0, the innermost. ``pc`` is the address as loaded: for a caller the return address;
+    ``lookup_pc`` is inside the call (after a debug trap: at the trap) and determines scopes and lines. ``function`` is
+    the one whose frame this is (of an inline frame: the inlined one), ``inline`` the inlined call when it is one.
+    ``scopes`` are the blocks of this frame, innermost first, its own function or inlined call last; for a function
+    entered through an entry point, that entry point follows, whose parameters are the frame's.
     """
 
     level: int
@@ -77,16 +76,16 @@ class Frame(Struct, eq=False, dict=True):
     hidden: int = 0
     """Inlined calls that begin at the PC and count as not yet entered: their frames are not shown."""
     stop_reason: str = ""
-    """Why unwinding ended here, when it did for want of knowledge."""
+    """Why unwinding ended here, if the caller is not known."""
 
     _origin: Frame | None = None
 
     def at_level(self, level: int) -> Frame:
-        """The same frame with another number: there are others inside of it."""
+        """The same frame with another level, because there are frames inside it."""
         return replace(self, level=level, scope=self.scope.with_frame(level))
 
     def at_lane(self, lane: int) -> Frame:
-        """The same frame, the first that the lane is in, of another lane of the wave that is at the same place."""
+        """The same frame for another lane at the same place, as the innermost frame that the lane is in."""
         scope = self.scope
         return replace(
             self, scope=Focus(scope.thread, lane, scope.frame, scope.iteration), context=self.context.at_lane(lane),
@@ -95,7 +94,7 @@ class Frame(Struct, eq=False, dict=True):
 
     @property
     def origin(self) -> Frame:
-        """The frame that this was made of for another lane; itself if it was made for its own."""
+        """The frame from which this one was copied for another lane; otherwise itself."""
         return self if self._origin is None else self._origin
 
     @property
@@ -109,14 +108,14 @@ class Frame(Struct, eq=False, dict=True):
 
     @property
     def file(self) -> SourceFile | None:
-        """The file this frame stands in: of the call for the frame around an inlined one."""
+        """The file of this frame's position: that of the call for the frame around an inlined one."""
         if self.call_line is not None:
             return self.call_file
         return self.row.file if self.row is not None and self.row.line else None
 
     @property
     def line(self) -> int | None:
-        """The line this frame stands at, ``None`` when not known."""
+        """The line of this frame's position, ``None`` if not known."""
         if self.call_line is not None:
             return self.call_line
         return self.row.line if self.row is not None and self.row.line else None
@@ -131,19 +130,19 @@ class Frame(Struct, eq=False, dict=True):
             if name is not None:
                 linkage = self.function.linkage_name
                 if linkage is not None and linkage.startswith("_Z") and ("<" in name or name == "operator()"):
-                    return function_name(linkage)  # as in GDB: template arguments and closures as they are mangled
+                    return function_name(linkage)  # as in GDB: template arguments and closures as in the mangled name
                 return name
         found = self.program.symbol_and_offset(self.lookup_pc, data=False)
         return found[0] if found is not None else None
 
     @property
     def has_debug_info(self) -> bool:
-        """Whether the function is described."""
+        """Whether debug information describes the function."""
         return self.function is not None
 
     @property
     def shows_address(self) -> bool:
-        """Whether a frame line shows the PC: it does not stand at the beginning of a line."""
+        """Whether a frame line shows the PC: if it is not at the beginning of a line."""
         if self.line is None or self.row is None:
             return True
         if self.call_line is not None:
@@ -197,9 +196,9 @@ class CalledFrom(Struct):
 
 
 class FrameChain(Struct):
-    """The frames of one lane, unwound as far as asked. Good until the target runs.
+    """The frames of one lane, unwound as far as requested. Valid until the target runs.
 
-    Frames of functions that the lane has not entered are left out; the others keep their numbers.
+    Frames of functions that the lane has not entered are omitted; the others keep their numbers.
     """
 
     program: Program
@@ -209,13 +208,13 @@ class FrameChain(Struct):
     not_entered: int | None = None
     """How many inlined calls that begin at the PC are hidden; ``None``: all."""
     lane_pcs: LanePcs | None = None
-    """Where the lanes are; without it every lane is where its wave is."""
+    """Positions of the lanes; without it every lane is where its wave is."""
     trapped_at: int | None = None
-    """Loaded address of the debug trap that the wave has just stopped behind: what it stands at for its user."""
+    """Loaded address of the debug trap after which the wave has just stopped: the position that the user sees."""
     called_from: CalledFrom | None = None
-    """Where the debugger called the function that the wave is in, if it did."""
+    """Where the debugger called the function in which the wave is, if it did."""
     like: FrameChain | None = None
-    """The frames of another lane that stands at the same place."""
+    """The frames of another lane at the same place."""
     _first: Frame | None = None
     _frames: list[Frame] = field(default_factory=list)
     _iterator: Iterator[Frame] | None = None
@@ -230,7 +229,7 @@ class FrameChain(Struct):
             index += 1
 
     def get(self, level: int) -> Frame | None:
-        """The frame at a level, ``None`` past the outermost; below `innermost` that one."""
+        """The frame at a level, ``None`` past the outermost; a level below `innermost` gives the innermost."""
         first = self._first if self._first is not None or self.like is None else self._of_another(self.like)
         if first is not None and level <= first.level:
             return first
@@ -250,9 +249,9 @@ class FrameChain(Struct):
         return self._frames[max(0, level - self._frames[0].level)]
 
     def _of_another(self, like: FrameChain) -> Frame | None:
-        """The innermost frame made of another lane's; ``None`` where that is not known."""
+        """The innermost frame, copied from another lane's; ``None`` if that is not possible."""
         self.like = None
-        with suppress(Error):  # whatever is wrong is this lane's own
+        with suppress(Error):  # the error may concern only this lane
             first, lane = like.get(0), self.scope.lane
             self._first = first.at_lane(lane) if first is not None and lane is not None else None
         return self._first
@@ -264,7 +263,7 @@ class FrameChain(Struct):
         return frame.level if frame is not None else 0
 
     def _entered(self) -> Entered:
-        """The physical level the lane's frames begin at, and its PC there."""
+        """The physical level at which the lane's frames begin, and its PC there."""
         lane, lane_pcs = self.scope.lane, self.lane_pcs
         if lane is None or lane_pcs is None or lane_pcs.active >> lane & 1:
             return Entered(0, None)
@@ -297,7 +296,7 @@ class FrameChain(Struct):
             caller, reason = self._caller(context, seen)
             frames[-1].is_outermost = caller is None
             frames[-1].stop_reason = reason
-            # damaged information may end the chain before the frame that the lane is said to be in
+            # damaged information may end the chain before the lane's frame
             if depth >= entered.level or caller is None:
                 yield from frames
             if caller is None:
@@ -380,7 +379,7 @@ class FrameChain(Struct):
             )
             start = end + 1
             if is_kernel_body(instance.function):
-                break  # the kernel around it is clang's wrapper, and nothing the user wrote
+                break  # the enclosing kernel is clang's wrapper, not the user's code
         else:
             number = level + len(frames)
             entry = entered(context)

@@ -1,6 +1,6 @@
-"""The inferior: the program that is debugged, the target that runs it, and the frames of its lanes as they are now.
+"""The inferior: the program being debugged, the target that runs it, and the current frames of its lanes.
 
-Everything here is asked for a `Focus`; which one the user has selected is not known here.
+Every query takes a `Focus`; this module does not know which one the user has selected.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from rocdbg.dwarf.info import SourceFile
 
 
 class Inferior:
-    """What is debugged.
+    """The program being debugged and its state.
 
     Attributes:
         programs: its code objects, `Programs`.
         target: what runs or holds the program, ``None`` before a run and after it.
-        life: counts the targets there have been; what was said of one does not hold for the next.
+        life: counts the targets so far; facts about one do not apply to the next.
         inline_entered: by thread, how many of the inlined calls that begin at its PC count as not yet entered.
-        behind_traps: by thread, where the debug trap is that it stopped at last, and the PC then, behind it.
+        behind_traps: by thread, the address of the debug trap at which it last stopped, and the PC after it.
         source_line: gives the text of a line of source, ``None`` where it is not found.
-        thread_names, lane_names: what the user calls them.
+        thread_names, lane_names: names that the user gave them.
     """
 
     def __init__(self) -> None:
@@ -49,33 +49,35 @@ class Inferior:
         self._syntheses: dict[Program, MachineCode] = {}
         self.lane_pc_synthesis = True
         self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
-        """Whether machine code is asked where lanes are when debug information does not say it; who changes it calls
-        `state_changed`."""
+        """Whether machine code is analysed for lane positions that debug information lacks; call `state_changed` after
+        changing it.
+        """
         self._chains: dict[Focus, FrameChain] = {}
         self._first_chains: dict[tuple[int, int, tuple[int, LoadedAddress | None]], FrameChain] = {}
-        """Of lanes that stand at the same place of a wave, those of the lane that was asked for first."""
+        """For lanes at the same place of a wave, the frames of the lane requested first."""
         self._active: dict[int, tuple[int, int]] = {}
         self._used: dict[int, int] = {}
         self._lane_pcs: dict[int, LanePcs] = {}
 
-    # -- what there is
+    # -- contents
 
     def use(self, program: Program | None, programs: Sequence[Program]) -> None:
-        """Debug these code objects from now on, ``program`` first of them; there is no target of theirs yet. None: no
-        code is known before a target has some."""
-        # together: an interrupt must not leave one program's names with another's frames
+        """Debug these code objects from now on, ``program`` first; they have no target yet. None: code is known only
+        once a target has loaded it.
+        """
+        # together: an interrupt must not combine one program's names with another's frames
         self.programs.use(program, programs)
         self._unwinders, self._exec_maps, self._syntheses = {}, {}, {}
         self.state_changed()
 
     def attach(self, target: Target) -> bool:
-        """``target`` runs the program from now on; gives what `Programs.update` does."""
+        """``target`` runs the program from now on; returns what `Programs.update` returns."""
         self.leave()
         self.target = target
         return self.programs.update(target.code_objects())
 
     def leave(self) -> None:
-        """There is no target any more; what was known of its waves is forgotten."""
+        """Drop the target and all that was known about its waves."""
         self.target = None
         self.life += 1
         self.inline_entered.clear()
@@ -86,7 +88,7 @@ class Inferior:
 
     @property
     def program(self) -> Program | None:
-        """The code object whose names are meant first, ``None`` before ``file``."""
+        """The code object whose names take precedence, ``None`` before ``file``."""
         return self.programs.first
 
     def need_program(self) -> Program:
@@ -100,7 +102,7 @@ class Inferior:
         return self.target
 
     def need_runnable(self) -> Runnable:
-        """What makes the target go on. Raises `NotRunningError`: there is no target, or it only shows a state."""
+        """The target's capability to run. Raises `NotRunningError` if there is no target, or it only shows a state."""
         target = self.need_target()
         if target.runnable is None:
             raise NotRunningError
@@ -135,7 +137,7 @@ class Inferior:
         return self.machine_code(program) if self.lane_pc_synthesis else None
 
     def machine_code(self, program: Program) -> MachineCode:
-        """What is worked out from a program's machine code."""
+        """Facts derived from a program's machine code."""
         found = self._syntheses.get(program)
         if found is None:
             found = self._syntheses[program] = MachineCode(program)
@@ -145,7 +147,7 @@ class Inferior:
     # -- waves and lanes
 
     def state_changed(self) -> None:
-        """Drop what was read of the target's state; called when it runs or registers are written."""
+        """Drop the cached state of the target; called when it runs or registers are written."""
         self._chains.clear()
         self._first_chains.clear()
         self._active.clear()
@@ -165,7 +167,7 @@ class Inferior:
         return self._activity(thread)[0]
 
     def lane_count(self, thread: int) -> int:
-        """The lanes there are: those of the wave, or as few as DW_AT_LLVM_lanes says for where it stands."""
+        """The number of lanes: those of the wave, or fewer if DW_AT_LLVM_lanes says so for its position."""
         return self._activity(thread)[1]
 
     def is_active(self, focus: Focus) -> bool:
@@ -175,7 +177,7 @@ class Inferior:
         return bool(self.active_lanes(focus.thread) >> focus.lane & 1)
 
     def _activity(self, thread: int) -> tuple[int, int]:
-        """`active_lanes` and `lane_count`, kept until the target runs."""
+        """`active_lanes` and `lane_count`, cached until the target runs."""
         found = self._active.get(thread)
         if found is None:
             program, target = self.program_of(thread), self.need_target()
@@ -199,7 +201,7 @@ class Inferior:
         return found
 
     def entered(self, thread: int, lane: int) -> Entered | None:
-        """The innermost frame an inactive lane has entered and its place there; ``None`` when nothing tells."""
+        """The innermost frame that an inactive lane has entered and its place there; ``None`` if not known."""
         return self._lane_pcs_of(thread).entered(lane)
 
     def lane_pcs(self, thread: int, level: int = 0) -> list[int | None] | None:
@@ -212,7 +214,7 @@ class Inferior:
     # -- frames
 
     def chain(self, focus: Focus) -> FrameChain:
-        """The frames of a lane as they are now; kept until the target runs."""
+        """The current frames of a lane; cached until the target runs."""
         key = focus.with_frame(0)
         found = self._chains.get(key)
         if found is None:
@@ -231,7 +233,7 @@ class Inferior:
         return found
 
     def _called_from(self, target: Target, focus: Focus) -> CalledFrom | None:
-        """Where the debugger called the function that a wave is in as ``target`` shows it; ``None``: it did not."""
+        """Where the debugger called the function in which a wave of ``target`` is; ``None``: it did not."""
         thread = focus.thread
         assert thread is not None
         calls = calls_of(target)
@@ -252,7 +254,9 @@ class Inferior:
         return CalledFrom(calls.return_address, frames)
 
     def _trapped_at(self, thread: int) -> int | None:
-        """Where the debug trap is that a wave stands behind; ``None`` when it has gone on or its PC was written."""
+        """The address of the debug trap after which a wave is stopped; ``None`` if it has moved on or its PC was
+        written.
+        """
         if thread not in self.behind_traps:
             return None
         trap, behind = self.behind_traps[thread]
@@ -278,7 +282,7 @@ class Inferior:
         return focus
 
     def iteration_count(self, focus: Focus) -> int:
-        """How many iterations of a loop run at once at a frame (DW_AT_LLVM_iterations)."""
+        """How many iterations of a loop execute together at a frame (DW_AT_LLVM_iterations)."""
         return self.frame(focus).context.iterations
 
     def unwind_row(self, pc: LoadedAddress, focus: Focus) -> FoundRow | None:
@@ -291,12 +295,12 @@ class Inferior:
 
 
 def outwards(inferior: Inferior, frame: Frame) -> Iterator[Frame]:
-    """A frame and those outside of it."""
+    """A frame and its callers."""
     return (other for other in inferior.frames(frame.scope) if other.level >= frame.level)
 
 
 def is_used(inferior: Inferior, focus: Focus) -> bool:
-    """Whether a lane of a wave has a work-item: of partial waves not all have. The others have no frames."""
+    """Whether a lane of a wave has a work-item; unused lanes of partial waves have none, and no frames."""
     if focus.lane is None or focus.thread is None:
         return True
     used = inferior._used.get(focus.thread)

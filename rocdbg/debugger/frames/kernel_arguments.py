@@ -1,7 +1,7 @@
-"""Entry values of a kernel's parameters: what was passed, read from the kernarg segment.
+"""Entry values of a kernel's parameters, read from the kernarg segment.
 
-Compilers forget where the parameters of an optimised kernel are, though nothing ever overwrites the segment
-they came in. GDB writes such a value as ``x@entry``.
+Compilers drop the locations of an optimised kernel's parameters, although nothing overwrites the segment in which they
+were passed. GDB writes such a value as ``x@entry``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TRITONS_OWN = 2
 
 
 def is_absent(value: Value) -> bool:
-    """Whether nothing of a value is there."""
+    """Whether a value is entirely unavailable."""
     try:
         value.fetched()
     except AbsentError:
@@ -35,11 +35,10 @@ def is_absent(value: Value) -> bool:
 
 
 def passed_argument(program: Program, routine: Routine, parameter: Variable) -> KernelArg | None:
-    """The explicit argument that a kernel's parameter is; None when the routine is not a kernel, or its layout is not
-    known.
+    """The explicit argument of a kernel's parameter; None if the routine is not a kernel, or its layout is not known.
 
     The n-th parameter is the n-th explicit argument of the metadata, if there are as many of both and the sizes agree.
-    Triton passes two pointers more, which its source does not know.
+    Triton passes two more pointers, which its source does not mention.
     """
     known, key = program.passed_arguments, (routine.scope.offset, parameter.offset)
     if key not in known:
@@ -69,7 +68,7 @@ def _find_argument(program: Program, routine: Routine, parameter: Variable) -> K
 
 
 def entry_value(frame: Frame, parameter: Variable, target: Target, memory: Memory) -> Value | None:
-    """What a kernel was given for a parameter; None where that is not known."""
+    """The value passed for a kernel's parameter; None if not known."""
     routine = routine_of(frame) if frame.scopes else None
     if routine is None or frame.scope.thread is None:
         return None

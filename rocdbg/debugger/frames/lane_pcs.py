@@ -1,8 +1,7 @@
 """Where the lanes of a wave are: which are active, and where the others wait (DW_AT_LLVM_lane_pc).
 
-A lane that was not active when a function was called is nowhere in that function: its element of the lane PC vector
-is undefined, and of the frames of the wave it has only those further out, from the first one that tells where
-it is.
+A lane that was not active when a function was called is not in that function: its element of the lane PC vector is
+undefined. Of the wave's frames it has only the outer ones, beginning with the first in which its element is defined.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ from rocdbg.errors import Error
 
 PC_BITS = 64
 MAX_FRAMES = 4096
-"""Physical frames that are unwound: a budget against damaged rules that never end."""
+"""Limit on physical frames: it stops damaged rules that never end."""
 
 LanePcVector = list[int | None]
 """One loaded address per lane; ``None`` for a lane that was not active on entry."""
 
 
 class Entered(Struct, frozen=True):
-    """The innermost frame that a lane is in: its physical level, and where it waits.
+    """The innermost frame of a lane: its physical level, and where the lane waits.
 
-    ``pc`` is ``None`` where nothing is known but what the wave does. ``synthesised``: derived from machine code.
+    ``pc`` is ``None`` if only the wave's position is known. ``synthesised``: derived from machine code.
     ``candidates`` is where the lane may be if it is not known (``pc`` is then ``None``); ``None``: it is known, or
-    nothing tells of lanes at all.
+    nothing is known about lanes at all.
     """
 
     level: int
@@ -52,7 +51,7 @@ class Entered(Struct, frozen=True):
 
 
 class LanePcs(Struct):
-    """The lane PCs of the frames of one wave at one stop, evaluated when asked for, once for all lanes.
+    """The lane PCs of the frames of one wave at one stop, evaluated on demand, once for all lanes.
 
     ``active`` is the mask of active lanes.
     """
@@ -63,7 +62,7 @@ class LanePcs(Struct):
     unwinder: Unwinder
     active: int
     synthesis: MachineCode | None = None
-    """What the machine code tells, where the debug information does not; ``None``: it is not asked."""
+    """Lane PCs from machine code, used where debug information has none; ``None``: not used."""
     _contexts: list[FrameContext] = field(default_factory=list)
     _vectors: dict[int, list[LanePcVector]] = field(default_factory=dict)
     _alike: dict[int, bool] = field(default_factory=dict)
@@ -76,7 +75,7 @@ class LanePcs(Struct):
         return vectors[0] if vectors else None
 
     def entered(self, lane: int) -> Entered | None:
-        """The innermost frame a lane has entered; ``None`` when it is in none of those that tell.
+        """The innermost frame that a lane has entered; ``None`` if no frame with lane PCs contains it.
 
         Damaged attributes count as absent here: a lane is then where its wave is.
         """
@@ -99,7 +98,7 @@ class LanePcs(Struct):
         return None
 
     def unwound(self, level: int) -> FrameContext | None:
-        """A physical frame whose registers and caller are the same for all lanes; ``None`` where that is not sure."""
+        """A physical frame whose registers and caller are the same for all lanes; ``None`` if that is not certain."""
         try:
             context = self._context(level)
         except Error:
@@ -110,9 +109,9 @@ class LanePcs(Struct):
         return context
 
     def place(self, lane: int) -> tuple[int, LoadedAddress | None] | None:
-        """Where a lane stands: lanes of one place have the same innermost frame. ``None``: that is not sure.
+        """The place of a lane: lanes at one place have the same innermost frame. ``None``: not certain.
 
-        It is the physical level and the lane's own PC there.
+        A place is the physical level and the lane's own PC there.
         """
         entered = None if self.active >> lane & 1 else self.entered(lane)
         level = 0 if entered is None else entered.level
@@ -160,7 +159,7 @@ class LanePcs(Struct):
         return vector
 
     def _synthesise(self, synthesis: MachineCode, context: FrameContext, level: int) -> LanePcVector | None:
-        """The vector of a frame by the machine code, ``None`` where that tells nothing."""
+        """The vector of a frame derived from machine code, ``None`` if that is not possible."""
         pc, lanes = self.program.to_file(context.pc or NOWHERE), context.wave_size
         expression = synthesis.lane_pc(pc, lanes)
         if expression is None:
@@ -225,7 +224,7 @@ def active_lanes(
 ) -> int:
     """The mask of active lanes: DW_AT_LLVM_active_lane where the function has it, else EXEC.
 
-    Where spill code has turned all lanes on, the mask that it saved counts.
+    Where spill code has activated all lanes, the mask that it saved is used.
     """
     wave = target.wave(thread)
     context = top_context(program, target, Focus(thread, 0), unwinder)
@@ -239,7 +238,7 @@ def active_lanes(
             return told & (1 << wave.lane_count) - 1
     if synthesis is not None:
         pc = program.to_file(wave.pc)
-        wakes = exec_map.wakes_lanes(pc, wave.lane_count)  # looked at first: positions are much work in large functions
+        wakes = exec_map.wakes_lanes(pc, wave.lane_count)  # checked first: positions are expensive in large functions
         expression = synthesis.active_lanes(pc, wave.lane_count) if wakes else None
         if expression is not None:
             return dwarf.evaluate_location(expression, context).read(wave.lane_count)

@@ -1,6 +1,6 @@
-"""What machine code tells where debug information does not: unwind rules and lane PCs, in its own forms for them.
+"""Unwind rules and lane PCs derived from machine code, for code whose debug information lacks them.
 
-Positions of lanes are made per function when asked for, and kept on disk.
+Positions of lanes are computed per function on demand, and cached on disk.
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ if TYPE_CHECKING:
 _DIALECT = "amd"
 _WAVE_SIZES = (32, 64)
 _WORTH_KEEPING = 2000
-"""Bytes of code from which on a table is kept on disk: below, finding it takes as long as making it."""
+"""Code size in bytes from which on a table is cached on disk: for smaller functions, loading takes as long as
+computing.
+"""
 
 
 class MachineCode:
-    """What is worked out from a program's machine code: unwind rules, positions of lanes, what is not a statement.
+    """Facts derived from a program's machine code: unwind rules, positions of lanes, bookkeeping code.
 
-    The first two are made for a function when first asked for, once per wave size: it may be run by waves of both.
+    The first two are computed for a function on demand, once per wave size: waves of both sizes may run it.
     """
 
     def __init__(self, program: Program) -> None:
@@ -52,13 +54,13 @@ class MachineCode:
 
     @cached_property
     def bookkeeping(self) -> Bookkeeping:
-        """Which code is the compiler's own affair, and no statement."""
-        from rocdbg.debugger.program.bookkeeping import Bookkeeping  # late: for stepping alone
+        """Finds code that is the compiler's bookkeeping and not a statement."""
+        from rocdbg.debugger.program.bookkeeping import Bookkeeping  # imported late: only stepping needs it
 
         return Bookkeeping(self._program, ExecMap(self._program), self.source_line)
 
     def rows(self, wave_size: int) -> PrologueRows:
-        """Unwind rows by file address for the functions of the program, run by waves of a size."""
+        """Unwind rows by file address for the functions of the program, for a wave size."""
         found = self._rows.get(wave_size)
         if found is None:
             code_object = self._program.code_object
@@ -73,15 +75,15 @@ class MachineCode:
         return found
 
     def lane_pc(self, pc: FileAddress, wave_size: int) -> Expression | None:
-        """What DW_AT_LLVM_lane_pc would say at an address; ``None`` outside functions that could be analysed."""
+        """The DW_AT_LLVM_lane_pc expression for an address; ``None`` outside functions that could be analysed."""
         table = self._table(pc, wave_size)
         found = table.lane_pc(pc) if table is not None else None
         return None if found is None else Expression(found, _DIALECT)
 
     def lane_pc_list(self, start: FileAddress, wave_size: int) -> Sequence[LocationListEntry]:
-        """DW_AT_LLVM_lane_pc of the function at an address, for all of its code; empty where `lane_pc` tells nothing.
+        """DW_AT_LLVM_lane_pc of the function at an address, for all of its code; empty if `lane_pc` gives nothing.
 
-        Where several addresses are the same place of the source, it is the first of them.
+        If several addresses are the same place of the source, the first of them is used.
         """
         table = self._table(start, wave_size)
         if table is None:
@@ -93,13 +95,18 @@ class MachineCode:
         return table.with_places(first).lane_pc_list()
 
     def active_lanes(self, pc: FileAddress, wave_size: int) -> Expression | None:
-        """What DW_AT_LLVM_active_lane would say; ``None`` where EXEC has the active lanes."""
+        """The DW_AT_LLVM_active_lane expression; ``None`` where EXEC is the mask of active lanes."""
         table = self._table(pc, wave_size)
         found = table.active_lanes(pc) if table is not None else None
         return None if found is None else Expression(found, _DIALECT)
 
+    def tells_all(self, pc: FileAddress, wave_size: int) -> bool:
+        """Whether one place is known for each lane that waits while the wave is at an address."""
+        table = self._table(pc, wave_size)
+        return table is not None and not table.leaves and table.lane_pc(pc) is not None
+
     def place(self, element: int, pc: FileAddress, wave_size: int) -> FileAddress | None:
-        """One address for an element that stands for several, if they are the same place of the source."""
+        """One address for an element that represents several, if they are the same place of the source."""
         places = self.candidates(element, pc, wave_size)
         if not places:
             return None
@@ -109,14 +116,14 @@ class MachineCode:
         return None
 
     def candidates(self, element: int, pc: FileAddress, wave_size: int) -> list[FileAddress]:
-        """Where a lane may be whose place is not known, as far as that is known."""
+        """The possible places of a lane whose place is not known."""
         table = self._table(pc, wave_size)
         if table is None:
             return []
         return [FileAddress(place) for place in table.candidates(element)]
 
     def reason(self, pc: FileAddress, wave_size: int) -> str:
-        """Why nothing is known of the function's lanes; empty when something is."""
+        """Why nothing is known about the function's lanes; empty if something is."""
         table = self._table(pc, wave_size)
         return table.reason if table is not None else "the code belongs to no known function"
 
@@ -140,7 +147,7 @@ class MachineCode:
         return self._tables[key]
 
     def _make(self, function: FunctionCode, wave_size: int) -> LaneTable:
-        # Imported late: most sessions end without a look at a lane that waits.
+        # Imported late: most sessions never examine a waiting lane.
         from rocdbg.analysis.diagrams import TooLargeError
         from rocdbg.analysis.lane_positions import LanePositions
         from rocdbg.analysis.lane_table import from_bytes, no_table, table_of, to_bytes
@@ -152,7 +159,7 @@ class MachineCode:
             return no_table(function.start, function.end, wave_size, str(error))
         target = code_object.target
         cache = open_cache(default_cache_directory()) if len(code) > _WORTH_KEEPING else None
-        # what calls change is not part of the code: functions that call others are known by the whole file
+        # what calls change is not part of the code: the key of functions that call others is the whole file
         digest = hashlib.sha256(_analysis_identity())
         digest.update(f"{target.name} {wave_size} {function}".encode())
         digest.update(code)
@@ -168,13 +175,13 @@ class MachineCode:
             return table
         unswizzled = target.scratch is ScratchKind.BUFFER
         try:
-            # what calls change is asked when there are any
+            # what calls change is determined only if there are calls
             positions = LanePositions(
                 function, code, target.name, wave_size,
                 lambda call, target: self.rows(wave_size).clobbers(call, target), silent,
             )
             table = table_of(positions, unswizzled)
-        except TooLargeError as error:  # which has taken its time too
+        except TooLargeError as error:  # a failure took time too, so cache it
             table = no_table(function.start, function.end, wave_size, str(error))
         except RecursionError:
             return no_table(function.start, function.end, wave_size, "the control flow is too deep")
@@ -202,7 +209,7 @@ class MachineCode:
 
     @cached_property
     def _pointers(self) -> dict[int, int]:
-        """What the global offset table holds; nothing where relocations are damaged."""
+        """The contents of the global offset table; empty if relocations are damaged."""
         try:
             return self._program.code_object.fixed_pointers
         except Error:
@@ -220,7 +227,7 @@ class MachineCode:
 
 @lru_cache(maxsize=1)
 def _analysis_identity() -> bytes:
-    """What the analysis is made of: another version of it may find something else."""
+    """The source of the analysis: another version of it may give other results."""
     digest = hashlib.sha256()
     for folder in (Path(module.__file__ or "").parent for module in (analysis, isa, targets)):
         for file in sorted([*folder.glob("*.py"), *folder.glob("*/*.json")]):

@@ -29,11 +29,12 @@ PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd"
 class PhysicalFrame:
     """A place in a frame of a wave; `rocdbg.debugger.frames.frame_context.FrameContext` adds the lane.
 
-    ``pc`` is the address that decides scopes and rules: for callers the call itself, not the return address; ``None``
-    where nothing runs. Where lanes wait elsewhere than the wave is, ``wave_pc`` is the wave's: that one decides what
-    is in registers, and so which rules unwind. Addresses are as loaded. The registers of ``callee``, the frame inside
-    of this one, must be the same for all lanes. Without ``call_sites`` only unwinding says anything of calls, without
-    ``elsewhere`` callers are in the same code object. Good until the target runs or a register is written.
+    ``pc`` is the address that determines scopes and rules: for callers the call itself, not the return address;
+    ``None`` without a running target. If lanes wait elsewhere than at the wave's PC, ``wave_pc`` is the wave's PC: it
+    determines the contents of registers, and so the unwind rules. Addresses are as loaded. The registers of ``callee``,
+    the frame inside this one, must be the same for all lanes. Without ``call_sites`` only unwinding gives information
+    about calls; without ``elsewhere`` callers are in the same code object. Valid until the target runs or a register is
+    written.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class PhysicalFrame:
         self.elsewhere = elsewhere
         self.unwound = _of_caller(callee) if callee is not None else None
         self.lanes: int | None = None
-        """DW_AT_LLVM_lanes of the function, or what stands for it, once it is known."""
+        """DW_AT_LLVM_lanes of the function, or its default, once known."""
         self._access = access
         self._entered: EntryPoint | None = None
         self._has_looked_for_entry = False
@@ -93,7 +94,7 @@ class PhysicalFrame:
         return self.rows(self.program.to_file(self.wave_pc or NOWHERE), self.wave_size)
 
     def entered(self, context: FrameContext) -> EntryPoint | None:
-        """The entry point that the function was entered through, if not at its beginning. Any lane will do."""
+        """The entry point through which the function was entered, if not at its beginning; the same for all lanes."""
         if not self._has_looked_for_entry:
             self._has_looked_for_entry = True  # at once: finding the caller, which names the entry, leads here again
             self._entered = entered_through(context, self.call_sites)

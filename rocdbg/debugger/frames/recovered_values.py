@@ -1,7 +1,7 @@
-"""Values of variables beyond what their locations say: followed through the machine code (``analysis.value_flow``).
+"""Values of variables where they have no location, followed through the machine code (``analysis.value_flow``).
 
-Only variables that never change are followed (`debugger.program.source_text.constant_variables`): debug information
-does not tell where others got a new value that it has no location for.
+Only variables that never change are followed (`debugger.program.source_text.constant_variables`): for other variables,
+debug information does not show assignments of values without a location.
 """
 
 from __future__ import annotations
@@ -43,31 +43,31 @@ _MOST_OPERATIONS = 64
 
 
 class Followed(Struct):
-    """A routine's variables that never change, by their entries' offsets, and where their values go."""
+    """A routine's variables that never change, by their entries' offsets, and where their values are."""
 
     numbers: dict[int, int]
     flow: ValueFlow | None
     constants: dict[int, int] = field(default_factory=dict)
-    """Of variables that are numbers, the bits."""
+    """The bits of variables that are known numbers."""
     computations: Computations = field(default_factory=Computations)
     initialisers: dict[int, Initialiser] = field(default_factory=dict)
     """By the entries' offsets."""
     objects: frozenset[int] = frozenset()
-    """The entries' offsets of parameters of class type that are what was passed."""
+    """The entries' offsets of parameters of class type that keep the passed value."""
     passed: PassedLines | None = None
     """The lines of the routine's text, if there are initialisers."""
 
     def initialised(self, variable: Variable, pc: int) -> Initialiser | None:
-        """What a variable was initialised with, where that is done for sure."""
+        """A variable's initialiser, if it has certainly been executed."""
         found = self.initialisers.get(variable.offset)
         done = found is not None and self.passed is not None and self.passed.before(pc) > found.line
         return found if done else None
 
 
 class Recovery:
-    """Recovers values. ``rows`` gives what is known of a program's functions, for waves of a size.
+    """Recovers values. ``rows`` gives the unwind analysis of a program's functions, for a wave size.
 
-    What is worked out of a function is kept, and made when a variable of it is first asked for.
+    A function is analysed when one of its variables is first requested; the result is cached.
     """
 
     def __init__(self, rows: Callable[[Program, int], PrologueRows], sources: SourceFiles) -> None:
@@ -80,7 +80,7 @@ class Recovery:
     ) -> Value | None:
         """A variable of a frame's function at the frame's PC, for its lane; None where it is not known.
 
-        ``told`` gives a variable as its location says.
+        ``told`` gives a variable by its location.
         """
         if target is None or not self.looks_at(frame, target.wave(frame.context.access.thread).exec_mask):
             return None
@@ -91,7 +91,7 @@ class Recovery:
 
     @staticmethod
     def looks_at(frame: Frame, executing: int) -> bool:
-        """Whether variables of a frame's lane are recovered at all: those of lanes that execute, given their mask."""
+        """Whether variables of a frame's lane are recovered at all: only for active lanes, given their mask."""
         context = frame.context
         if frame.kind is FrameKind.DUMMY or context.pc is None or context.pc != context.wave_pc or context.lane is None:
             return False
@@ -102,7 +102,7 @@ class Recovery:
         return frame.kind is not FrameKind.DUMMY and self._followed_in(frame, variable) is not None
 
     def _followed_in(self, frame: Frame, variable: Variable) -> Followed | None:
-        """What is known of a frame's variables, if that one is among them."""
+        """The analysis of a frame's variables, if it covers this one."""
         routine = routine_of(frame)
         if routine is None:
             return None
@@ -110,7 +110,7 @@ class Recovery:
         return followed if variable.offset in followed.numbers or variable.offset in followed.objects else None
 
     def followed(self, program: Program, routine: Routine, wave_size: int) -> Followed:
-        """What is known of a routine's variables."""
+        """The analysis of a routine's variables."""
         key = id(program), routine.scope.offset, wave_size
         kept = self._routines.get(key)
         if kept is None:
@@ -267,7 +267,7 @@ def _followed_data(
 def _claims(
     variable: Variable, number: int, wave_size: int, constants: dict[int, int]
 ) -> list[Claim] | None:
-    """What a location list says of registers and numbers; None when it is of two different numbers."""
+    """The registers and numbers in a location list; None if it has two different numbers."""
     location = variable.location
     size = variable.type.size or 0
     if not isinstance(location, Loclist) or not 0 < size <= 8:
@@ -343,7 +343,7 @@ def _register(operations: Sequence[Operation], wave_size: int) -> int | None:
 
 
 def _read(context: FrameContext, place: int) -> int | None:
-    """A dword of the frame's lane in a register, as far as the frame's caller rules know it."""
+    """A dword of the frame's lane in a register, if unwinding can recover it."""
     if place >= CONSTANT or context.lane is None:
         return None
     vector = place - VECTOR

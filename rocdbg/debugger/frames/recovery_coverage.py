@@ -1,4 +1,4 @@
-"""At how many instructions variables have values: what the compiler says, and what is recovered beyond it.
+"""Counts the instructions at which variables have values: by the compiler's locations, and recovered in addition.
 
 Sets of instructions are numbers with a bit for each: a kernel may have as many pairs of a variable and an instruction
 as 10,000 times 100,000.
@@ -40,8 +40,9 @@ class RoutineCoverage:
         return self._between((part.low, part.high) for part in ranges)
 
     def count(self, variable: Variable, inside: int) -> tuple[int, int]:
-        """Of a set of instructions, at how many the compiler says where a variable is, and at how many it is
-        recovered."""
+        """For a set of instructions, at how many the compiler gives a variable's location, and at how many it is
+        recovered.
+        """
         told = self._where_told(variable)
         return (told & inside).bit_count(), (self._where_recovered(variable) & ~told & inside).bit_count()
 
@@ -72,7 +73,7 @@ class RoutineCoverage:
 
     def _where_recovered(self, variable: Variable) -> int:
         if variable.offset not in self._recovered:
-            self._recovered[variable.offset] = 0  # while it is looked for
+            self._recovered[variable.offset] = 0  # guards against recursion
             self._recovered[variable.offset] = self._find(variable)
         return self._recovered[variable.offset]
 
@@ -155,7 +156,7 @@ class RoutineCoverage:
 
     @cached_property
     def _where_passed(self) -> dict[int, int]:
-        """Of the last lines of initialisers, where those are done."""
+        """For the last lines of initialisers, the instructions at which they have been executed."""
         passed, count = self._followed.passed, len(self._addresses)
         lines = sorted({initialiser.line for initialiser in self._followed.initialisers.values()}, reverse=True)
         if passed is None:

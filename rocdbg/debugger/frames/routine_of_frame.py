@@ -1,4 +1,4 @@
-"""Which routine a frame is of."""
+"""The routine of a frame."""
 
 from __future__ import annotations
 

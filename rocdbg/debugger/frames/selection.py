@@ -1,4 +1,4 @@
-"""The selection: which wave, lane, frame and iteration commands mean that name none."""
+"""The selection: the default wave, lane, frame and iteration of commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIVERGENT = "lane is divergent, skipping inactive frames"
 
 
 class Selection:
-    """A focus that commands move. It holds for one life of the inferior: with the target the focus is gone."""
+    """A focus that commands move. It lasts for one life of the inferior and ends with the target."""
 
     def __init__(self, inferior: Inferior, warnings: Warnings, current: Focus = STATIC) -> None:
         self._inferior = inferior
@@ -34,7 +34,7 @@ class Selection:
         return self._current if self._life == self._inferior.life else STATIC
 
     def move(self, focus: Focus) -> Focus:
-        """Make ``focus`` the current one, which has to exist."""
+        """Make ``focus``, which must exist, the current one."""
         self._current, self._life = focus, self._inferior.life
         return focus
 
@@ -72,7 +72,9 @@ class Selection:
         return self._innermost(focus.thread, lane)
 
     def check_exists(self, thread: int | None, lane: int | None) -> None:
-        """Raise `FocusError` for a thread that does not exist now, and a lane that none or that thread has."""
+        """Raise `FocusError` for a thread that does not exist, or for a lane that the thread (or any thread) does not
+        have.
+        """
         inferior = self._inferior
         waves = inferior.target.waves() if inferior.target is not None else ()
         if thread is not None and not any(wave.number == thread for wave in waves):
@@ -110,18 +112,18 @@ class Selection:
             self._warnings.add("Current lane is inactive.")
 
     def select_iteration(self, iteration: int) -> Focus:
-        """``iteration N``: focus one of the loop iterations that run at once. Raises `FocusError`."""
+        """``iteration N``: focus one of the loop iterations that execute together. Raises `FocusError`."""
         focus = self.need_running()
         if not 0 <= iteration < self._inferior.iteration_count(focus):
             raise FocusError(f"Iteration {iteration} does not exist here.")
         return self.move(replace(focus, iteration=iteration))
 
     def iteration_count(self) -> int:
-        """How many iterations of a loop run at once at the selected frame (DW_AT_LLVM_iterations)."""
+        """How many iterations of a loop execute together at the selected frame (DW_AT_LLVM_iterations)."""
         return self._inferior.iteration_count(self.need_running())
 
     def settle(self) -> None:
-        """A focus that is on no wave any more goes to the first one, as after an interrupt."""
+        """If the focus is on a wave that has ended, move it to the first wave, as after an interrupt."""
         target = self._inferior.target
         waves = target.waves() if target is not None else ()
         if waves and all(wave.number != self.current.thread for wave in waves):
@@ -157,7 +159,7 @@ class Selection:
         return self._inferior.frame(self.current if focus is None else focus)
 
     def is_divergent(self) -> bool:
-        """Whether there are frames that the lane has not entered, and which are not shown therefore."""
+        """Whether there are frames that the lane has not entered and that are therefore not shown."""
         return self._inferior.chain(self.need_stack()).innermost > 0
 
     def select_frame(self, level: int) -> Focus:
@@ -189,6 +191,6 @@ class Selection:
 
 
 def follow(inferior: Inferior, thread: int) -> None:
-    """In a process, which has several code objects, mean the names of the one first that a wave executes."""
+    """In a process with several code objects, give precedence to the names of the one that a wave executes."""
     if isinstance(inferior.target, ProcessTarget):
         inferior.programs.follow(inferior.wave(thread).pc)

@@ -1,4 +1,4 @@
-"""Where a caller's registers are: rows of rules from real CFI, else from reading the prologue.
+"""Where a caller's registers are: rows of rules from CFI, otherwise from analysis of the prologue.
 
 All sources give the same kind of row; the code that applies one does not know its source, but the row
 remembers it for ``info frame``.
@@ -43,11 +43,11 @@ class RowSource(Protocol):
     """Gives rows by file address."""
 
     def row(self, pc: FileAddress) -> UnwindRow | None:
-        """The row that holds at this address of the file; ``None`` when this source knows nothing."""
+        """The row for this file address; ``None`` if this source has none."""
 
 
 PROLOGUE = "prologue analysis"
-"""The source of rows that come of machine code: what they say is the same for all lanes."""
+"""The source of rows derived from machine code, which are the same for all lanes."""
 
 
 class FoundRow(Struct, frozen=True):
@@ -56,11 +56,11 @@ class FoundRow(Struct, frozen=True):
     row: UnwindRow
     source: str
     instead: Callable[[], FoundRow | None] | None = None
-    """The row of the next source, where this one turns out to be unusable."""
+    """The row of the next source, used if this one turns out to be unusable."""
 
 
 def complain(program: Program, pc: FileAddress, error: Error, source: str) -> None:
-    """Name call frame information that cannot be used, with the function at a PC; ``source`` has its section's name."""
+    """Report call frame information that cannot be used, with the function at a PC; ``source`` names its section."""
     if isinstance(error, dwarf.DwarfError):
         try:
             function = program.info.function_at(pc) if program.has_debug_info else None
@@ -75,7 +75,7 @@ def complain(program: Program, pc: FileAddress, error: Error, source: str) -> No
 class _FrameSection:
     """A section of call frame information, read in the dialect of the unit that a PC is in.
 
-    The augmentation strings of the 2020 dialect and of AMD's are the same: only the unit tells them apart.
+    The augmentation strings of the 2020 dialect and of AMD's are the same: only the unit distinguishes them.
     """
 
     def __init__(self, program: Program, data: bytes, eh_frame: bool, address: int) -> None:
@@ -108,8 +108,8 @@ Elsewhere = Callable[[LoadedAddress], tuple[Program, Rows]]
 
 
 class Unwinder:
-    """Asks each source in turn. Lives as long as the program, and so does what it has found: recursive functions are
-    asked for at the same few addresses again and again.
+    """Asks each source in turn. Exists as long as the program and caches rows: recursive functions request the same few
+    addresses again and again.
 
     ``prologue(program, wave_size)`` gives the source that reads machine code, which depends on the wave size.
     """
@@ -120,7 +120,7 @@ class Unwinder:
         self._prologues: dict[int, RowSource | None] = {}
         self._rows: dict[tuple[FileAddress, int], FoundRow | None] = {}
         self.elsewhere: Elsewhere | None = None
-        """The code object at an address, and its rules; ``None``: there is no other than this one."""
+        """The code object at an address, and its rules; ``None``: there is no other code object."""
 
     @cached_property
     def _sources(self) -> Sequence[tuple[str, RowSource]]:

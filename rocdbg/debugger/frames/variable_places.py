@@ -1,4 +1,4 @@
-"""Where variables and addresses are, as a frame sees them."""
+"""Where variables and addresses are, from a frame's view."""
 
 from __future__ import annotations
 

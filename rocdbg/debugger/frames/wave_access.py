@@ -1,4 +1,4 @@
-"""Registers and memory of one wave, as DWARF location storages ask for them."""
+"""Registers and memory of one wave, for DWARF location storages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocdbg.debugger.target.state import Target
 
 
 class Reader(Protocol):
-    """Wants to know what locations read."""
+    """Is notified of what locations read."""
 
     def read_register(self, access: ThreadAccess, number: int, offset: int, size: int) -> None:
         """Bytes of a register are read."""
@@ -53,5 +53,5 @@ class ThreadAccess(Struct):
         return self.target.read_memory(space, address, size, self.thread, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """As `read_memory`, the other way."""
+        """Write memory; as `read_memory`."""
         self.target.write_memory(space, address, data, self.thread, lane)

@@ -25,6 +25,7 @@ from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.debugger.base.errors import MemoryAccessError
 from rocdbg.debugger.program.complaints import Complaints
+from rocdbg.debugger.program.expansions import Expansions
 from rocdbg.debugger.program.extents import FunctionExtents
 from rocdbg.debugger.program.labels import Labels
 from rocdbg.debugger.program.source_files import modified
@@ -74,6 +75,7 @@ class Program:
         """Cache of `lds`, by the kernel's entry; None for variables that do not belong to a kernel."""
         self.functions: FunctionExtents = FunctionExtents(code_object)
         self.labels: Labels = Labels(self)
+        self.expansions: Expansions = Expansions(self)
         self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
         """Gives the text of a line of source, ``None`` where it is not found."""
         self.passed_arguments: dict[tuple[int, int], KernelArg | None] = {}
@@ -374,18 +376,18 @@ CHUNK = 4096
 
 
 class NameList:
-    """The names that ``source`` gives, with ``None`` now and then, after so much work as may be done between two looks
-    at the clock.
+    """The names that ``source`` yields, with ``None`` now and then: as much work as may be done between two looks at
+    the clock.
 
-    `advance` gathers for a while, `finish` all of them; until then `starting` knows those that were gathered.
+    `advance` gathers names for a while, `finish` gathers all; until then `starting` only knows those gathered so far.
     """
 
     def __init__(self, source: Callable[[], Iterator[DeclaredName | None]]) -> None:
         self._source: Iterator[DeclaredName | None] | None = _started(source)
         self._sorted: dict[NameKind, list[list[str]]] = {kind: [] for kind in NameKind}
-        """Names in chunks, each of which is sorted: no key waits until all of them are."""
+        """Names in chunks, each of which is sorted: a key press need not wait until all are."""
         self._latest: dict[NameKind, list[str]] = {kind: [] for kind in NameKind}
-        """Those that are in no chunk yet."""
+        """Names that are not in a chunk yet."""
         self._offsets: dict[str, int] = {}
 
     @property
@@ -394,7 +396,7 @@ class NameList:
         return self._source is None
 
     def advance(self, seconds: float) -> bool:
-        """Gather for about that long; whether all names are known."""
+        """Gather for about that long; returns whether all names are known."""
         end = time.monotonic() + seconds
         while self._source is not None and time.monotonic() < end:
             self._gather()
@@ -406,7 +408,7 @@ class NameList:
             self._gather()
 
     def _gather(self) -> None:
-        """What the source gives up to its next pause."""
+        """The names up to the source's next pause."""
         source = self._source
         assert source is not None
         for item in source:
@@ -429,7 +431,7 @@ class NameList:
             self._latest[kind] = []
 
     def starting(self, prefix: str, kinds: Iterable[NameKind]) -> list[str]:
-        """The first names of some kinds that start so, at most `MOST` of each kind, sorted; of those gathered."""
+        """The first gathered names of some kinds with this prefix, at most `MOST` of each kind, sorted."""
         found: list[str] = []
         for kind in kinds:
             fit = {name for name in self._latest[kind] if name.startswith(prefix)}
@@ -440,10 +442,10 @@ class NameList:
         return found
 
     def function_at(self, name: str) -> int | None:
-        """The offset of the entry of a function, by its qualified name."""
+        """The offset of a function's entry, by its qualified name."""
         return self._offsets.get(name)
 
 
 def _started(source: Callable[[], Iterator[DeclaredName | None]]) -> Iterator[DeclaredName | None]:
-    """What a source gives, which is asked when the first name is wanted."""
+    """The names of a source, which is first called when a name is needed."""
     yield from source()

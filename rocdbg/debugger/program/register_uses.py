@@ -1,7 +1,7 @@
-"""Where machine code may have written a register: behind each instruction that names it.
+"""Where machine code may have written a register: after each instruction that names it.
 
-What an instruction only reads counts too, so that no list of what writes has to be right. Registers that instructions
-write without naming them (through M0 or an index mode) are written by all that could.
+An instruction that only reads a register counts too, so that no list of writes has to be correct. Instructions that may
+write a register without naming it (through M0 or an index mode) count for all registers.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _BANK = 256
 class RegisterUses(Struct, frozen=True):
     """Loaded addresses in the code of one program.
 
-    ``behind``: those that may be next after an instruction that names a register. ``anyhow``: those behind one that may
-    write any. ``every``: all instructions.
+    ``behind``: those that may come next after an instruction that names a register. ``anyhow``: those after an
+    instruction that may write any register. ``every``: all instructions.
     """
 
     behind: dict[Named, set[int]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class RegisterUses(Struct, frozen=True):
         return uses
 
     def after(self, registers: Iterable[Named]) -> set[int]:
-        """Where one of the registers may just have been written."""
+        """The addresses at which one of the registers may just have been written."""
         found = set(self.anyhow)
         for kind, index in registers:
             found |= self.behind.get((kind, index if kind is OperandKind.SGPR else index % _BANK), set())
@@ -75,7 +75,7 @@ class RegisterUses(Struct, frozen=True):
 
 
 def _named(instruction: Instruction) -> Iterable[Named]:
-    extra = 1 if instruction.modifiers.get("tfe") else 0  # a status behind the data
+    extra = 1 if instruction.modifiers.get("tfe") else 0  # a status after the data
     for operand in instruction.operands:
         if operand.kind in _FILES:
             for index in range(operand.index, operand.index + operand.dwords + extra):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.base.warnings import Warnings
@@ -20,7 +21,7 @@ _SECOND = 1_000_000_000
 
 
 class SourceError(DebuggerError):
-    """A source file that cannot be read; ``name`` and ``line`` as asked for."""
+    """A source file that cannot be read; ``name`` and ``line`` as requested."""
 
     def __init__(self, name: str, line: int | None, reason: str) -> None:
         self.name = name
@@ -56,7 +57,7 @@ def split_lines(text: str) -> tuple[str, ...]:
 
 
 def modified(path: Path) -> int | None:
-    """When a file was written last, in nanoseconds; None if there is none."""
+    """When a file was last modified, in nanoseconds; None if it does not exist."""
     try:
         return path.stat().st_mtime_ns
     except (OSError, ValueError):
@@ -64,15 +65,15 @@ def modified(path: Path) -> int | None:
 
 
 def checksum(data: bytes) -> bytes:
-    """A text's checksum as line tables have it."""
+    """A text's checksum in the form of line tables."""
     return hashlib.md5(data, usedforsecurity=False).digest()
 
 
 class SourceFiles:
     """Finds and keeps source texts. The cache lives until settings change (`forget`).
 
-    ``built``: when the program was written (nanoseconds), None if that is not known. ``warnings`` has texts that are
-    not those that were compiled, by their checksums or, where there is none, their times.
+    ``built``: when the program was written (nanoseconds), None if that is not known. ``warnings`` lists texts that
+    differ from those that were compiled, by their checksums or, without one, their times.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -81,15 +82,15 @@ class SourceFiles:
         self.built: int | None = None
         self._texts: dict[str, SourceText] = {}
         self.program_directory: Path | None = None
-        """Where the code object is; the last place that is looked in."""
+        """The directory of the code object, which is searched last."""
 
     def use(self, directory: Path, built: int | None) -> None:
-        """Texts are another program's from now on: ``program_directory`` and ``built``."""
+        """Switch to the texts of another program, with its ``program_directory`` and ``built``."""
         self.forget()
         self.program_directory, self.built = directory, built
 
     def forget(self) -> None:
-        """Drop what was read (``directory``, ``set substitute-path``)."""
+        """Drop cached texts (``directory``, ``set substitute-path``)."""
         self._texts.clear()
 
     def candidates(self, file: SourceFile) -> list[Path]:
@@ -105,7 +106,7 @@ class SourceFiles:
                 base = _current_directory()
             else:
                 base = Path(directory)
-                with suppress(RuntimeError, KeyError):  # there is no such home
+                with suppress(RuntimeError, KeyError):  # there is no such home directory
                     base = base.expanduser()
             if base is None:
                 continue
@@ -118,7 +119,7 @@ class SourceFiles:
             if not relative.is_absolute():
                 paths.append(str(self.program_directory / relative))
             paths.append(str(self.program_directory / relative.name))
-        # A name with bytes that are not UTF-8 is looked for as it is in the debug information.
+        # A name that is not UTF-8 is looked up with the bytes of the debug information.
         paths += [raw_text(path) for path in paths]
         return [Path(path) for path in dict.fromkeys(paths)]
 
@@ -143,6 +144,7 @@ class SourceFiles:
     def _read(self, file: SourceFile) -> SourceText:
         reason = "No such file or directory"
         for path in self.candidates(file):
+            work.unit()
             try:
                 if not path.is_file():
                     continue
@@ -150,7 +152,7 @@ class SourceFiles:
             except FileAccessError as error:
                 reason = error.reason
                 continue
-            except (OSError, ValueError) as error:  # ValueError: no path can be like that
+            except (OSError, ValueError) as error:  # ValueError: not a valid path
                 reason = getattr(error, "strerror", None) or str(error)
                 continue
             self._warn_if_changed(file, path, data)

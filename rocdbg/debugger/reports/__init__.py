@@ -1,1 +1,1 @@
-"""What the session can tell: tables of threads and lanes, symbols, frames in words, memory examined."""
+"""Reports of a session: tables of threads and lanes, symbols, descriptions of frames, examined memory."""

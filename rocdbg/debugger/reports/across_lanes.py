@@ -1,4 +1,4 @@
-"""One expression in many places: on all lanes of a wave, or in all waves or workgroups, and which stand out."""
+"""One expression in many places (all lanes of a wave, all waves or workgroups), and which values are outliers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
@@ -25,18 +26,18 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
 Show = Callable[[Value, ProgramEnvironment | None], str]
-"""Makes a value of a place text."""
+"""Formats a value of a place."""
 
 ODD_SHARE = 8
-"""At most one in so many places is odd, and more than half of all agree."""
+"""At most one in this many places may be an outlier, and more than half of all must agree."""
 
 
 class Sample(Struct, frozen=True):
-    """What an expression is in one place, a lane's or a wave's.
+    """The value of an expression in one place, of a lane or a wave.
 
-    ``number`` counts the places of its kind, ``label`` is what this one is called; ``text`` is the value as it is
-    shown, or in angle brackets why there is none (``failed``); ``order`` is what it is compared by, ``None`` for what
-    is not a number.
+    ``number`` counts the places of its kind, ``label`` names this one; ``text`` is the displayed value, or in angle
+    brackets why there is none (``failed``); ``order`` is the key for comparisons, ``None`` for values that are not
+    numbers.
     """
 
     number: int
@@ -60,7 +61,7 @@ class Run(Struct, frozen=True):
 
 
 class Spread(Struct, frozen=True):
-    """What there is to say of all places together: how many values, the least, the greatest, the odd ones out."""
+    """A summary of all places: the number of values, the minimum, the maximum, the outliers."""
 
     count: int
     values: int
@@ -70,7 +71,7 @@ class Spread(Struct, frozen=True):
 
 
 def runs(samples: Iterable[Sample]) -> Iterator[Run]:
-    """Samples with equal neighbours folded: places that follow each other and show the same."""
+    """Samples with consecutive equal values folded."""
     current: Run | None = None
     for sample in samples:
         if current is not None and (
@@ -87,7 +88,7 @@ def runs(samples: Iterable[Sample]) -> Iterator[Run]:
 
 
 def spread(samples: Sequence[Sample]) -> Spread:
-    """Least, greatest and odd ones of samples. Odd are few, where most others agree."""
+    """Minimum, maximum and outliers of samples. Outliers are a few values that differ where most others agree."""
     numbers = [sample for sample in samples if sample.order is not None and sample.order == sample.order]
     counts = Counter(sample.text for sample in samples)
     odd: tuple[Sample, ...] = ()
@@ -107,7 +108,7 @@ def _order(sample: Sample) -> float | int:
 
 
 class Across:
-    """Looks at an expression from many places. ``focus`` is the selected one, the frame level holds for all."""
+    """Evaluates an expression in many places. ``focus`` is the selected one; its frame level applies to all."""
 
     def __init__(self, inferior: Inferior, focus: Selection, data: Data) -> None:
         self._inferior = inferior
@@ -119,8 +120,8 @@ class Across:
     def lanes(self, text: str, show: Show, thread: int | None = None) -> list[Sample]:
         """The value on every lane of a wave (by default the focused one) that has a work-item.
 
-        ``show`` makes its text. Lanes in which it cannot be evaluated say why. Raises `rocdbg.Error` for a text that
-        is not an expression.
+        ``show`` formats it. Lanes in which it cannot be evaluated give the reason. Raises `rocdbg.Error` for a text
+        that is not an expression.
         """
         focus = self._focus.need_running()
         thread = focus.thread if thread is None else thread
@@ -138,13 +139,14 @@ class Across:
     def waves(self, text: str, show: Show, per_group: bool = False) -> Iterator[Sample]:
         """The value in every resident wave, on its first active lane.
 
-        ``per_group``: in the first wave of each workgroup; the samples are called by its position.
+        ``per_group``: in the first wave of each workgroup; the samples are labelled with its position.
         """
         inferior = self._inferior
         self._focus.need_running()
         groups: set[Triple] = set()
         with nesting_limited(text):
             for wave in inferior.need_target().waves():
+                work.unit()
                 if per_group and wave.workgroup in groups:
                     continue
                 groups.add(wave.workgroup)
@@ -156,9 +158,9 @@ class Across:
                     yield _sample(wave.number, str(wave.number), value, show, place, True)
 
     def lanes_where(self, text: str, thread: int) -> int:
-        """The mask of the active lanes of a wave for which an expression is true; those without a value are not.
+        """The mask of the active lanes of a wave for which an expression is true; lanes without a value do not count.
 
-        Raises `rocdbg.Error` when it has a value in none.
+        Raises `rocdbg.Error` if no lane has a value.
         """
         inferior = self._inferior
         lanes = inferior.active_lanes(thread) & inferior.wave(thread).used_lanes
@@ -182,10 +184,11 @@ class Across:
     ) -> Iterator[tuple[int, Value | Error, ProgramEnvironment | None]]:
         """The value on each lane, references followed, or why there is none; and the place that it belongs to.
 
-        What is the same for all active lanes in their innermost frame is found once.
+        Facts that are the same for all active lanes in their innermost frame are computed once.
         """
         known: ProgramEnvironment | None = None
         for lane in lanes:
+            work.unit()
             environment: ProgramEnvironment | None = None
             try:
                 shares = not level and active >> lane & 1
@@ -227,7 +230,7 @@ class Across:
     def differing(self, one: int, other: int, show: Show) -> list[tuple[str, str, str]]:
         """Arguments and locals of the selected frame that differ between two lanes: name, text in each.
 
-        What one lane has not, as it is in another block, is shown as ``<not in scope>``.
+        A variable that one lane does not have, because it is in another block, is shown as ``<not in scope>``.
         """
         focus = self._focus.need_running()
         columns = [self._variables(focus.with_lane(lane), show) for lane in (one, other)]

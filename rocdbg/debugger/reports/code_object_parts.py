@@ -1,4 +1,4 @@
-"""What code objects carry besides code: notes, metadata, relocations."""
+"""Parts of code objects other than code: notes, metadata, relocations."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def note_rows(code_object: CodeObject) -> Iterator[NoteRow]:
 
 
 def metadata_documents(code_object: CodeObject) -> Iterator[Iterable[str]]:
-    """The lines of each metadata note, for Mesa what stands in its place. Raises `CodeObjectError` if it is damaged."""
+    """The lines of each metadata note, or of Mesa's equivalent. Raises `CodeObjectError` if it is damaged."""
     for _, lines in metadata_text(code_object.name, code_object.notes):
         yield lines
     if code_object.os_abi != OsAbi.AMDGPU_PAL and code_object.shaders:
@@ -116,7 +116,7 @@ _DESCRIPTIONS: dict[str, Callable[[bytes], str]] = {
 
 
 class SectionContents(Struct, frozen=True):
-    """One section. ``high`` is the first address behind it; ``matches`` if its bytes are as in the file."""
+    """One section. ``high`` is the first address after it; ``matches``: its bytes are those of the file."""
 
     name: str
     low: LoadedAddress
@@ -126,7 +126,7 @@ class SectionContents(Struct, frozen=True):
 
 
 def section_contents(program: Program, memory: Memory) -> Iterator[SectionContents]:
-    """About each loaded section that has bytes in the file. Raises `Error` where they cannot be read."""
+    """A comparison of each loaded section that has bytes in the file. Raises `Error` if they cannot be read."""
     image = program.code_object
     for name, section in image.sections.items():
         address = image.section_address(section)

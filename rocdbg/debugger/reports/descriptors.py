@@ -20,8 +20,8 @@ QUOTES = "'\""
 def described_kernel(programs: Iterable[Program], text: str, bare: bool = False) -> Kernel | None:
     """The kernel whose descriptor a text names (``saxpy.kd``, in quotes or not), or ``None``.
 
-    In front of the suffix is the symbol or the name in the source; of several kernels of that name (overloads, or
-    the same in two code objects) the first is meant. ``bare``: the suffix may be left out.
+    The suffix follows the symbol or the source name; of several kernels with that name (overloads, or the same in two
+    code objects) the first is used. ``bare``: the suffix may be left out.
     """
     name = text.strip()
     if len(name) > 1 and name[0] in QUOTES and name[-1] == name[0]:
@@ -37,16 +37,16 @@ def described_kernel(programs: Iterable[Program], text: str, bare: bool = False)
 
 
 def described_address(programs: Iterable[Program], kernel: Kernel) -> int:
-    """Where the descriptor of a kernel is, loaded or in its file."""
+    """The address of a kernel's descriptor, loaded or in its file."""
     program = next(each for each in programs if each.code_object is kernel.code_object)
     return int(program.to_loaded(FileAddress(kernel.descriptor_address)))
 
 
 def descriptor_at(programs: Iterable[Program], memory: Memory, address: int) -> tuple[str, list[str], int]:
-    """The descriptor at an address: where it is (``0x1000 <saxpy.kd>``), its directives, and the address behind it.
+    """The descriptor at an address: its place (``0x1000 <saxpy.kd>``), its directives, and the address after it.
 
-    It is a kernel's, which may also be given by its entry, else what the bytes there would mean. Raises
-    `DebuggerError` where no code object is, `MemoryAccessError`.
+    If the address is a kernel's entry or descriptor, it is that kernel's descriptor; otherwise the bytes there are
+    interpreted as one. Raises `DebuggerError` without a code object, `MemoryAccessError`.
     """
     found = [program for program in programs if program.is_loaded_at(LoadedAddress(address)) or not program.loaded]
     for program in found:

@@ -16,15 +16,15 @@ from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 
 MAX_INSTRUCTION = 32
-"""Bytes that are read at least where one instruction is wanted."""
+"""Minimum number of bytes that are read for one instruction."""
 
 
 class DisassemblyLine(Struct, frozen=True):
     """One instruction.
 
-    ``function`` and ``offset`` are the symbol it is in; ``file`` and ``line`` its source line, where
-    known; ``current`` marks the PC. ``text`` is as llvm-objdump writes it, with branch targets by the name of
-    their label, and behind it where in the function that is. ``labels`` are those that begin here.
+    ``function`` and ``offset`` give the symbol that contains it; ``file`` and ``line`` its source line, where
+    known; ``current`` marks the PC. ``text`` is in llvm-objdump's format, with branch targets by label name, followed
+    by their place in the function. ``labels`` are those at this address.
     """
 
     address: int
@@ -62,9 +62,9 @@ def instructions_before(
     program: Program, memory: Memory, end: int, count: int, pc: int | None = None,
     wave_size: int | None = None, mangled: bool = True,
 ) -> Sequence[DisassemblyLine]:
-    """The last ``count`` instructions in front of an address (``x/-3i``), of as many functions as it takes.
+    """The last ``count`` instructions before an address (``x/-3i``), from as many functions as necessary.
 
-    Raises `DebuggerError` where no function says where instructions begin.
+    Raises `DebuggerError` if no function shows where instructions begin.
     """
     found: list[DisassemblyLine] = []
     while len(found) < count:
@@ -93,7 +93,9 @@ def _wave(wave_size: int | None) -> dict[str, int]:
 
 
 def _readable(memory: Memory, address: int) -> bytes:
-    """Up to the longest instruction's bytes, as many as can be read; at least one dword or the error."""
+    """The readable bytes, up to the length of the longest instruction; raises the error if not even a dword is
+    readable.
+    """
     for size in (MAX_INSTRUCTION, 20, 12, 8):
         try:
             return memory.read(0, address, size)
@@ -122,15 +124,15 @@ def _line(
 
 
 def _labels(program: Program, address: LoadedAddress, function: tuple[str, int] | None) -> tuple[str, ...]:
-    """The labels at an address that say more than what the function around it is called."""
+    """The labels at an address, without the name of the enclosing function."""
     own = function[0] if function is not None and function[1] == 0 else ""
     return tuple(name for name in program.labels.heads(address) if name != own)
 
 
 def _with_target(program: Program, instruction: isa.Instruction, target: LoadedAddress, mangled: bool) -> str:
-    """A branch with its target by name: ``s_branch L_loop <k+20>``, or, where no label is, ``s_branch 65532 <k+20>``.
+    """A branch with its target by name: ``s_branch L_loop <k+20>``, or, without a label, ``s_branch 65532 <k+20>``.
 
-    In brackets is the place in the function, even if the label has it by itself a symbol that all is named by.
+    The brackets contain the place in the function, even if the label is itself a symbol by which addresses are named.
     """
     text = instruction.text
     name = program.symbolize(target, data=False, mangled=mangled)
@@ -138,7 +140,7 @@ def _with_target(program: Program, instruction: isa.Instruction, target: LoadedA
     head, blank, operand = text.rpartition(" ")
     if "<" in text:
         return text
-    # in code of compilers it is the function's own beginning, and the brackets say it better
+    # in compiled code it is the function's own beginning, which the brackets already show
     if label is not None and program.function_at(target) is None and operand.isdecimal() and blank:
         text = f"{head} {label}"
         if name == label:
@@ -164,6 +166,6 @@ def function_bounds(program: Program, address: int) -> tuple[str, int, int]:
         name_text = program.function_title(function)
         return name_text, program.to_loaded(function.low_pc), program.to_loaded(function.high_pc)
     name, code = program.symbol_and_offset(address, data=False), program.functions.at(program.to_file(loaded))
-    if name is not None and code is not None:  # a kernel that just a descriptor names
+    if name is not None and code is not None:  # a kernel that only a descriptor names
         return name[0], program.to_loaded(FileAddress(code.start)), program.to_loaded(FileAddress(code.end))
     raise DebuggerError("No function contains specified address.")

@@ -1,4 +1,4 @@
-"""What `rocdbg dwarf` says of a file, line by line."""
+"""The output of `rocdbg dwarf` for a file, line by line."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def print_file(path: str, target_id: str | None) -> Iterator[str]:
 
 
 def explain_file(path: str, target_id: str | None, name: str, pc: int | None, lane: int) -> Iterator[str]:
-    """Where the objects of a name are, and by which operations."""
+    """Where the objects with a name are, and by which operations."""
     return explained(dwarf.open(path, target_id), name, pc, lane)

@@ -1,4 +1,4 @@
-"""A look inside: expressions step by step, expressions typed in, rows of call frame information, as lines of text."""
+"""DWARF inspection as lines of text: expressions step by step, typed-in expressions, rows of call frame information."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class DwarfInspection:
         self._symbols = symbols
 
     def _find(self, name: str) -> Variable:
-        """A variable of the selected scope, else a global one. Raises `NoSymbolError`."""
+        """A variable of the selected scope, otherwise a global one. Raises `NoSymbolError`."""
         for variable in self._data.environment().local_variables():
             if variable.name == name:
                 return variable
@@ -59,11 +59,11 @@ class DwarfInspection:
         raise NoSymbolError(name)
 
     def coverage(self, name: str) -> list[CoverageRow]:
-        """``maint dwarf coverage``. Raises `NoSymbolError` where no function with code is called so."""
+        """``maint dwarf coverage``. Raises `NoSymbolError` if there is no function with code of this name."""
         return coverage_rows(self._inferior, self._data.recovery, self._focus, name)
 
     def explain_variable(self, name: str) -> Iterator[str]:
-        """``maint dwarf explain VAR``: the expression, its steps with the stack before and after, what comes out."""
+        """``maint dwarf explain VAR``: the expression, its steps with the stack before and after, the result."""
         variable = self._find(name)
         context = self._data.environment().context_of(variable)
         what = variable_expression(variable, context)
@@ -94,7 +94,7 @@ class DwarfInspection:
             yield from (f"  {line}" for line in lines)
 
     def variable_words(self, variable: Variable, scope: Focus) -> list[str]:
-        """Where a variable is at a scope, in words."""
+        """Where a variable is in a scope, as text."""
         environment = self._data.environment(scope)
         location = environment.location_of(variable)
         if location is None:
@@ -121,7 +121,7 @@ class DwarfInspection:
             self._inferior.need_program()
             raise DebuggerError("There is nothing to evaluate in.")
         yield dwarf.format_expression(data, dialect=dialect)
-        # addresses as the user sees them, loaded already
+        # addresses as the user sees them are already loaded
         explanation = dwarf.explain(data, context, kind=kind, dialect=dialect, load_bias=0)
         yield from _step_lines(explanation)
         if explanation.error is not None:
@@ -153,7 +153,8 @@ class DwarfInspection:
             yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture, program.base)}"
 
     def _is_in_frame(self, variable: Variable) -> bool:
-        """Whether a variable is at one place in the frame of every lane: then that is said, as `info scope` does."""
+        """Whether a variable is at one place in the frames of all lanes: then that place is stated, as by `info scope`.
+        """
         frame, program = self._data.environment().frame, self._inferior.program
         if frame is None or program is None:
             return False

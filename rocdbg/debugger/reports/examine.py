@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rocdbg import work
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, MemoryAccessError
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
@@ -29,10 +30,10 @@ from rocdbg.errors import Error
 
 
 class ExamineLine(Struct, frozen=True):
-    """A line: the address as text (with its symbol), and what stands after the colon, by column.
+    """A line: the address as text (with its symbol), and the columns after the colon.
 
-    ``following`` is the address behind the line, for an ``x`` without argument. ``current`` is ``None``
-    but for instructions, where it marks the PC.
+    ``following`` is the address after the line, for an ``x`` without argument. ``current`` marks the PC for
+    instructions, otherwise it is ``None``.
     """
 
     label: str
@@ -48,7 +49,8 @@ class ExamineLine(Struct, frozen=True):
 
 
 class Examination(Struct, frozen=True):
-    """What was shown: the lines, where the next ``x`` goes on, the type of the items, and the last value (``$__``)."""
+    """What was shown: the lines, where the next ``x`` continues, the type of the items, and the last value (``$__``).
+    """
 
     lines: tuple[ExamineLine, ...]
     next_address: int
@@ -56,7 +58,7 @@ class Examination(Struct, frozen=True):
     last: Value | None
     last_address: int
     begun: str = ""
-    """The line in which memory ended, as far as it goes."""
+    """The incomplete line at which memory ended."""
     error: Error | None = None
     """Why it ended there."""
 
@@ -79,12 +81,12 @@ def item_type(fmt: Format) -> Type:
 
 
 def sized(size: int) -> Type:
-    """The integer of so many bytes as ``x`` calls it; one byte is not a character."""
+    """The integer type of this size as ``x`` names it; one byte is not a character."""
     return BaseType(f"int{8 * size}_t", Encoding.SIGNED, size)
 
 
 def effective(fmt: Format, last: Format) -> Format:
-    """A format with letters left out taken from the last one, sizes as GDB defaults them."""
+    """A format with missing letters taken from the last one, and GDB's default sizes."""
     letter = fmt.letter or last.letter or "x"
     size = fmt.size
     if letter == "a":
@@ -104,7 +106,7 @@ def examine(
     memory: Memory, formatter: Formatter, program: Program | None, space: int, address: int, fmt: Format,
     pc: int | None = None, wave_size: int | None = None,
 ) -> Examination:
-    """Show ``fmt.count`` items from an address on; a negative count shows the ones before it."""
+    """Show ``fmt.count`` items from an address on; a negative count shows those before it."""
     if fmt.letter == "i":
         return _instructions(memory, program, address, fmt, pc, wave_size, not formatter.settings.asm_demangle)
     if fmt.letter == "s":
@@ -119,6 +121,7 @@ def examine(
     type_, kind = item_type(fmt), sized(size)
     done = 0
     while done < count:
+        work.unit()
         line_address = address + done * size
         label = formatter.place(space, line_address)
         cells: list[str] = []
@@ -134,7 +137,7 @@ def examine(
         done += len(cells)
         lines.append(ExamineLine(label, tuple(cells), _pointer(type_, space, address + done * size)))
     end = address + count * size
-    # after a look back the next one begins where this did
+    # after looking back, the next one begins where this one did
     return Examination(tuple(lines), end if fmt.count >= 0 else address, kind, last, end - size)
 
 
@@ -156,6 +159,7 @@ def _strings(memory: Memory, formatter: Formatter, space: int, address: int, fmt
     lines = []
     start = address
     for _ in range(abs(fmt.count)):
+        work.unit()
         data = bytearray()
         cut = True
         failure: Error | None = None
@@ -214,7 +218,7 @@ def _pointer(target: Type, space: int, address: int) -> Value:
 
 
 class LastFormat(Struct):
-    """The format that ``x`` or ``print`` was given last: what is left out the next time is taken from it."""
+    """The last format of ``x`` or ``print``, from which omitted letters are taken."""
 
     format: Format
 
@@ -232,9 +236,9 @@ class Examiner:
         self._last = last
 
     def continued(self, fmt: Format) -> Format:
-        """A format after ``print``'s slash, its letter where it has none that of the last format.
+        """A format after ``print``'s slash; without a letter, the letter of the last format.
 
-        Raises `ExpressionError` for that of instructions.
+        Raises `ExpressionError` for the instruction format.
         """
         fmt = replace(fmt, letter=fmt.letter or self._last.format.letter)
         if fmt.letter == "i":
@@ -245,7 +249,7 @@ class Examiner:
     def examine(self, address: Value, fmt: Format, count: int | None = None) -> Examination:
         """``x/FMT``; ``$_`` and ``$__`` are set to the last address and value.
 
-        Where memory ends, the answer is what there is before, with the error; then they stay as they are.
+        If memory ends, the result has the part before the end and the error; the variables then do not change.
         """
         shown = self.shown(address, fmt if count is None else replace(fmt, count=count))
         if shown.error is not None:
@@ -293,6 +297,6 @@ class Examiner:
         return _pointer(c_types.INT, 0, address)
 
     def following(self, shown: Examination, address: Value) -> Value:
-        """Where an ``x`` without an argument goes on after this."""
+        """Where an ``x`` without an argument continues."""
         space = c_types.pointer_space(decay(follow(address, self._data.environment())).type)
         return _pointer(c_types.INT, space, shown.next_address)

@@ -13,22 +13,22 @@ IHEX_DATA, SREC_DATA = 16, 16
 VERILOG_LINE = 16
 MAX_ADDRESS = (1 << 32) - 1
 MAX_FILE = 1 << 28
-"""Bytes of a file that is read."""
+"""Limit on the size of a file in bytes."""
 
 
 class Chunk(Struct, frozen=True):
-    """Bytes that stand together, and the address of the first."""
+    """Contiguous bytes, and the address of the first."""
 
     address: int
     data: bytes
 
 
 class RecordFormatError(DebuggerError):
-    """Bytes with an address that a format has no room for, or a file that is not of it."""
+    """An address too large for a format, or a file that does not have the format."""
 
 
 def to_ihex(chunk: Chunk, name: str) -> bytes:
-    """Intel HEX: data records, each 64 KiB behind a record with the upper half of the address."""
+    """Intel HEX: data records, each 64 KiB after a record with the upper half of the address."""
     _check(chunk, name, "Intel Hex")
     lines = []
     upper = 0
@@ -131,7 +131,7 @@ def _srec_chunks(text: bytes) -> Iterator[Chunk]:
 
 
 def _joined(chunks: Iterable[Chunk]) -> list[Chunk]:
-    """Chunks that follow each other as one."""
+    """Merges adjacent chunks."""
     found: list[tuple[int, bytearray]] = []
     for chunk in chunks:
         if found and found[-1][0] + len(found[-1][1]) == chunk.address:

@@ -1,4 +1,4 @@
-"""Sentences about frames: the lines of ``info frame``."""
+"""Descriptions of frames: the lines of ``info frame``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from rocdbg.dwarf.storage import Fragment, MemoryStorage, RegisterStorage
 from rocdbg.errors import Error
 
 LOST = "optimized out"
-"""What `leaf_words` says of undefined storage."""
+"""The text of `leaf_words` for undefined storage."""
 
 
 def describe_frame(
     frame: Frame, inferior: Inferior, arguments: str, selected: bool = True, verbose: bool = False
 ) -> list[str]:
-    """What is known of a frame: place, caller, how it was unwound, where registers are saved.
+    """What is known about a frame: place, caller, how it was unwound, where registers are saved.
 
-    ``arguments`` is the text of its arguments; of the selected frame the level is said. ``verbose``: where its lane
-    may be as well, if that is not known.
+    ``arguments`` is the text of its arguments; the level is stated for the selected frame. ``verbose``: also lists
+    where its lane may be, if that is not known.
     """
     context = frame.context
     base = _cfa(context)
@@ -58,7 +58,7 @@ def describe_frame(
     if frame.inline is None:
         lines.append(f" Arglist at {own}, args: {arguments}")
         lines.append(f" Locals at {own}, Previous frame's sp is {base}")
-    else:  # what is on the stack is the frame's around it
+    else:  # the stack belongs to the enclosing frame
         lines.append(" Arglist at unknown address.")
         lines.append(" Locals at unknown address, Previous frame's sp in s32")
     lines += _lane_position(frame, inferior, verbose)
@@ -73,13 +73,13 @@ def describe_frame(
 
 
 def frame_address(frame: Frame) -> int | None:
-    """The address of a frame in its stack, as ``frame address`` takes it; ``None`` where it is not known."""
+    """The stack address of a frame, as ``frame address`` accepts it; ``None`` if not known."""
     found = re.search(r"(?:#|^)(0x[0-9a-f]+)$", _cfa(frame.context))
     return int(found[1], 16) if found is not None else None
 
 
 def _lane_position(frame: Frame, inferior: Inferior, verbose: bool) -> list[str]:
-    """What machine code tells of an inactive lane, in the innermost frame that it is in."""
+    """What machine code shows about an inactive lane, in its innermost frame."""
     scope = frame.scope
     if scope.thread is None or scope.lane is None or inferior.is_active(scope):
         return []
@@ -113,7 +113,7 @@ def _cfa(context: FrameContext) -> str:
 
 
 def _frame_base(context: FrameContext) -> str:
-    """Where the function's own variables are counted from; the frame's address where nothing says."""
+    """The base of the function's own variables; by default the frame's address."""
     try:
         text = evaluate_frame_base(context).describe() if context.frame_base is not None else ""
     except Error:
@@ -130,7 +130,7 @@ def _return_address(context: FrameContext) -> str:
 
 
 def _saved_registers(context: FrameContext, architecture: Architecture) -> list[str]:
-    """Registers whose caller's value is somewhere else than in the register, and where."""
+    """Registers whose caller's value is not in the register itself, and its place."""
     found = context.found_row
     assert found is not None
     shown = []
@@ -158,7 +158,7 @@ def _in_parts(location: LocationDescription, bits: int) -> str:
 
 
 def _by_lane(location: LocationDescription, lanes: int, own: str) -> str:
-    """Where a vector register is, the lanes that are in the same place together; ``own`` where none was moved."""
+    """Where a vector register is, with lanes at the same place grouped; ``own`` if none was moved."""
     masks: dict[str, int] = {}
     for lane in range(lanes):
         text = " and ".join(_of_lane(part, lane) for part in location.fragments(LANE_BITS, LANE_BITS * lane))
@@ -171,7 +171,7 @@ def _by_lane(location: LocationDescription, lanes: int, own: str) -> str:
 
 
 def _of_lane(part: Fragment, lane: int) -> str:
-    """The place of a lane's dword as that of the whole vector, where the lanes follow each other."""
+    """The place of the whole vector, given a lane's dword, if the lanes follow each other."""
     start = part.offset - LANE_BITS * lane
     if isinstance(part.storage, RegisterStorage) and start == 0:
         return f"in ${part.storage.name}"

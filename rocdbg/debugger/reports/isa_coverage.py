@@ -10,9 +10,9 @@ from rocdbg.sim.instruction_coverage import instruction_coverage, summary
 def coverage_rows(
     inferior: Inferior, target: str, pattern: str
 ) -> tuple[str, list[tuple[str, str, str]], dict[str, int]]:
-    """The target's name; (instruction, coverage, reason) of those that match; and how many there are of each kind.
+    """The target's name; (instruction, coverage, reason) of the matching ones; and the number of each kind.
 
-    Without a target, the loaded program's. Raises `rocdbg.Error` for a target that is none.
+    Without a target, the loaded program's. Raises `rocdbg.Error` for an unknown target.
     """
     name = target or inferior.need_program().code_object.target.name
     wanted = compile_pattern(pattern)

@@ -1,4 +1,4 @@
-"""Where the lanes of waves stand: by address for one wave, by source line for all of them."""
+"""Positions of the lanes of waves: by address for one wave, by source line for all of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocdbg.errors import Error
 
 
 class LanePlace(Struct, frozen=True):
-    """A place where lanes of a wave stand; ``lanes`` is their mask, ``file`` and ``line`` are ``None`` if unknown."""
+    """A position of lanes of a wave; ``lanes`` is their mask, ``file`` and ``line`` are ``None`` if unknown."""
 
     pc: int
     lanes: int
@@ -24,11 +24,10 @@ class LanePlace(Struct, frozen=True):
 
 
 class WaveStanding(Struct, frozen=True):
-    """Where the lanes of a wave stand.
+    """Positions of the lanes of a wave.
 
-    ``lane_count`` says how many there are; ``used``, ``active`` and ``nowhere`` are masks: lanes with a work-item,
-    active ones, and inactive ones of which nothing tells where they wait. ``places`` has the others, that of the
-    active lanes first.
+    ``lane_count`` is their number; ``used``, ``active`` and ``nowhere`` are masks of lanes with a work-item, active
+    lanes, and inactive lanes whose position is not known. ``places`` has the others, that of the active lanes first.
     """
 
     thread: int
@@ -39,11 +38,11 @@ class WaveStanding(Struct, frozen=True):
     places: tuple[LanePlace, ...]
 
     def place_of(self, lane: int) -> int | None:
-        """The index in `places` of a lane's."""
+        """The index of a lane's place in `places`."""
         return next((index for index, place in enumerate(self.places) if place.lanes >> lane & 1), None)
 
     def at_line(self, path: str, line: int) -> int:
-        """The mask of lanes that stand at a line of a file."""
+        """The mask of lanes at a line of a file."""
         mask = 0
         for place in self.places:
             if place.line == line and place.file is not None and place.file.path == path:
@@ -52,7 +51,7 @@ class WaveStanding(Struct, frozen=True):
 
 
 def standing(inferior: Inferior, thread: int) -> WaveStanding:
-    """Where the lanes of one wave stand. Raises `FocusError` when it has ended."""
+    """Positions of the lanes of one wave. Raises `FocusError` when it has ended."""
     wave = inferior.wave(thread)
     count = inferior.lane_count(thread)
     used = wave.used_lanes & (1 << count) - 1
@@ -85,9 +84,9 @@ def line_at(inferior: Inferior, pc: int) -> tuple[SourceFile | None, int | None]
 
 
 def lanes_by_line(inferior: Inferior, without: int | None) -> Counter[tuple[str, int]]:
-    """How many active lanes stand at each line (path of the file, line), those of one wave not counted."""
+    """The number of active lanes at each line (path of the file, line), without those of one given wave."""
     counts: Counter[tuple[str, int]] = Counter()
-    lines: dict[int, tuple[str, int] | None] = {}  # waves often stand together
+    lines: dict[int, tuple[str, int] | None] = {}  # waves are often at the same place
     for wave in inferior.target.waves() if inferior.target is not None else ():
         if wave.number == without:
             continue

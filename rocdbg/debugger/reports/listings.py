@@ -1,4 +1,4 @@
-"""What is known of the program and the next launch, as lists: kernels, types, line tables, compilation, arguments."""
+"""Lists about the program and the next launch: kernels, types, line tables, compilation, arguments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class KernelRow(Struct, frozen=True):
     occupancy: str
     arguments: str
     kind: str = ""
-    """``init`` or ``fini`` of kernels that run when the code object is loaded or unloaded."""
+    """``init`` or ``fini`` for kernels that run when the code object is loaded or unloaded."""
 
     @property
     def title(self) -> str:
@@ -42,7 +42,7 @@ class KernelRow(Struct, frozen=True):
 
 
 def unit_facts(programs: Iterable[Program], file: SourceFile) -> tuple[str | None, list[str]]:
-    """The compilation directory of a file's unit, and what `info source` says of its compilation."""
+    """The compilation directory of a file's unit, and the compilation details of `info source`."""
     for program in programs:
         for unit in program.info.units if program.has_debug_info else ():
             if not unit.is_type_unit and file in unit.files:  # type units say little of themselves
@@ -58,7 +58,7 @@ def unit_facts(programs: Iterable[Program], file: SourceFile) -> tuple[str | Non
 def kernel_rows(launch: LaunchControl, warn: Callable[[str], None]) -> Iterator[KernelRow]:
     """All kernels, by name; a damaged descriptor shows zeros rather than hide the others.
 
-    Where code objects have a name in common its file is in front.
+    If code objects share a name, the file name is prefixed.
     """
     counts = Counter(program.kernel_title(kernel) for program, kernel in launch.kernels())
     for program, kernel in launch.kernels():
@@ -93,7 +93,7 @@ def _kind(kernel: Kernel) -> str:
 
 
 def _shader_row(launch: LaunchControl, program: Program, shader: Shader) -> KernelRow:
-    """In the place of arguments stand the stage and the user data."""
+    """Instead of arguments: the stage and the user data."""
     descriptor, stage = shader.descriptor, shader.program.stage
     data = mapping_text(shader.program, descriptor.user_sgpr_count)
     return KernelRow(
@@ -104,7 +104,7 @@ def _shader_row(launch: LaunchControl, program: Program, shader: Shader) -> Kern
 
 
 def _occupancy(launch: LaunchControl, kernel: Kernel) -> str:
-    """For the workgroup that the kernel requires, else the launch's, else the largest it may have."""
+    """For the workgroup that the kernel requires, otherwise the launch's, otherwise the largest allowed."""
     descriptor, metadata, spec = kernel.descriptor, kernel.metadata, launch.spec
     required = metadata.reqd_workgroup_size if metadata is not None else None
     largest = metadata.max_flat_workgroup_size if metadata is not None else 0
@@ -123,7 +123,7 @@ def _occupancy(launch: LaunchControl, kernel: Kernel) -> str:
 
 
 def launch_lines(launch: LaunchControl) -> list[str]:
-    """What the next `run` launches, in words."""
+    """What the next `run` launches, as text."""
     spec = launch.spec
     lines = [
         f"File: {spec.file}",
@@ -155,7 +155,7 @@ def launch_lines(launch: LaunchControl) -> list[str]:
 
 
 def _value(argument: ArgumentSpec) -> str:
-    """A value, of an aggregate its bytes behind its type."""
+    """A value; an aggregate is shown as its type followed by its bytes."""
     if isinstance(argument.value, bytes):
         return f"{argument.type or 'bytes'} of {argument.value.hex(' ', 4)}"
     return f"{argument.type}:{argument.value}" if argument.type else str(argument.value)

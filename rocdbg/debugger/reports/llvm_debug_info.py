@@ -26,9 +26,9 @@ class Report(Struct, frozen=True):
 def report(
     action: str, path: str | Path, name: str = "", dialect: str = "amd", places: str | Path | None = None
 ) -> Report:
-    """What an action of `ACTIONS` says of a file; `name` picks an object to explain, `places` is a placement file.
+    """The output of an action of `ACTIONS` for a file; `name` picks an object to explain, `places` is a placement file.
 
-    Raises `llvmdi.ReadError` for a file that cannot be read, and `DebuggerError` for an object that is not there.
+    Raises `llvmdi.ReadError` for a file that cannot be read, and `DebuggerError` for an object that does not exist.
     """
     module = llvmdi.read(path)
     if action == "check":

@@ -1,4 +1,4 @@
-"""Location descriptions in words, part by part: what ``info address`` and ``maint dwarf`` say."""
+"""Location descriptions as text, part by part, for ``info address`` and ``maint dwarf``."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from rocdbg.dwarf.storage import (
 from rocdbg.errors import Error
 
 LANE_BITS = 32
-"""Bits a lane has of a vector register."""
+"""Bits of a vector register per lane."""
 MAX_PARTS = 256
 
 
 def place_words(location: LocationDescription, bits: int | None) -> list[str]:
-    """Where an object of ``bits`` bits is: one sentence part, and a line for each piece of a composite."""
+    """Where an object of ``bits`` bits is: a phrase, and a line for each piece of a composite."""
     if location.is_undefined or not location.places:
         return ["optimized out"]
     if len(location.places) == 1:
@@ -62,7 +62,7 @@ def _place(place: Place, bits: int | None) -> list[str]:
 
 
 def joined(fragments: Iterable[Fragment]) -> Iterable[Fragment]:
-    """Fragments that continue each other in the same storage as one."""
+    """Merges fragments that are adjacent in the same storage."""
     current: Fragment | None = None
     for fragment in fragments:
         if not fragment.bits:
@@ -90,7 +90,7 @@ def leaf_words(fragment: Fragment) -> str:
 
 
 def _lane(fragment: Fragment) -> int | None:
-    """The lane whose part of a vector register it is, else ``None``."""
+    """The lane whose part of a vector register it is, otherwise ``None``."""
     storage = fragment.storage
     if isinstance(storage, RegisterStorage) and storage.size > 2 * LANE_BITS:
         lane, start = divmod(fragment.offset, LANE_BITS)
@@ -107,7 +107,7 @@ def _extent(at: int, bits: int) -> str:
 
 
 def _leaf(fragment: Fragment, whole: bool) -> str:
-    """A primitive storage; ``whole`` when it is all of the object."""
+    """A primitive storage; ``whole`` if it holds the whole object."""
     storage, offset, bits = fragment.storage, fragment.offset, fragment.bits
     variable = "a variable " if whole else ""
     if isinstance(storage, UndefinedStorage):
@@ -132,7 +132,7 @@ def _leaf(fragment: Fragment, whole: bool) -> str:
 
 
 def words_by_lane(lanes: int, words: Callable[[int], list[str]]) -> list[str]:
-    """``words(lane)`` for all lanes of a mask, those that say the same (but for the lane's number) together."""
+    """``words(lane)`` for all lanes of a mask; texts that differ only in the lane number are merged."""
     said: list[tuple[int, list[str]]] = []
     for lane in lane_list(lanes):
         try:
@@ -152,15 +152,17 @@ def words_by_lane(lanes: int, words: Callable[[int], list[str]]) -> list[str]:
     return result
 
 
-# Where a variable is to be found by its debug information alone, in GDB's words: no frame is looked at.
+# Where a variable is by its debug information alone, without a frame, in GDB's words.
 IN_FRAME = "a variable at frame base reg"
 _LANE = ("DW_OP_LLVM_push_lane", "DW_OP_constu", "DW_OP_mul", "DW_OP_LLVM_offset")
-"""Behind a vector register: the dword of the lane."""
+"""Operations after a vector register: they select the lane's dword."""
 _LANE_BY_LITERAL = ("DW_OP_LLVM_push_lane", "DW_OP_lit4", "DW_OP_mul", "DW_OP_LLVM_offset")
 _POINTED_TO = tuple(
     (*scale, "lit5", "form_aspace_address") for scale in ((), ("lit5", "shr"), ("lit6", "shr"))
 )
-"""Behind the contents of a stack pointer, which may count bytes of all lanes: the lane's memory there."""
+"""Operations after the contents of a stack pointer, which may count bytes of all lanes: they give the lane's memory
+there.
+"""
 
 
 def static_words(program: Program, variable: Variable, function: Function | None) -> str | None:
@@ -215,7 +217,7 @@ def _words(data: bytes, unit: Unit, frame_base: str | None, program: Program) ->
 
 
 def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, program: Program) -> str | None:
-    """The words for the expressions that compilers write for variables in memory and in registers."""
+    """The text for expressions that compilers write for variables in memory and in registers."""
     body = unit.conventions.without_space(operations)
     names = [operation.name for operation in body]
     first = body[0]
@@ -233,7 +235,7 @@ def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, pro
         return f"{IN_FRAME} ${frame_base} offset 0+{first.operands[0]!r}"
     if first.name == "DW_OP_bregx":
         name, offset = _name(first.operands[0], program), first.operands[1]
-        if len(body) < len(operations) and offset == 0:  # what is in the register is not an address
+        if len(body) < len(operations) and offset == 0:  # the register does not contain an address
             return f"a variable in ${name}"
         return f"a variable at offset {offset!r} from base reg ${name}"
     pushed = unit.address_pushed(first)

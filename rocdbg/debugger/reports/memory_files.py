@@ -31,7 +31,7 @@ Warn = Callable[[str], None]
 
 
 class Dumped(Struct, frozen=True):
-    """Bytes to be written, their address, and what an array file says of them."""
+    """Bytes to be written, their address, and their description for an array file."""
 
     chunk: Chunk
     dtype: str = "<u1"
@@ -39,7 +39,7 @@ class Dumped(Struct, frozen=True):
 
 
 class Restored(Struct, frozen=True):
-    """A part of a file and where it goes; ``sentence`` tells that. Without ``data`` it is left out."""
+    """A part of a file and its destination, which ``sentence`` states. Without ``data`` it is skipped."""
 
     sentence: str
     address: int = 0
@@ -58,7 +58,7 @@ def dumped_value(data: Data, expression: str, warn: Warn) -> Dumped:
 
 
 def dumped_memory(data: Data, start: str, stop: str) -> Dumped:
-    """The bytes of memory from one address up to another, which is not among them."""
+    """The bytes of memory from one address up to, but not including, another."""
     first, last = address_operand(data, start), address_operand(data, stop)
     if first.value >= last.value:
         raise DebuggerError("Invalid memory address range (start >= end).")
@@ -97,9 +97,9 @@ def write_file(path: Path, contents: bytes, append: bool) -> None:
 
 
 def read_file(path: Path, end: str = ".") -> bytes:
-    """A file's bytes. Raises `DebuggerError`, with ``end`` behind the reason, where there are none, or too many."""
+    """A file's bytes. Raises `DebuggerError`, with ``end`` after the reason, if it is empty or too large."""
     try:
-        if path.exists() and not path.is_file():  # reading a FIFO would wait
+        if path.exists() and not path.is_file():  # reading a FIFO would block
             raise DebuggerError(f"'{path}' is not a recognized file format.")
         with path.open("rb") as file:
             contents = file.read(MAX_FILE + 1)
@@ -138,7 +138,7 @@ def restored(
 
 
 def write_memory(data: Data, space: int, part: Restored, warn: Warn) -> None:
-    """Write a part into memory; ``warn`` is called where that fails, and nothing is written then."""
+    """Write a part into memory; if that fails, ``warn`` is called and nothing is written."""
     try:
         data.environment().memory.write(space, part.address & ((1 << 64) - 1), part.data)
     except Error as error:
@@ -168,7 +168,7 @@ def _npy_bytes(contents: bytes, name: str) -> bytes:
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(file)
     except (ValueError, TypeError, IndexError, KeyError, SyntaxError, TokenError, RecursionError, MemoryError):
-        # NumPy's own reader evaluates the header, and looks into what it finds as if it were one.
+        # NumPy's own reader evaluates the header, even of a file that only resembles one.
         raise DebuggerError(f"'{name}' is not a NumPy array file that can be read.") from None
     if dtype.hasobject:
         raise DebuggerError(f"'{name}' holds Python objects: these are not bytes of memory.")
@@ -186,7 +186,7 @@ def _npy_bytes(contents: bytes, name: str) -> bytes:
 
 
 def _array_type(value: Value) -> tuple[str, tuple[int, ...] | None]:
-    """NumPy's type of the elements, and the extents; bytes where NumPy has no such elements."""
+    """NumPy's type of the elements, and the extents; bytes if NumPy has no such type."""
     shape: list[int] = []
     current = value
     while isinstance(current.bare, (ArrayType, VectorType)):

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.debugger.values.value_storage import Address, Memory
 from rocdbg.errors import Error
 
 CHUNK = 16000
-"""Bytes that are read at once; GDB's number, which its warning tells."""
+"""Bytes that are read at once; the same number as in GDB, whose warning states it."""
 
 
 class SearchSpace(Struct, frozen=True):
@@ -28,6 +29,7 @@ def matches(memory: Memory, space: SearchSpace, pattern: bytes, warn: Callable[[
     address, left = space.start.value, space.size
     kept = b""
     while len(kept) + left >= len(pattern):
+        work.unit()
         more = min(left, CHUNK if kept else CHUNK + len(pattern) - 1)
         try:
             text = kept + memory.read(space.start.space, address, more)

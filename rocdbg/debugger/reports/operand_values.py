@@ -1,4 +1,4 @@
-"""What the instruction at the PC reads and will write, by register."""
+"""The registers that the instruction at the PC reads and will write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places that are asked for by text: where breakpoints go, a source line to list, a range to disassemble."""
+"""Places given as text: where breakpoints go, a source line to list, a range to disassemble."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from rocdbg.isa.operand_expressions import Value
 
 
 class UnknownLineError(LocationSpecError):
-    """An address that no line is known of."""
+    """An address without a known line."""
 
 
 class Places:
@@ -72,12 +72,12 @@ class Places:
         self._dwarf = DwarfInspection(inferior, focus, data, symbols)
 
     def resolver(self, defaults: Defaults | None = None) -> LocationResolver:
-        """Finds places; locations without a file are relative to ``defaults``, or to where `list` stands."""
+        """Finds places; locations without a file are relative to ``defaults``, or to the position of `list`."""
         make = self.default_place if defaults is None else lambda: defaults
         return LocationResolver(self._inferior.need_program(), make)
 
     def default_place(self) -> Defaults:
-        """The default file and line: where `list` stands, the selected frame's, the kernel's."""
+        """The default file and line: the position of `list`, of the selected frame, or of the kernel."""
         self._position.asked = True
         if self._position.place is not None:
             return self._position.place
@@ -96,11 +96,11 @@ class Places:
         return None
 
     def _shown_place(self) -> Defaults:
-        """As `default_place`, but what `list` showed does not count where a frame was shown."""
+        """As `default_place`, but if a frame was shown, the position of `list` is ignored."""
         return self._position.shown or self._frame_place() or self.default_place()
 
     def _kernel_place(self) -> Defaults:
-        """The line of the kernel, as GDB takes that of ``main``; without one the first file's first."""
+        """The line of the kernel, as GDB uses that of ``main``; without one, the first line of the first file."""
         program = self._inferior.program
         if program is None or not program.has_debug_info:
             return Defaults(None, None)
@@ -121,7 +121,7 @@ class Places:
         return decay(follow(evaluate(text, environment), environment)).as_int()
 
     def resolve(self, text: str) -> Sequence[Location]:
-        """The places a location string names; "" is where the selected frame stands."""
+        """The places that a location string names; "" is the selected frame's position."""
         if not text.strip():
             running = self._inferior.target is not None and self._focus.current.thread is not None
             pc = self._focus.frame().pc if running else self._position.shown_pc
@@ -153,7 +153,7 @@ class Places:
         return found
 
     def resolve_shown(self, text: str) -> Sequence[Location]:
-        """As `resolve`, for commands that go on from the frame shown last (`until`): lines are of its file."""
+        """As `resolve`, for commands that continue from the last shown frame (`until`): lines refer to its file."""
         kept = self._position.place
         self._position.place = self._shown_place()
         try:
@@ -162,7 +162,7 @@ class Places:
             self._position.place = kept
 
     def canonical(self, text: str) -> str:
-        """A location that means the same wherever the program stands: ``+1`` and ``12`` with their file."""
+        """A location that does not depend on the program's position: ``+1`` and ``12`` with their file."""
         spec = parse_spec(self._with_variable(text)) if text else None
         if not isinstance(spec, LineSpec) or (spec.file is not None and not spec.relative):
             return whole_words(text)
@@ -184,7 +184,7 @@ class Places:
         return text.strip()[: found.start()] + str(value.as_int())
 
     def functions(self, name: str) -> list[Function]:
-        """The functions a name stands for. Raises `LocationSpecError` when there are none."""
+        """The functions that a name matches. Raises `LocationSpecError` when there are none."""
         self._inferior.need_program()
         spec = FunctionSpec(name)
         found = [
@@ -197,7 +197,7 @@ class Places:
         return found
 
     def code_around(self, name: str) -> list[tuple[LoadedAddress, LoadedAddress]]:
-        """The loaded addresses of functions of that name, and of all functions that they are inlined into."""
+        """The loaded addresses of functions with that name, and of all functions into which they are inlined."""
         self.functions(name)  # or there are none
         found = []
         for program in self._inferior.programs:
@@ -224,7 +224,7 @@ class Places:
         return LocationResolver(program, self.default_place).at(program.to_file(address))
 
     def _default_in(self, program: Program, make: Callable[[], Defaults]) -> Defaults:
-        """The default place as a code object knows it: in its own file of that path."""
+        """The default place in a code object: in its own file of that path."""
         place = make()
         if place.file is None or program is self._inferior.program or not program.has_debug_info:
             return place
@@ -243,7 +243,8 @@ class Places:
         return list(disassemble(program, self._data.environment().memory, low, high, pc, wave_size, mangled))
 
     def assemble(self, text: str) -> Sequence[DisassemblyLine]:
-        """Assemble ``[ADDRESS] INSTRUCTION`` and, with an address, write it there: the instructions there then.
+        """Assemble ``[ADDRESS] INSTRUCTION`` and, with an address, write it there; returns the instructions there
+        afterwards.
 
         Raises `rocdbg.isa.AssemblyError`, `DebuggerError` and `MemoryAccessError`.
         """
@@ -264,7 +265,7 @@ class Places:
         return self._position
 
     def default_line(self) -> SourcePlace:
-        """Where `list` without arguments begins: the selected frame's line, else the kernel's first."""
+        """Where `list` without arguments begins: the selected frame's line, otherwise the kernel's first."""
         place = self.default_place()
         if place.file is None:
             self._inferior.need_program()
@@ -278,11 +279,11 @@ class Places:
     def source_lines(
         self, text: str, defaults: Defaults | None = None, each_copy: bool = False
     ) -> list[SourcePlace]:
-        """The source lines a location stands for: a line as it is, code or not, of each file called so; where a
-        function's code begins; where a variable or a class is declared.
+        """The source lines that a location names: a line, with or without code, in each file of that name; the start of
+        a function's code; the declaration of a variable or class.
 
-        ``defaults`` replaces where `list` stands; ``each_copy``: of a function that was inlined, one for each place,
-        with its address. Raises `LocationSpecError`.
+        ``defaults`` replaces the position of `list`; ``each_copy``: for an inlined function, one line per place, with
+        its address. Raises `LocationSpecError`.
         """
         spec = parse_spec(self._with_variable(text))
         if isinstance(spec, AddressSpec):
@@ -310,7 +311,7 @@ class Places:
         return [SourcePlace(file, line) for file in self._last_unit_first(files)]
 
     def _last_unit_first(self, files: Sequence[SourceFile]) -> list[SourceFile]:
-        """Files in the order of GDB's list of them, which units are put in front of as they are read."""
+        """Files in the order of GDB's list, to which units are prepended as they are read."""
         if len(files) < 2:
             return list(files)
         units = [unit for program in self._inferior.programs if program.has_debug_info for unit in program.info.units]
@@ -318,7 +319,7 @@ class Places:
         return sorted(dict.fromkeys(files), key=lambda file: -last.get(file, 0))
 
     def last_shown(self) -> Defaults | None:
-        """The file and line of the frame that was shown last, which some commands count from."""
+        """The file and line of the last shown frame, to which some commands are relative."""
         return self._position.shown
 
     def _function_lines(self, spec: FunctionSpec, each_copy: bool = False) -> list[SourcePlace]:
@@ -395,11 +396,11 @@ def _source_place(place: Location) -> SourcePlace:
     return SourcePlace(place.file, place.line, place.code)
 
 
-# Instructions that a user types: their bytes, and code overwritten with them.
+# Instructions typed by the user: their bytes, and code overwritten with them.
 
 
 def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, str]:
-    """The address expression in front of an instruction, "" if there is none, and the instruction.
+    """The address expression before an instruction, "" if there is none, and the instruction.
 
     Raises `DebuggerError` if no word is an instruction of the target.
     """
@@ -418,7 +419,7 @@ def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, st
 def assemble(data: Data, program: Program, wave_size: int | None, text: str) -> Sequence[DisassemblyLine]:
     """Assemble ``[ADDRESS] INSTRUCTION``; with an address, write the instruction there.
 
-    Returns the instruction; where it was written, further those behind it up to the end of what it overwrote. Raises
+    Returns the instruction; if it was written, also those after it up to the end of the overwritten code. Raises
     `isa.AssemblyError`, `DebuggerError` and `MemoryAccessError`.
     """
     target = program.code_object.target.name
@@ -456,20 +457,20 @@ def _bytes(assembler: Assembler, program: Program, text: str, address: int) -> b
     return assembler.assemble(text, address, symbol)
 
 
-# Where `list` stands: the file and line that locations without a file, and `list` without arguments, are relative
-# to.
+# The position of `list`: the file and line to which locations without a file, and `list` without arguments, are
+# relative.
 
 
 class ListPosition(Observer):
     """GDB's notion of a current source line; one for a session.
 
     Attributes:
-        place: the current line, which the next `list` begins at; ``None`` where it is the selected frame's.
-        shown: the line of the frame that was shown last: ``break +1`` counts from it.
-        shown_pc: where that frame stood: `break` alone is there, also when the program has ended since.
-        first, last: what `list` showed last, as GDB 13 keeps it: 0 when a frame was shown since, and ``last`` is the
-            first line too.
-        asked: whether something was relative to a current file: before, and before anything stops, there is none.
+        place: the current line, at which the next `list` begins; ``None`` if it is the selected frame's.
+        shown: the line of the last shown frame: ``break +1`` counts from it.
+        shown_pc: the PC of that frame, used by `break` alone, even after the program has ended.
+        first, last: the lines that `list` last showed, kept as in GDB 13: if a frame was shown since, ``first`` is 0
+        and ``last`` is also the first line. asked: whether a location was relative to a current file: until then, and
+        until the first stop, there is no current file.
     """
 
     def __init__(self) -> None:
@@ -481,23 +482,23 @@ class ListPosition(Observer):
         self.asked = False
 
     def stopped(self, event: StopEvent) -> None:
-        """Locations are relative to where it stands now; after the end, to where it stood last."""
+        """Locations are relative to its current position; after the end, to its last position."""
         if event.scope.thread is not None:
             self.reset()
 
     def reset(self) -> None:
-        """Forget what was listed: what counts is where the program stands."""
+        """Forget what was listed: use the program's position."""
         self.place = self.shown = None
         self.shown_pc = None
         self.first = self.last = 0
 
     def show_frame(self, file: SourceFile, line: int, pc: LoadedAddress) -> None:
-        """A frame was shown with its source line: the next `list` is around it."""
+        """Record that a frame was shown with its source line: the next `list` is around it."""
         self.place = self.shown = Defaults(file, line)
         self.shown_pc = pc
         self.first = self.last = 0
 
     def show_lines(self, file: SourceFile, first: int, then: int) -> None:
-        """Lines were listed from ``first``; the next `list` begins at ``then``."""
+        """Record that lines were listed from ``first``; the next `list` begins at ``then``."""
         self.place = Defaults(file, then)
         self.first = self.last = first

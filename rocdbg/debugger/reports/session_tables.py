@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.debugger.base.errors import NoRegistersError, RegisterAccessError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.program_data import Data
@@ -28,7 +29,7 @@ def first_lane(mask: int) -> int:
 
 
 class Tables:
-    """What ``info threads`` and its like list; the current rows are those of the focus."""
+    """The rows of ``info threads`` and similar commands; the current rows are those of the focus."""
 
     def __init__(self, inferior: Inferior, focus: Selection, data: Data) -> None:
         self._inferior = inferior
@@ -36,7 +37,7 @@ class Tables:
         self._data = data
 
     def threads(self) -> Sequence[ThreadRow]:
-        """``info threads``: resident waves in order of creation; each stands where its first active lane does."""
+        """``info threads``: resident waves in order of creation, each with the position of its first active lane."""
         inferior, focus = self._inferior, self._focus.current
         rows = []
         for wave in inferior.target.waves() if inferior.target is not None else ():
@@ -55,7 +56,7 @@ class Tables:
     def lanes(self, thread: int | None = None) -> Sequence[LaneRow]:
         """``info lanes``: all lanes of a wave (by default the current one), unused ones included.
 
-        There are as many as DW_AT_LLVM_lanes says. The front end filters.
+        DW_AT_LLVM_lanes gives their number. The front end filters.
         """
         inferior, focus = self._inferior, self._focus.current
         if thread is None:
@@ -65,6 +66,7 @@ class Tables:
         active = inferior.active_lanes(thread)
         rows = []
         for lane in range(inferior.lane_count(thread)):
+            work.unit()
             state = LaneState.UNUSED
             if wave.used_lanes >> lane & 1:
                 state = LaneState.ACTIVE if active >> lane & 1 else LaneState.INACTIVE
@@ -99,7 +101,7 @@ class Tables:
         formatter = self._data.formatter()
         rows = []
         for name in (name.removeprefix("$") for name in names):
-            # s[4:5], [v0,v1], v1.l: what the expression $s[4:5] gives
+            # s[4:5], [v0,v1], v1.l: the value of the expression $s[4:5]
             is_word = name.replace("_", "").isalnum()
             value = environment.register(name) if is_word else self._data.evaluate(f"${name}", focus)
             if value is None:
@@ -135,7 +137,7 @@ class Tables:
         ]
 
 
-# Rows of the tables a session gives: threads, lanes, registers, variables, shared libraries.
+# Rows of a session's tables: threads, lanes, registers, variables, shared libraries.
 
 
 class LaneState(Enum):
@@ -159,9 +161,9 @@ class ThreadRow(Struct, frozen=True):
 
 
 class LaneRow(Struct, frozen=True):
-    """A line of ``info lanes``. ``frame`` is ``None`` for unused lanes; where nothing tells where an inactive lane
-    waits it is that of the wave, and ``is_located`` false. ``is_unknown``: what tells of lanes tells that it does not
-    know of this one; ``synthesised``: derived from machine code.
+    """A line of ``info lanes``. ``frame`` is ``None`` for unused lanes; if nothing gives the position of an inactive
+    lane, it is the wave's frame, and ``is_located`` is false. ``is_unknown``: lane PCs exist, but mark this lane's
+    position as unknown; ``synthesised``: derived from machine code.
     """
 
     lane: int

@@ -1,4 +1,4 @@
-"""Lines of source files that a location names; also those of data and types, where no breakpoint can be."""
+"""Lines of source files that a location names, including those of data and types, where no breakpoint can be set."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from rocdbg.dwarf.info.types import ClassType, EnumType
 
 
 class SourcePlace(Struct, frozen=True):
-    """A line of a source file; the function it was named by; the loaded address, where it was one.
+    """A line of a source file, and the function or the loaded address by which it was named.
 
-    A declaration's has ``title``, the name of what is declared, and of a variable ``data``, its loaded address.
+    For a declaration ``title`` is the declared name, and for a variable ``data`` is its loaded address.
     """
 
     file: SourceFile
@@ -36,7 +36,7 @@ class SourcePlace(Struct, frozen=True):
 def declarations(
     program: Program, spec: FunctionSpec, frame: Frame | None, of_class: bool = False
 ) -> Iterator[SourcePlace]:
-    """Where the global variables called so are declared, and a class or enumeration of C++: the one nearest.
+    """The declarations of global variables with this name, and of the nearest C++ class or enumeration.
 
     ``of_class``: only a class, whose constructors have the same name.
     """
@@ -70,9 +70,11 @@ def fixed_address(program: Program, variable: Variable) -> LoadedAddress | None:
 
 
 def begins(program: Program, resolver: LocationResolver, spec: FunctionSpec) -> Iterator[Location]:
-    """Where the code of functions begins: of one that was only inlined each copy's, else where it is declared."""
+    """Where the code of functions begins: for a function that was only inlined, that of each copy, otherwise its
+    declaration.
+    """
     functions = resolver.functions(spec)
-    if not functions:  # by a name that only the linker knows, or a label
+    if not functions:  # by a mangled name, or a label
         for place in resolver.resolve(spec):
             if place.code is None or program.labels.named(spec.name):
                 yield replace(place, code=None)

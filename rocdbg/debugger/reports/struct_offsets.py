@@ -29,9 +29,9 @@ COMMENT = 27  # columns of the comment before a member
 
 
 def offset_lines(type_: Type, hexadecimal: bool = False, shown: Shown = ALL) -> list[str]:
-    """The lines of ``ptype/o``; of a type without members those of ``ptype``.
+    """The lines of ``ptype/o``; for a type without members those of ``ptype``.
 
-    A heading stands above what is a structure by its own name; a typedef of one has none.
+    A structure named by its own name has a heading; a typedef of one does not.
     """
     bare = type_.strip_typedefs().strip_qualifiers()
     if not isinstance(bare, ClassType):
@@ -61,14 +61,14 @@ class _Layout:
 
         ``within``: its offset in the structure around it, in bits.
 
-        ``pointed``: it has no name and is at the end of a pointer or array; then there is no total, and of the
-        structures in it those with a name are not written out.
+        ``pointed``: it has no name and is the target of a pointer or array; then there is no total, and named
+        structures in it are not expanded.
         """
         lines: list[str] = []
         names = local_names(type_, around, self.shown)
         blank = " " * (COMMENT + indent)
         union = type_.kind is ClassKind.UNION
-        end = 0  # bits that members so far take; as in GDB none are missed before the first
+        end = 0  # bits that members so far occupy; as in GDB a hole before the first is not reported
         current: Access | None = None
         fields = data_members(type_)
         labels = needs_labels(type_)
@@ -91,7 +91,7 @@ class _Layout:
             lines.append(f"{blank}<no data fields>")
         if pointed:
             return lines
-        # of a union GDB counts from where it is in the structure around
+        # for a union GDB counts from its offset in the enclosing structure
         lines += _hole(within if union else end, 8 * (type_.size or 0), "padding")
         return [*lines, "", f"{blank}/* total size (bytes): {type_.size or 0:>4} */"]
 
@@ -130,7 +130,7 @@ class _Layout:
 
 
 _END = "\0"
-"""Stands for the type at the end of a declarator."""
+"""Placeholder for the type at the end of a declarator."""
 
 
 def _end(type_: Type) -> Type:
@@ -141,7 +141,7 @@ def _end(type_: Type) -> Type:
 
 
 def _hole(end: int, start: int, what: str) -> list[str]:
-    """Up to two comments for bits that no member has."""
+    """Up to two comments for bits that do not belong to a member."""
     lines = []
     if 0 < end < start:
         whole, bits = divmod(start - end, 8)

@@ -1,4 +1,5 @@
-"""What `info functions`, `info variables` and `info types` list: symbols by file, as GDB groups, sorts and writes them.
+"""The lists of `info functions`, `info variables` and `info types`: symbols by file, grouped, sorted and written as in
+GDB.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.program.program import Program
@@ -42,10 +44,11 @@ class SymbolRow(Struct, frozen=True):
 
 
 def function_rows(programs: Iterable[Program], pattern: Pattern, of_type: Pattern) -> list[SymbolRow]:
-    """Functions with code whose name (in C++ with parameters) and type the expressions are found in."""
+    """Functions with code whose name (in C++ with parameters) and type match the expressions."""
     rows = []
     for program in _described(programs):
         for function in program.info.functions_matching(""):
+            work.unit()
             if function.low_pc is None:
                 continue
             name = Program.function_title(function)
@@ -58,7 +61,7 @@ def function_rows(programs: Iterable[Program], pattern: Pattern, of_type: Patter
 
 
 def variable_rows(programs: Iterable[Program], pattern: Pattern, of_type: Pattern) -> list[SymbolRow]:
-    """Global and static variables whose name and type the expressions are found in."""
+    """Global and static variables whose name and type match the expressions."""
     rows = []
     for program in _described(programs):
         for variable in program.info.global_variables_matching(pattern.compiled):
@@ -77,8 +80,9 @@ def variable_rows(programs: Iterable[Program], pattern: Pattern, of_type: Patter
 
 
 def _constant_rows(program: Program, pattern: Pattern, of_type: Pattern) -> Iterator[SymbolRow]:
-    """Static members whose value their class gives: they are defined nowhere else."""
+    """Static members whose class gives their value: they have no other definition."""
     for class_ in program.info.types_matching():
+        work.unit()
         if not isinstance(class_, ClassType):
             continue
         for member in class_.static_members:
@@ -92,14 +96,14 @@ def _constant_rows(program: Program, pattern: Pattern, of_type: Pattern) -> Iter
 
 
 def type_rows(programs: Iterable[Program], pattern: Pattern) -> list[SymbolRow]:
-    """Named types whose name the expression is found in; in C++ classes and enumerations before the others."""
+    """Named types whose name matches the expression; in C++ classes and enumerations before the others."""
     rows = []
     for program in _described(programs):
         for type_ in program.info.types_matching(pattern.compiled, by_unit=True):
             file, line, is_cxx = program.info.declared_at(type_)
             own = isinstance(type_, ClassType | EnumType)
             if isinstance(type_, ClassType) and type_.is_declaration:
-                continue  # defined elsewhere, or nowhere
+                continue  # defined elsewhere, or not at all
             name = _type_name(type_)
             text = str(type_)
             if isinstance(type_, TypedefType):
@@ -116,7 +120,7 @@ def type_rows(programs: Iterable[Program], pattern: Pattern) -> list[SymbolRow]:
 
 
 def _namespace_rows(program: Program, pattern: Pattern) -> Iterator[SymbolRow]:
-    """Namespaces and other names of them, which GDB counts among the types."""
+    """Namespaces and their aliases, which GDB lists with the types."""
     for die, name, meant in program.info.namespaces.entries():
         if pattern.search(name):
             files = die.unit.files
@@ -124,7 +128,7 @@ def _namespace_rows(program: Program, pattern: Pattern) -> Iterator[SymbolRow]:
 
 
 def _without_typedefs(type_: Type) -> Type:
-    """A type with what typedefs of it stand for, under its qualifiers: what it is made of keeps its name."""
+    """A type with its outer typedefs resolved, below its qualifiers: its components keep their names."""
     if isinstance(type_, QualifiedType):
         return replace(type_, target=_without_typedefs(type_.target))
     return _without_typedefs(type_.target) if isinstance(type_, TypedefType) else type_
@@ -160,4 +164,4 @@ def declaration(type_: Type, name: str) -> str:
     """A declaration of ``name``: ``float tile[64]``, ``int (*f)(int)``."""
     if isinstance(type_, FunctionType):
         return f"{type_} {name}"
-    return type_.declare(name, Leaves(show=0).text)  # of a structure without a name the members
+    return type_.declare(name, Leaves(show=0).text)  # for a structure without a name, the members

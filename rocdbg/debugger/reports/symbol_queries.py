@@ -1,4 +1,4 @@
-"""Questions about the program's symbols: what ``info symbol``, ``info line``, ``info scope`` and others show."""
+"""Queries about the program's symbols, for ``info symbol``, ``info line``, ``info scope`` and others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rocdbg import work
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.base.errors import DebuggerError, NoProgramError, NoSymbolError
@@ -31,12 +32,12 @@ from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.all_names import NameKind
 
 CODE = (NameKind.FUNCTION, NameKind.SYMBOL)
-"""Names that code has."""
+"""Kinds of names of code."""
 SYMBOLS = (*CODE, NameKind.VARIABLE, NameKind.DATA_SYMBOL)
 
 
 def demangled(name: str) -> str:
-    """The C++ declaration that a mangled name stands for; any other name as it is."""
+    """The C++ declaration of a mangled name; any other name unchanged."""
     return demangle(name)
 
 
@@ -69,11 +70,11 @@ class PlainSymbol(Struct, frozen=True):
 
 
 LABEL_SIZE = 8
-"""Bytes of an address, which GDB takes for the size of a label."""
+"""Bytes of an address, which GDB uses as the size of a label."""
 
 
 class ScopeSymbol(Struct, frozen=True):
-    """``info scope``: a local variable, where it is in words, and its size."""
+    """``info scope``: a local variable, its location as text, and its size."""
 
     name: str
     where: str
@@ -91,7 +92,7 @@ class Symbols:
         self._all = programs
         self._settings = settings
         self.patience: float | None = None
-        """Seconds that completion may read names; ``None``: until it has all."""
+        """Seconds that completion may read names; ``None``: without limit."""
 
     def signature(self, name: str) -> str | None:
         """The declaration of a function that `names_starting` has given: ``int add(int, int)``."""
@@ -110,7 +111,7 @@ class Symbols:
         return program
 
     def symbol_at(self, address: int) -> SymbolPlace | None:
-        """What symbol a loaded address is in."""
+        """The symbol that contains a loaded address."""
         program = self.program
         found = program.symbol_and_offset(address)
         if found is None:
@@ -128,9 +129,9 @@ class Symbols:
         return SymbolPlace(found[0], found[1], section, program.uri)
 
     def line(self, file: SourceFile, line: int, address: int | None = None) -> LineInfo:
-        """The code of a line where it begins first, or around a loaded address; without code, where it would be.
+        """The first code of a line, or the code around a loaded address; without code, where it would be.
 
-        The program is the first that has code of the line, else of the file.
+        The program is the first that has code for the line, otherwise for the file.
         """
         having = [one for one in self._programs() if one.has_debug_info and file in one.info.source_files]
         program = next((one for one in having if one.info.rows_of_line(file, line)), (having or [self.program])[0])
@@ -141,6 +142,8 @@ class Symbols:
         rows = [row for row in program.info.rows_of_line(file, line) if row.is_stmt]
         if rows:
             return self._line_info(program, file, line, rows[0].address, self._end(program, rows[0]))
+        for where in program.expansions.lines_of(file, line):
+            return self.line(*where)
         following = [n for n in program.info.lines_with_code(file) if n > line]
         if not following:
             raise DebuggerError(f'Line number {line} is out of range for "{file.name}".')
@@ -170,15 +173,15 @@ class Symbols:
         return f"{address:#x} <{name}>" if name else f"{address:#x}"
 
     def functions(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
-        """Functions with code whose name and type the regular expressions are found in, by file and name."""
+        """Functions with code whose name and type match the regular expressions, by file and name."""
         return function_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
 
     def variables(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
-        """Global and static variables whose name and type the regular expressions are found in, by file and name."""
+        """Global and static variables whose name and type match the regular expressions, by file and name."""
         return variable_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
 
     def types(self, pattern: str = "") -> list[SymbolRow]:
-        """Named types whose name the regular expression is found in, by file and name."""
+        """Named types whose name matches the regular expression, by file and name."""
         return type_rows(self._programs(), compile_pattern(pattern))
 
     def _programs(self) -> Sequence[Program]:
@@ -186,13 +189,14 @@ class Symbols:
         return [*self._all()] or ([first] if first is not None else [])
 
     def plain_symbols(self, pattern: str = "", code: bool = True) -> list[PlainSymbol]:
-        """Symbols that no debug information describes, by address."""
+        """Symbols without debug information, by address."""
         compiled = compile_pattern(pattern)
         program = self._get()
         if program is None:
             return []
         rows = []
         for symbol in program.code_object.symbols:
+            work.unit()
             if not symbol.is_defined or symbol.is_absolute or symbol.is_lds or not symbol.name:
                 continue
             is_code = program.code_object.is_code(symbol)
@@ -223,7 +227,7 @@ class Symbols:
         scopes = self.program.info.scopes_at(address) if self.program.has_debug_info else ()
         function = scopes[-1] if scopes else None
         for scope in scopes:
-            if isinstance(scope, InlinedSubroutine) and scope.entry_pc is not None:  # one of its own names, to GDB
+            if isinstance(scope, InlinedSubroutine) and scope.entry_pc is not None:  # to GDB, one of its own names
                 at = self.program.to_loaded(scope.entry_pc)
                 found.append(ScopeSymbol(Program.function_title(scope.function), f"a function at address {at:#x}", 1))
             for variable in scope.variables:
@@ -244,7 +248,7 @@ class Symbols:
         return found
 
     def where(self, variable: Variable, function: Function | None = None) -> str:
-        """Where a variable (of ``function``) lives, in words (``info address``, ``info scope``)."""
+        """The location of a variable (of ``function``) as text (``info address``, ``info scope``)."""
         program = self.program
         words = static_words(program, variable, function)
         if words is not None:
@@ -268,7 +272,7 @@ class Symbols:
         functions: Sequence[Function] = ()
         if program.has_debug_info:
             functions = program.info.functions_named(name) if "(" in name else names.functions(name)
-        # a method is found by its last name too: a variable that is called so comes first
+        # a method is found by its last name too: a variable with this name takes precedence
         hidden = functions and any(found.qualified_name == name for found in program.info.variables_named(name))
         for named in () if hidden else functions:
             if named.low_pc is not None:
@@ -283,7 +287,7 @@ class Symbols:
                 if local.name == last:
                     return f'Symbol "{last}" is {self.where(local, owner)}.'
         found = names.variable(name) if program.has_debug_info else None
-        # what is qualified is looked up as it is here, without the unnamed namespaces that expressions pass through
+        # a qualified name is looked up literally here, without the unnamed namespaces that expressions search
         if found is not None and ("::" not in name or (found.qualified_name or name).endswith(name.removeprefix("::"))):
             return f'Symbol "{found.qualified_name or name}" is {self.where(found)}.'
         if program.has_debug_info and names.enumerator(name) is not None:
@@ -301,7 +305,7 @@ class Symbols:
     def names_starting(self, prefix: str, kinds: Collection[NameKind] = SYMBOLS) -> Iterator[str]:
         """Names of some kinds for completion.
 
-        They are all there are, unless `patience` says not to wait for those that have not been read yet.
+        All names, unless `patience` says not to wait for those that have not been read yet.
         """
         program = self._get()
         if program is None:

@@ -1,4 +1,4 @@
-"""Types in words: ``whatis`` and ``ptype``."""
+"""Types as text: ``whatis`` and ``ptype``."""
 
 from __future__ import annotations
 
@@ -64,13 +64,12 @@ class Types:
         return table_lines(text, self._data)
 
     def _real(self, text: str) -> str:
-        """A remark on what the object of an expression really is; empty without one."""
+        """A remark on the dynamic type of an expression's object; empty without one."""
         real = self._data.real_type(text)
         return "" if real is None else f"/* real type = {real} */\n"
 
     def _is_of_opencl(self, text: str) -> bool:
-        """Whether it names a type of OpenCL that is not a typedef: what a program makes of the name is seen in
-        frames."""
+        """Whether it names a built-in type of OpenCL: frames show what the program defines under that name."""
         if self._data.language_name != "opencl" or not is_opencl_type(text):
             return False
         environment = self._data.environment()
@@ -81,9 +80,9 @@ class Types:
         return self._data.latest().type
 
     def _flags(self, letters: str) -> tuple[Shown, bool, bool]:
-        """What is shown of classes, whether offsets are, and whether in hexadecimal.
+        """Which parts of classes are shown, whether offsets are, and whether in hexadecimal.
 
-        Raises `DebuggerError` for a letter that GDB has not.
+        Raises `DebuggerError` for a letter that GDB does not have.
         """
         own = self._settings.print
         methods, typedefs, hexadecimal = own.type_methods, own.type_typedefs, own.type_hex
@@ -110,7 +109,7 @@ MOST_SLOTS = 1 << 16
 
 
 def table_lines(text: str, data: Data) -> list[str]:
-    """The tables of an object, or of what a pointer or reference leads to, with their functions.
+    """The tables of an object, or of the target of a pointer or reference, with their functions.
 
     Raises `DebuggerError` for what has no virtual functions.
     """
@@ -132,7 +131,8 @@ def table_lines(text: str, data: Data) -> list[str]:
 
 
 def _tables(parts: list[Value], environment: Environment) -> dict[int, tuple[Value, int]]:
-    """The first part at each place, with the highest slot that any class there declares a function for, else -1."""
+    """The first part at each place, with the highest slot for which any class there declares a function, otherwise -1.
+    """
     found: dict[int, tuple[Value, int]] = {}
     for part in parts:
         address = part.address

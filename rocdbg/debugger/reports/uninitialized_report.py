@@ -1,4 +1,4 @@
-"""What `info uninitialized` says: reads of buffer bytes that neither the host nor the kernel had written."""
+"""`info uninitialized`: reads of buffer bytes that neither the host nor the kernel had written."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rocdbg.debugger.running.launch_control import LaunchControl
 
 
 class UninitializedRow(Struct, frozen=True):
-    """One instruction that did such reads.
+    """One instruction with such reads.
 
     ``reads`` counts lanes' accesses, ``bytes`` the bytes that were never written. ``thread`` and ``lane`` (None for a
-    scalar instruction) did the first; ``memory`` says where its first such byte lies. ``what``: function and line.
+    scalar instruction) made the first; ``memory`` gives the place of its first such byte. ``what``: function and line.
     """
 
     reads: int

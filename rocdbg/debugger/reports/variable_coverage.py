@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.errors import NoSymbolError
 from rocdbg.debugger.frames.inferior import Inferior
@@ -23,8 +24,9 @@ _MOST_NESTED = 32
 
 
 class CoverageRow(Struct, frozen=True):
-    """A variable of a function: of ``total`` instructions in its scope, those where the compiler says where it is, and
-    those where its value is recovered."""
+    """A variable of a function: of the ``total`` instructions in its scope, how many have a location from the compiler,
+    and at how many its value is recovered.
+    """
 
     function: str
     name: str
@@ -34,7 +36,8 @@ class CoverageRow(Struct, frozen=True):
 
 
 def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name: str) -> list[CoverageRow]:
-    """Of the functions called ``name``, without it of the selected frame's, else of all, and of calls inlined in them.
+    """The variables of functions called ``name`` (by default of the selected frame's function, otherwise of all), and
+    of calls inlined in them.
 
     Raises `NoSymbolError`.
     """
@@ -53,6 +56,7 @@ def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name
         raise NoSymbolError(name)
     rows: list[CoverageRow] = []
     for function in functions:
+        work.unit()
         if function.low_pc is None:
             continue
         analysis = inferior.machine_code(program).rows(program.wave_size).analysis(function.low_pc)
@@ -72,7 +76,7 @@ def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name
 
 
 def _summed(rows: list[CoverageRow]) -> list[CoverageRow]:
-    """Rows of the same variable in several inlined calls in one place added up."""
+    """Rows with the same variable in several inlined calls added up."""
     found: dict[tuple[str, str], CoverageRow] = {}
     for row in rows:
         key = row.function, row.name
@@ -84,7 +88,7 @@ def _summed(rows: list[CoverageRow]) -> list[CoverageRow]:
 
 
 def _routines(program: Program, function: Function) -> Iterator[tuple[str, Routine]]:
-    """A function and the inlined calls in it, with what they are called."""
+    """A function and the inlined calls in it, with their names."""
     is_wrapper = is_kernel_wrapper(program, function)
     if not is_wrapper:  # whose variables are never shown
         yield function.display_name, Routine(function)

@@ -83,7 +83,7 @@ class Recording(Protocol):
 
     def trace(self, thread: int, first: int, end: int, present: int) -> NDArray[np.uint64]:
         """PC and EXEC before each of a wave's instructions ``first`` to ``end`` - 1, which it executed before
-        ``present``: uint64[n, 2]. The position is another afterwards."""
+        ``present``: uint64[n, 2]. This changes the position."""
 
     def repeat(
         self, until: int, stops: AbstractSet[int], watches: Sequence[WatchedMemory] = (),

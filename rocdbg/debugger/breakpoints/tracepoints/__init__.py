@@ -1,1 +1,1 @@
-"""Tracepoints: what they collect while the program runs, and the experiments made of them."""
+"""Tracepoints: what they collect while the program runs, and trace experiments."""

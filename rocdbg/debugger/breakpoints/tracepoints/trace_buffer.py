@@ -1,4 +1,4 @@
-"""What tracepoints have collected: records in order of arrivals, and columns made of them."""
+"""Data collected by tracepoints: records in order of arrivals, and columns built from them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rocdbg.sim.core.checks import RECORD_HEAD
 
 Words = NDArray[np.uint64]
 _ALWAYS = {"$_thread": "u4", "$_lane": "u1", "$_instructions": "u8"}
-"""Fields that rows have whatever is collected."""
+"""Fields that all rows have."""
 
 
 class TraceFrame(Struct, frozen=True):
-    """An arrival: the wave by number, how many instructions that had executed, the mask of lanes."""
+    """An arrival: the wave by number, the instructions that it had executed, the mask of lanes."""
 
     number: int
     layout: Layout
@@ -39,7 +39,7 @@ class TraceBuffer:
         self._at: list[int] = []
         self._tags: list[int] = []
         self.words = 0
-        """How much there is."""
+        """The number of records."""
 
     def __len__(self) -> int:
         return len(self._at)
@@ -47,7 +47,7 @@ class TraceBuffer:
     # -- filling it
 
     def add(self, words: Words) -> None:
-        """Records of tracepoints, one after the other."""
+        """Append records of tracepoints."""
         if not words.size:
             return
         start, at, view = self.words, 0, words.data
@@ -75,7 +75,7 @@ class TraceBuffer:
         self._chunks, self._joined, self.words = [kept], kept, end
 
     def keep_newest(self, words: int) -> None:
-        """Forget the oldest records, so that the others have room in so many words."""
+        """Drop the oldest records, so that the others fit into this many words."""
         frames = int(np.searchsorted(np.array(self._at), self.words - words))
         if frames == 0 or self.words <= words:
             return
@@ -86,7 +86,7 @@ class TraceBuffer:
         self._chunks, self._joined, self.words = [kept], kept, kept.size
 
     def fitting(self, words: int) -> int:
-        """How many records from the first on have room in so many words."""
+        """How many records, from the first on, fit into this many words."""
         return int(np.searchsorted(np.array([*self._at[1:], self.words]), words, side="right"))
 
     # -- reading it
@@ -114,7 +114,7 @@ class TraceBuffer:
         return 8 * int(sizes[self.numbers() == tracepoint].sum()) if len(self) else 0
 
     def frame(self, number: int) -> TraceFrame:
-        """One of the frames, which are counted from 0."""
+        """One of the frames, numbered from 0."""
         _, thread, count, lanes = map(int, self._all[self._at[number] : self._at[number] + RECORD_HEAD])
         return TraceFrame(number, self._layout_of(self._tags[number]), thread, count, lanes)
 
@@ -143,8 +143,8 @@ class TraceBuffer:
         """What a tracepoint has collected: a row for each lane of each arrival, in order.
 
         The fields are ``$_thread`` (the wave's number), ``$_lane``, ``$_instructions`` (how many the wave had executed
-        before) and those of what was collected, by name. Where values were missing (optimized out, or not to be read)
-        the array is a masked one.
+        before) and those of what was collected, by name. If values are missing (optimized out or unavailable), the
+        array is a masked array.
         """
         tags = np.array(self._tags, np.int64)
         wanted = [tag for tag in dict.fromkeys(self._tags) if self._layout_of(tag).tracepoint == tracepoint]
@@ -187,7 +187,7 @@ class TraceBuffer:
         shared = words[begin[:, None] + np.arange(layout.shared_words)]
         own = words[(begin + layout.shared_words)[:, None] + np.arange(layout.lane_words * count)]
         own = own.reshape(len(at), layout.lane_words, count).transpose(0, 2, 1)
-        own = own.reshape(len(at) * count, layout.lane_words)  # no words where all values are the wave's
+        own = own.reshape(len(at) * count, layout.lane_words)  # no words per lane if all values are shared by the wave
         for number, column in enumerate(layout.columns):
             name = column.name
             if name in _ALWAYS:
@@ -211,7 +211,7 @@ class TraceBuffer:
 
 
 def _lanes_of(masks: Words, count: int) -> NDArray[np.int64]:
-    """The lanes of masks that all have so many."""
+    """The lanes of masks with the same number of lanes."""
     bits = (masks[:, None] >> np.arange(64, dtype=np.uint64) & np.uint64(1)).astype(bool)
     lanes: NDArray[np.int64] = np.nonzero(bits)[1]
     return lanes if count else lanes[:0]

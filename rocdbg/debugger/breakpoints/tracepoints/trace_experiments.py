@@ -1,4 +1,4 @@
-"""Trace experiments: tracepoints that collect while the program runs, and a look at what they have collected."""
+"""Trace experiments: tracepoints that collect while the program runs, and inspection of the collected data."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ from rocdbg.debugger.target.recording import Recording
 from rocdbg.errors import Error
 
 MAX_BYTES = 1 << 30
-"""Of a trace buffer whose size the user has not limited further."""
+"""The size of a trace buffer without a smaller limit set by the user."""
 
 _HOST_TAGS = 1 << 32
-"""The first tag of records that the evaluator has made."""
+"""The first tag of records that the evaluator creates."""
 
 
 class TraceOptions(Struct, frozen=True):
-    """How an experiment is to be: bytes of its buffer, whether the oldest frames make room for new ones, what every
-    tracepoint collects besides, what the user notes."""
+    """Settings of an experiment: bytes of its buffer, whether the oldest frames make room for new ones, what every
+    tracepoint collects in addition, the user's notes.
+    """
 
     size: int = MAX_BYTES
     circular: bool = False
@@ -39,7 +40,7 @@ class TraceOptions(Struct, frozen=True):
 
 
 class TraceStatus(Struct):
-    """How an experiment stands. ``why``: what has stopped it; ``created``: frames, those that made room included."""
+    """State of an experiment. ``why``: what has stopped it; ``created``: all frames created, including dropped ones."""
 
     running: bool = False
     why: str = ""
@@ -47,11 +48,11 @@ class TraceStatus(Struct):
     started: float = 0.0
     stopped: float = 0.0
     past: ReferenceType[Recording] | None = None
-    """What the frames are of, if that is recorded."""
+    """The recorded run to which the frames belong, if any."""
 
 
 class Tracing:
-    """The trace experiment of a session, and the frame of it that is looked at (``selected``, -1: none)."""
+    """The trace experiment of a session, and its selected frame (``selected``, -1: none)."""
 
     def __init__(self, parts: BreakpointParts) -> None:
         self._parts = parts
@@ -62,19 +63,19 @@ class Tracing:
         self.buffer = TraceBuffer(self.layout)
         self.selected = -1
         self.home: tuple[int, int | None, int | None] | None = None
-        """Where the program was before a frame was looked at: position, thread, lane."""
+        """Where the program was before a frame was selected: position, thread, lane."""
         self.variables: dict[str, int] = {}
-        """Trace state variables, by name without ``$``, and what they are at the beginning."""
+        """Trace state variables, by name without ``$``, and their initial values."""
         self._passed: dict[int, int] = {}
 
     def tracepoints(self) -> list[Tracepoint]:
-        """All that there are."""
+        """All tracepoints."""
         return [one for one in self._parts.breakpoints if isinstance(one, Tracepoint)]
 
     # -- an experiment
 
     def start(self, options: TraceOptions) -> None:
-        """``tstart``: what was collected before is forgotten. Raises `DebuggerError` where there is nothing to do."""
+        """``tstart``: discards earlier data. Raises `DebuggerError` if there is nothing to collect."""
         made = self.tracepoints()
         if not made:
             raise DebuggerError("No tracepoints defined, not starting trace")
@@ -95,7 +96,7 @@ class Tracing:
             one.installed = False
 
     def launched(self) -> None:
-        """The program begins anew: an experiment that runs does too."""
+        """Called when the program restarts: a running experiment restarts too."""
         if self.status.running:
             self._clear()
             self.status.created, self.status.past = 0, self._past
@@ -115,7 +116,7 @@ class Tracing:
     # -- what is collected
 
     def actions_of(self, made: Tracepoint) -> tuple[Action, ...]:
-        """All that a tracepoint does."""
+        """All actions of a tracepoint."""
         return (*self.options.default_collect, *made.actions)
 
     def layout(self, tag: int) -> Layout:
@@ -123,11 +124,11 @@ class Tracing:
         return self._layouts[tag]
 
     def know(self, tag: int, layout: Layout) -> None:
-        """Records with this tag have the layout."""
+        """Set the layout of records with this tag."""
         self._layouts[tag] = layout
 
     def compiled(self, made: Tracepoint, pc: int, environment: ProgramEnvironment) -> Layout | None:
-        """What native code is to collect where a wave stands; ``None`` where it has to stop for that."""
+        """What native code should collect at a wave's position; ``None`` if the wave has to stop for that."""
         actions = self.actions_of(made)
         if not all(action.collects for action in actions):
             return None
@@ -138,7 +139,7 @@ class Tracing:
         return layout if not layout.by_host else None
 
     def collected(self, words: Words) -> None:
-        """Native code has collected records of tracepoints."""
+        """Take over records that native code has collected."""
         if not self.status.running:
             return
         before = len(self.buffer)
@@ -147,7 +148,7 @@ class Tracing:
         self._limit(before)
 
     def take_hits(self, hits: Sequence[Hit], thread: int, pc: int) -> list[Hit]:
-        """Collect for the tracepoints that a wave has come to, by the evaluator; gives the others."""
+        """Collect with the evaluator for the tracepoints that a wave has reached; returns the other hits."""
         others = [hit for hit in hits if not isinstance(hit.breakpoint, Tracepoint)]
         for hit in hits:
             if isinstance(hit.breakpoint, Tracepoint) and self.status.running:
@@ -193,7 +194,7 @@ class Tracing:
         return words + [marks >> 64 * n & (1 << 64) - 1 for n in range(layout.marks)]
 
     def _limit(self, before: int) -> None:
-        """End the experiment where a tracepoint was passed often enough, or the buffer is full; count what is new."""
+        """Count new frames; end the experiment if a tracepoint has reached its pass count, or the buffer is full."""
         made = {one.number: one for one in self.tracepoints()}
         for number in self.buffer.numbers()[before:].tolist():
             before += 1
@@ -217,10 +218,10 @@ class Tracing:
         self.buffer.cut(frames)
         self.stop(why)
 
-    # -- looking at frames
+    # -- inspecting frames
 
     def is_of(self, recording: Recording | None) -> bool:
-        """Whether the frames are of this past."""
+        """Whether the frames belong to the current history."""
         return recording is not None and self.status.past is not None and self.status.past() is recording
 
     def need_stopped(self) -> None:
@@ -229,18 +230,18 @@ class Tracing:
             raise DebuggerError("May not look at trace frames while trace is running.")
 
     def need_none(self) -> None:
-        """Raise `DebuggerError`, in GDB's words, while a frame is looked at."""
+        """Raise `DebuggerError`, in GDB's words, while a frame is selected."""
         if self.selected >= 0:
             raise DebuggerError("Cannot execute this command while looking at trace frames.")
 
     def frame(self) -> TraceFrame:
-        """The one that is looked at. Raises `DebuggerError`."""
+        """The selected frame. Raises `DebuggerError`."""
         if self.selected < 0:
             raise DebuggerError("No current trace frame.")
         return self.buffer.frame(self.selected)
 
     def following(self, wanted: Sequence[bool]) -> int:
-        """The first frame behind the one that is looked at for which ``wanted`` holds; -1 if there is none."""
+        """The first frame after the selected one for which ``wanted`` is true; -1 if there is none."""
         return next((n for n in range(self.selected + 1, len(wanted)) if wanted[n]), -1)
 
 

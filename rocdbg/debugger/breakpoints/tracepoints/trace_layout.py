@@ -1,6 +1,6 @@
 """What a tracepoint collects at one place: names, types, and where the values are in a record.
 
-A *record* is what one arrival of a wave leaves, as words of 64 bits (`rocdbg.sim.core.checks.Log`): its head, the words
+A *record* holds the data of one arrival of a wave as 64-bit words (`rocdbg.sim.core.checks.Log`): its head, the words
 that are the same for all lanes, and then word by word those of each lane.
 """
 
@@ -23,12 +23,12 @@ from rocdbg.errors import Error
 from rocdbg.sim.core.lane_expressions import Node
 
 MAX_WORDS = 1 << 18
-"""Of one record."""
+"""Limit on the words of one record."""
 _VECTOR = re.compile(r"\$([va])(\d+)")
 
 
 class Column(Struct, frozen=True):
-    """One value: what it is called, the expression for a lane, its type.
+    """One value: its name, the expression for a lane, its type.
 
     ``absent`` says why there is none here (``<optimized out>``). ``shared``: it is the same for all lanes. ``first`` is
     the number of its first word among those of the lane, or among the shared ones; it has ``words``.
@@ -61,7 +61,7 @@ class Layout(Struct, frozen=True, eq=False):
     marks: int = 0
 
     def record_words(self, lanes: int, head: int) -> int:
-        """Words of a record for so many lanes."""
+        """Words of a record with this number of lanes."""
         return head + self.shared_words + self.lane_words * lanes
 
 
@@ -80,7 +80,7 @@ def expanded(items: Sequence[str], environment: ProgramEnvironment) -> Iterator[
 
 
 def _variables(environment: ProgramEnvironment, parameters: bool) -> Iterator[str]:
-    """Of the function of the frame; what is hidden by a variable of the same name further inside is not seen."""
+    """Variables of the frame's function, without those hidden by an inner variable of the same name."""
     frame = environment.frame
     scopes = frame.scopes if frame is not None else ()
     seen: set[str] = set()
@@ -94,7 +94,7 @@ def _variables(environment: ProgramEnvironment, parameters: bool) -> Iterator[st
 
 
 def _registers(environment: ProgramEnvironment) -> Iterator[tuple[str, str]]:
-    """All that the wave has and that natively can be read."""
+    """All registers of the wave that native code can read."""
     frame, target = environment.frame, environment.target
     assert frame is not None and target is not None and frame.scope.thread is not None
     wave = target.wave(frame.scope.thread)
@@ -109,9 +109,9 @@ def _registers(environment: ProgramEnvironment) -> Iterator[tuple[str, str]]:
 def make_layout(
     tracepoint: int, pc: int, items: Sequence[str], environment: ProgramEnvironment, native: bool
 ) -> Layout:
-    """What is collected where a wave stands, by native code if ``native`` and if that can.
+    """What is collected at a wave's position, by native code if ``native`` and if possible.
 
-    Raises a `rocdbg.Error` for an expression that means nothing there.
+    Raises a `rocdbg.Error` for an expression that is invalid there.
     """
     wanted: dict[str, str] = {}
     for name, text in expanded(items, environment):
@@ -131,7 +131,7 @@ def make_layout(
 def _column(
     name: str, text: str, environment: ProgramEnvironment, native: bool
 ) -> tuple[Column, tuple[Node, ...] | None]:
-    """A column and the words for it; ``None`` for what native code cannot collect."""
+    """A column and the words for it; ``None`` if native code cannot collect it."""
     if native:
         try:
             compiled = compile_column(text, environment)

@@ -1,4 +1,4 @@
-"""Tracepoints: what the user asked to have collected where, and the words of their actions."""
+"""Tracepoints: what to collect where, and the syntax of their actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
 from rocdbg.debugger.expr.parsing.parser import split_arguments
 
 EVERYTHING = frozenset({"$regs", "$args", "$locals"})
-"""What `collect` takes beside expressions."""
+"""What `collect` accepts besides expressions."""
 STEPPING = ("while-stepping", "stepping", "ws")
 _ACTION = re.compile(r"(?P<word>[A-Za-z-]+)(?P<flags>/\w*)?(?:\s+(?P<rest>.*))?", re.DOTALL)
 
@@ -28,19 +28,19 @@ class Action(Struct, frozen=True):
 
     @property
     def collects(self) -> bool:
-        """Whether the value is kept."""
+        """Whether the value is collected."""
         return self.word == "collect"
 
 
 class Tracepoint(Breakpoint):
     """A place where values are collected while a trace experiment runs; ``commands`` are its actions.
 
-    With ``pass_count`` the experiment ends when lanes have come to it so often.
+    With ``pass_count`` the experiment ends after that many lane arrivals.
     """
 
     pass_count: int = 0
     installed: bool = False
-    """Whether an experiment runs that it is part of: only then waves look at it."""
+    """Whether it is part of a running experiment: only then is it checked."""
     actions: tuple[Action, ...] = ()
     """Its actions, one for each expression."""
 
@@ -51,15 +51,15 @@ class Tracepoint(Breakpoint):
 
     @property
     def stops_program(self) -> bool:
-        """It never does."""
+        """Always False: it never stops the program."""
         return False
 
     def addresses(self) -> frozenset[LoadedAddress]:
-        """Where waves have to be looked at: nowhere unless an experiment runs."""
+        """Its addresses; none unless an experiment runs."""
         return super().addresses() if self.installed else frozenset()
 
     def set_actions(self, lines: Sequence[str]) -> None:
-        """Replace its actions. Raises `BreakpointError` for what is none."""
+        """Replace its actions. Raises `BreakpointError` for an invalid action."""
         actions = tuple(action for line in lines for action in parse_actions(line))
         self.commands, self.actions = list(lines), actions
 

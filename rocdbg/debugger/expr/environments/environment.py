@@ -1,4 +1,4 @@
-"""What evaluating an expression needs of the world around it."""
+"""What the evaluation of an expression needs from outside."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ class Environment(Protocol):
     """The names, registers and memory at one place of the program (one wave, lane, frame)."""
 
     settings: Settings
-    """Of the session."""
+    """Convenience variables of the session."""
 
     @property
     def focus(self) -> Focus:
-        """The place."""
+        """The focus."""
 
     @property
     def program(self) -> Program | None:
-        """The code object whose names are meant, ``None`` without any."""
+        """The code object whose names are used, ``None`` without any."""
 
     @property
     def frame(self) -> Frame | None:
-        """The frame whose names are meant first; ``None`` where there is none."""
+        """The frame whose names take precedence; ``None`` if there is none."""
 
     @property
     def caller(self) -> FunctionCaller | None:
-        """What runs functions of the program; ``None``: none can be called."""
+        """Runs functions of the program; ``None``: functions cannot be called."""
 
     @property
     def bool_type(self) -> Type:
@@ -111,7 +111,7 @@ class Environment(Protocol):
         """What is at a location description."""
 
     def register(self, name: str) -> Value | None:
-        """A register of the selected frame by name (without ``$``); ``None`` when none is called so."""
+        """A register of the selected frame by name (without ``$``); ``None`` if there is none."""
 
     @property
     def registers(self) -> RegisterFile:
@@ -119,6 +119,6 @@ class Environment(Protocol):
 
 
 def is_opencl(environment: Environment) -> bool:
-    """Whether expressions are OpenCL's, in which logical operators go through vectors element by element."""
+    """Whether expressions follow OpenCL, where logical operators work on vectors element by element."""
     chosen = environment.settings.language
     return (environment.language_name if chosen in ("auto", "local") else chosen) == "opencl"

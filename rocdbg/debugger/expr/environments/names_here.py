@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class NamesHere:
-    """What is found out about the names at a place once for all lanes. ``frame`` is that of any of them."""
+    """What is known about the names at a place, computed once for all lanes. ``frame`` is the frame of any of them."""
 
     def __init__(self, program: Program | None, frame: Frame | None) -> None:
         self._program = program
         self._frame = frame
         self.known: dict[int, Known] = {}
-        """Of variables that were asked for, by identity, what is the same for all lanes here."""
+        """For each requested variable, by identity, what is the same for all lanes here."""
         self.locations: SharedLocations | None = None
-        """Where variables are in all lanes; ``None`` while one lane only was asked for."""
+        """Where variables are in all lanes; ``None`` while only one lane has been requested."""
 
     @cached_property
     def language_name(self) -> str:

@@ -53,10 +53,10 @@ from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.reader import results
 
 VIRTUAL_TABLE = "_ZTV"
-"""How linkage names of virtual tables begin."""
+"""Prefix of linkage names of virtual tables."""
 
 _OF_EVERY_MACHINE = frozenset({"pc", "sp", "fp", "ps"})
-"""Names of registers that there are before any program is known."""
+"""Names of registers that exist before a program is known."""
 
 
 class ProgramEnvironment(Struct, dict=True):
@@ -69,29 +69,29 @@ class ProgramEnvironment(Struct, dict=True):
     history: ValueHistory
     convenience: Convenience
     here: NamesHere
-    """What is the same for all lanes that are at this place."""
+    """What is the same for all lanes at this place."""
     caller: FunctionCaller | None = None
-    """What runs functions of the program; without it none can be called."""
+    """Runs functions of the program; without it none can be called."""
     recovery: Recovery | None = None
-    """What recovers values that debug information has no place for."""
+    """Recovers values without a location in debug information."""
     outwards: Callable[[Frame], Iterable[Frame]] | None = None
-    """A frame and those outside of it."""
+    """A frame and its callers."""
     unused: Focus | None = None
     """The focus, if that is on a lane without frames."""
     given_memory: Memory | None = None
-    """Memory to be read instead of the lane's."""
+    """Memory that replaces the lane's."""
     given_registers: RegisterFile | None = None
-    """Registers to be read instead of the frame's."""
+    """Registers that replace the frame's."""
 
     # -- the place
 
     @property
     def focus(self) -> Focus:
-        """The frame's; without one that of an unused lane, else `STATIC`."""
+        """The frame's focus; without a frame that of an unused lane, otherwise `STATIC`."""
         return self.frame.scope if self.frame is not None else self.unused or STATIC
 
     def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
-        """The environment of another lane that stands at the same place, in the first frame it is in (``frame``)."""
+        """The environment of another lane at the same place, in its innermost frame (``frame``)."""
         assert self.frame is not None
         if self.here.locations is None:
             self.here.locations = SharedLocations()
@@ -157,7 +157,7 @@ class ProgramEnvironment(Struct, dict=True):
         return self.global_symbol(name)
 
     def local(self, name: str) -> Value | None:
-        """A variable of the frame's blocks, innermost first; ``x@entry``: what a kernel was given for a parameter."""
+        """A variable of the frame's blocks, innermost first; ``x@entry``: the value passed for a kernel's parameter."""
         name, at, _ = name.partition("@")
         variable = self.here.locals.get(name)
         if variable is None:
@@ -221,7 +221,7 @@ class ProgramEnvironment(Struct, dict=True):
         return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(start)))
 
     def value_of(self, variable: Variable, recover: bool = True) -> Value:
-        """A variable's value, where it lives in this frame and lane, or (``recover``) as it is recovered."""
+        """A variable's value from its location in this frame and lane, or (``recover``) its recovered value."""
         value = self._value_told(variable)
         if not recover or value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
             return value
@@ -258,7 +258,7 @@ class ProgramEnvironment(Struct, dict=True):
         return self._without_location(variable, type_)
 
     def _typed(self, type_: Type, location: LocationDescription, context: FrameContext) -> Value:
-        """The value of a type at a location, of a dynamic type with what holds for this object."""
+        """The value of a type at a location; a dynamic type is resolved for this object."""
         if may_be_dynamic(type_) and not location.is_undefined:
             resolver = Resolver(context, lambda variable: self.value_of(variable).as_int())
             if resolver.needs(type_):
@@ -269,21 +269,21 @@ class ProgramEnvironment(Struct, dict=True):
         return value_at(type_, location, self.memory, context)
 
     def at_address(self, type_: Type, space: int, address: int) -> Value:
-        """What is at an address, of a dynamic type with what holds for this object."""
+        """The value at an address; a dynamic type is resolved for this object."""
         type_ = self.complete_type(type_)
         if self.context is not None and is_dynamic(type_):
             if not space and self.target is not None and self.target.is_generic(address):
-                space = AddressSpace.GENERIC  # as in any memory that is looked at by a plain number
+                space = AddressSpace.GENERIC  # as for any memory accessed by a plain number
             return self._typed(type_, memory_location(self.context, space, address), self.context)
         return Value(type_, MemoryStorage(self.memory, space, address))
 
     def at_location(self, type_: Type, location: LocationDescription) -> Value:
-        """What is at a location (behind an implicit pointer)."""
+        """The value at a location (through an implicit pointer)."""
         assert self.context is not None
         return self._typed(self.complete_type(type_), location, self.context)
 
     def pointed_member(self, pointer: Value, object_: Value) -> Value:
-        """``object_.*pointer``: as the pointer's type says, else where the number it holds says."""
+        """``object_.*pointer``: as the pointer's type says, otherwise by the offset that it holds."""
         type_, number = data_member(pointer)
         context = self.context
         if context is not None and (location := member_location(type_, number, object_, context)) is not None:
@@ -291,7 +291,7 @@ class ProgramEnvironment(Struct, dict=True):
         return as_class(object_, type_.containing).part(self.complete_type(type_.target), number)
 
     def location_of(self, variable: Variable) -> LocationDescription | None:
-        """Where a variable's location attribute says it is; ``None`` without one that says anything."""
+        """The location that a variable's attribute gives; ``None`` without a usable one."""
         context, type_ = self.context_of(variable), self.complete_type(variable.type)
         if (what := self._expression_of(variable, context, type_.size)) is None:
             return None
@@ -299,11 +299,11 @@ class ProgramEnvironment(Struct, dict=True):
 
     @staticmethod
     def _expression_of(variable: Variable, context: FrameContext, size: int | None) -> ExpressionLike | None:
-        """Its location attribute, if that is an expression or list that says anything."""
+        """Its location attribute, if that is a non-empty expression or list."""
         return None if lds_layout.is_unplaced(variable) else variable_expression(variable, context, size)
 
     def context_of(self, variable: Variable) -> FrameContext:
-        """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""
+        """The context for a variable's expressions: that of the frame, for the variable's unit."""
         context, unit = self.context, variable.unit
         assert context is not None
         return context if context.unit is unit else context.for_unit(unit)
@@ -364,7 +364,7 @@ class ProgramEnvironment(Struct, dict=True):
         return RegisterFile(self.frame.context.access.target, self.frame.scope.thread, self.frame.context)
 
     def register(self, name: str) -> Value | None:
-        """A register by name; ``None`` when no register is called so."""
+        """A register by name; ``None`` if there is none."""
         if self._registers is None:
             if name in _OF_EVERY_MACHINE or (self.program is not None and is_register_name(name)):
                 raise NoRegistersError
@@ -380,17 +380,17 @@ class ProgramEnvironment(Struct, dict=True):
 
 
 def local_variable(environment: ProgramEnvironment, name: str) -> Known | None:
-    """A variable of the frame's blocks, and what is known of it here whatever the lane."""
+    """A variable of the frame's blocks, and what is known about it here for all lanes."""
     variable = environment.here.locals.get(name)
     return None if variable is None else environment._known_of(variable)
 
 
 def variable_here(environment: ProgramEnvironment, variable: Variable) -> Known:
-    """What is known of a variable here whatever the lane."""
+    """What is known about a variable here for all lanes."""
     return environment._known_of(variable)
 
 
-# What expressions are evaluated in while nothing runs.
+# The environment of expressions while nothing runs.
 
 
 class StaticContext(FrameContext):
@@ -439,7 +439,7 @@ def scoped_variable(environment: ProgramEnvironment, scope: str, name: str) -> V
 
 
 def function_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value | None:
-    """A variable of a function and its blocks; elsewhere than in its frame only static ones have a value."""
+    """A variable of a function and its blocks; outside its frame only static ones have a value."""
     program = environment.program
     assert program is not None
     for qualified in visible_names(program, environment.frame, scope):

@@ -1,8 +1,8 @@
-"""The arguments in the frames of many lanes that stand at the same place, as text.
+"""The arguments in the frames of many lanes at the same place, as text.
 
-Each is located once, read of all lanes at once (`read_lanes`), and made text once for each value that
-lanes have. What depends on more than that (references, what plug-ins print, recovered values, whatever gives an
-error) is done lane by lane, as for a single frame.
+Each is located once, read for all lanes at once (`read_lanes`), and formatted once for each distinct value. Anything
+that depends on more (references, plug-in printers, recovered values, errors) is done lane by lane, as for a single
+frame.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from rocdbg.dwarf.storage import MemoryStorage, StorageKind
 from rocdbg.errors import Error
 
 MOST_BYTES = 4096
-"""Of an argument that is read of all lanes at once."""
+"""Limit on the size of an argument that is read for all lanes at once."""
 Row = tuple[str, str]
-"""Name and text of an argument; the name is ``NAME@entry`` where that is what is known."""
+"""Name and text of an argument; the name is ``NAME@entry`` if only the entry value is known."""
 
 
 class ArgumentText(Protocol):
@@ -57,11 +57,11 @@ class ArgumentText(Protocol):
 
     @property
     def is_plain(self) -> bool:
-        """Whether only the debugger itself makes the text."""
+        """Whether only the debugger itself formats the text."""
 
 
 def lane_arguments(data: Data, frames: Sequence[Frame], text: ArgumentText) -> list[list[Row]]:
-    """What `Data.arguments` gives for each of ``frames``, as text. They have the same `Frame.origin`."""
+    """The results of `Data.arguments` for each of ``frames``, as text. The frames have the same `Frame.origin`."""
     scope = frames[0].scopes[-1] if frames[0].scopes else None
     if scope is None:
         return [[] for _ in frames]
@@ -92,11 +92,11 @@ class _Place:
         return name, texts.of(environment, value)
 
     def _together(self, variable: Variable, texts: _Texts) -> list[Row] | None:
-        """The column where one look tells of all lanes."""
+        """The column, if it can be computed for all lanes at once."""
         data, environment, frame = self._data, self._environments[0], self._frames[0]
         try:
             known = variable_here(environment, variable)
-        except DwarfError:  # each lane says so
+        except DwarfError:  # each lane reports the error
             return None
         memory, context, shared = environment.memory, environment.context_of(variable), environment.here.locations
         if not isinstance(memory, LaneMemory) or shared is None or known.may_be_dynamic:
@@ -133,7 +133,7 @@ class _Place:
         return result
 
     def _without_expression(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
-        """The column of an argument that is a constant or nowhere."""
+        """The column of an argument that is a constant or has no location."""
         try:
             told = self._environments[0].value_of(variable, recover=False)
         except Error:
@@ -145,8 +145,9 @@ class _Place:
         return None
 
     def _passed(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
-        """The column of an argument that has no place: what was passed, or nothing, in all lanes; ``None`` where lanes
-        may have recovered values that differ."""
+        """The column of an argument without a location: the passed value, or nothing, in all lanes; ``None`` if lanes
+        may have different recovered values.
+        """
         environment, frame = self._environments[0], self._frames[0]
         recovery = environment.recovery
         if not self._text.is_plain:
@@ -163,7 +164,7 @@ class _Place:
     def _recovered(
         self, variable: Variable, recovery: Recovery, looked_at: list[bool], texts: _Texts
     ) -> list[Row] | None:
-        """The column of an argument that the machine code may still have."""
+        """The column of an argument whose value may be recovered from machine code."""
         name, first = variable.name or "", self._environments[0]
         try:
             absent = name, texts.of(first, first.value_of(variable, recover=False))
@@ -177,7 +178,7 @@ class _Place:
 
 
 class _Texts:
-    """The texts of one argument, each made once where bytes alone decide it."""
+    """The texts of one argument, each formatted once if it depends only on the bytes."""
 
     def __init__(self, text: ArgumentText) -> None:
         self._text = text
@@ -186,7 +187,7 @@ class _Texts:
         self._types: list[Type] = []
 
     def are_of_bytes(self, type_: Type, environment: ProgramEnvironment) -> bool:
-        """Whether the text of a value of a type needs no more than its bytes, and what its pointers lead to."""
+        """Whether the text of a value depends only on its bytes and the targets of its pointers."""
         found = self._of_bytes.get(id(type_))
         if found is None:
             self._types.append(type_)  # so that its id stays its own
@@ -195,7 +196,7 @@ class _Texts:
         return found
 
     def is_of_all(self, type_: Type, content: bytes) -> bool:
-        """Whether the text of a value that was asked for is the same in all lanes."""
+        """Whether the text of a requested value is the same in all lanes."""
         return (id(type_), content, False) in self._known
 
     def of(self, environment: ProgramEnvironment, value: Value) -> str:
@@ -243,8 +244,8 @@ def _is_shown_by_bytes(type_: Type, environment: ProgramEnvironment, depth: int)
 _DEEPEST = 8
 
 
-# The bytes of an object in many lanes of a wave, read at once: memory of lanes by the dwords that they lie in, side
-# by side, vector registers whole.
+# The bytes of an object in many lanes of a wave, read at once: memory of lanes by the swizzled dwords that contain it,
+# vector registers whole.
 _DWORD = 4
 
 
@@ -253,8 +254,7 @@ def read_lanes(
 ) -> list[bytes] | None:
     """``size`` bytes at a location of all lanes (`rocdbg.dwarf.any_lane`), in each of ``lanes``.
 
-    ``None`` where they have to be read lane by lane: where some are missing or cannot be read, or the object lies in
-    another way.
+    ``None`` if they have to be read lane by lane: some are missing or unreadable, or the object has another layout.
     """
     try:
         return _read(location, 0, 8 * size, memory, lanes)

@@ -1,9 +1,10 @@
-"""C expressions for the lanes of any wave that comes to an instruction: `rocdbg.debugger.expr.evaluator`, once for all.
+"""Compiles C expressions for the lanes of any wave that reaches an instruction, as `rocdbg.debugger.expr.evaluator`
+evaluates them.
 
-The tree that the evaluator would walk for each lane becomes one expression that the simulator translates. It is made
-in the environment of one wave that has come there, of which nothing is used but what holds for all: names, scopes,
-types, where the code says that variables are. Breakpoints' conditions are compiled by it, and whatever else wants
-values of lanes without stopping.
+The tree that the evaluator would walk for each lane becomes one expression that the simulator translates. It is
+compiled in the environment of one wave that has reached the instruction, of which only what is common to all waves is
+used: names, scopes, types, and variable locations. It serves breakpoint conditions, and other features that need values
+of lanes without stopping.
 """
 
 from __future__ import annotations
@@ -57,14 +58,14 @@ _CONSTANT = (syntax.Integer, syntax.Float, syntax.Char, syntax.Bool, syntax.Size
 
 
 class Compiled(Struct, frozen=True):
-    """An expression over lanes; ``parameters`` say what its cells are to hold."""
+    """An expression over lanes; ``parameters`` state what its cells are to hold."""
 
     node: Node
     parameters: tuple[Parameter, ...]
 
 
 def compile_condition(text: str, environment: ProgramEnvironment) -> Compiled:
-    """Whether an expression is true (I1). Raises `Untranslatable`, or as the evaluator does of bad expressions."""
+    """Whether an expression is true (I1). Raises `Untranslatable`, or what the evaluator raises for bad expressions."""
     compiler = LaneCompiler(environment)
     with nesting_limited(text):
         tree = value_tree(text, environment)
@@ -81,7 +82,7 @@ def compile_condition(text: str, environment: ProgramEnvironment) -> Compiled:
 
 
 class CompiledValues(Struct, frozen=True):
-    """Scalars over lanes: the bits of each (I64) and its type; ``parameters`` say what the cells are to hold."""
+    """Scalars over lanes: the bits of each (I64) and its type; ``parameters`` state what the cells are to hold."""
 
     nodes: tuple[Node, ...]
     types: tuple[Type, ...]
@@ -89,7 +90,7 @@ class CompiledValues(Struct, frozen=True):
 
 
 def compile_values(texts: Sequence[str], environment: ProgramEnvironment) -> CompiledValues:
-    """The values of expressions. Raises `Untranslatable`, or as the evaluator does of bad expressions."""
+    """The values of expressions. Raises `Untranslatable`, or what the evaluator raises for bad expressions."""
     compiler = LaneCompiler(environment)
     target = environment.target
     assert target is not None, "there is no wave"
@@ -130,7 +131,7 @@ class LaneCompiler:
 
     def truth(self, node: syntax.Expression) -> Node:
         """Whether the value is not 0 (I1)."""
-        if isinstance(node, syntax.Conditional):  # of two types, perhaps
+        if isinstance(node, syntax.Conditional):  # the two may differ in type
             return Choose(self.truth(node.condition), self.truth(node.then), self.truth(node.otherwise))
         return truth(self.operand(node))
 
@@ -267,7 +268,7 @@ class LaneCompiler:
             return term.part(type_, 0)
         return pointer_cast(type_, self.operand(operand), self.environment)
 
-    # -- what a value leads to
+    # -- pointers and members
 
     def _follow(self, term: Term) -> Term:
         return self._at(_referred(term.type), term) if is_reference(term.type) else term
@@ -386,9 +387,9 @@ _WHAT = {
 }
 
 
-# Values of any type over the lanes of a wave, as words that the simulator can write down.
+# Values of any type over the lanes of a wave, as words that the simulator can record.
 MAX_BYTES = 4096
-"""Of the largest value that is collected."""
+"""Bytes of the largest value that is collected."""
 
 
 class LaneColumn(Struct, frozen=True):
@@ -403,7 +404,9 @@ class LaneColumn(Struct, frozen=True):
 
 
 def compile_column(text: str, environment: ProgramEnvironment) -> LaneColumn:
-    """The value of an expression, of any type. Raises `Untranslatable`, or as the evaluator does of bad expressions."""
+    """The value of an expression, of any type. Raises `Untranslatable`, or what the evaluator raises for bad
+    expressions.
+    """
     compiler = LaneCompiler(environment)
     target = environment.target
     assert target is not None, "there is no wave"

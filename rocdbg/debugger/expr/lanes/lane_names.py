@@ -30,12 +30,12 @@ from rocdbg.sim.core.wave import m0_code
 
 _HALVES = {"exec_lo": "exec", "exec_hi": "exec", "vcc_lo": "vcc", "vcc_hi": "vcc"}
 _OWN_HALVES = {"vcc_hi": VCC_LO + 1, "exec_hi": EXEC_LO + 1}
-"""In wave32 no part of the masks."""
+"""Upper halves, which are not part of the masks in wave32."""
 _ALIASES = {"sp": "s32", "fp": "s33"}
 
 
 def complete(type_: Type, environment: ProgramEnvironment) -> Type:
-    """The definition of a type, if it says all that there is to say for every object of it."""
+    """The definition of a type, if it is complete and the same for every object of it."""
     type_ = environment.complete_type(type_)
     if is_dynamic(type_):
         raise Untranslatable("a type whose size is computed")
@@ -54,7 +54,7 @@ def local(name: str, environment: ProgramEnvironment) -> Term | None:
 
 
 def class_of_this(environment: ProgramEnvironment) -> Type | None:
-    """What `this` points to in a method, wherever that is kept; None outside of methods."""
+    """The object of a method (`this`), wherever the pointer is; None outside methods."""
     known = local_variable(environment, "this") if environment.is_cplusplus else None
     bare = known.type.bare if known is not None else None
     return bare.target if isinstance(bare, PointerType) else None
@@ -101,7 +101,7 @@ def _variable(known: Known, environment: ProgramEnvironment) -> Term:
 
 
 def register(name: str, value: Value, environment: ProgramEnvironment) -> Term:
-    """``$v3``, ``$exec``, ``$m0``; ``value`` is what it is in one wave."""
+    """``$v3``, ``$exec``, ``$m0``; ``value`` is its value in one wave."""
     context, target = environment.context, environment.target
     assert context is not None and target is not None
     if context.callee is not None:
@@ -135,7 +135,7 @@ def _special(name: str, environment: ProgramEnvironment) -> Node:
     raise Untranslatable(f"${name}")
 
 
-# -- where a lane is
+# -- position of a lane
 
 
 def _triple(nodes: list[Node]) -> Term:
@@ -143,7 +143,7 @@ def _triple(nodes: list[Node]) -> Term:
 
 
 def builtin(name: str, environment: ProgramEnvironment) -> Term | None:
-    """HIP's ``threadIdx`` and its like."""
+    """HIP's ``threadIdx`` and similar."""
     if name not in BUILTINS or not environment.is_cplusplus or environment.frame is None:
         return None
     if name == "warpSize":
@@ -190,7 +190,7 @@ def _work_item(environment: ProgramEnvironment) -> list[Node]:
 
 
 def wave_variable(name: str, environment: ProgramEnvironment) -> Term | None:
-    """``$_lane``, ``$_thread`` and others that are numbers; ``None`` for a name that is none of them."""
+    """``$_lane``, ``$_thread`` and others that are numbers; ``None`` for other names."""
     if name not in _NUMBERS and name not in _OF_TARGET:
         return None
     if environment.frame is None or name in environment.convenience.functions:
@@ -212,7 +212,7 @@ _WORK_ITEM = re.compile(rb"\[(\d+),(\d+),(\d+)\]")
 
 
 def position_is(name: str, text: bytes, environment: ProgramEnvironment) -> Node | None:
-    """Whether a variable that is the text of a position is this text; ``None`` for other variables."""
+    """Whether a variable that holds a position as text equals this text; ``None`` for other variables."""
     if name == "_lane_workgroup_pos":
         pattern, nodes = _WORK_ITEM, _work_item(environment)
     elif name in _POSITIONS:

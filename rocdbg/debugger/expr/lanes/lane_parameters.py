@@ -1,4 +1,6 @@
-"""What compiled expressions take as it is when the program is resumed: convenience variables, the value history."""
+"""Parameters of compiled expressions, whose values are fixed when the program resumes: convenience variables, the value
+history.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,14 @@ from rocdbg.sim.core.lane_expressions import Cell, constant
 
 
 class Parameter(Struct, frozen=True):
-    """One: its name without ``$``, and the type that it had."""
+    """A parameter: its name without ``$``, and the type that it had."""
 
     name: str
     type: Type
 
 
 class Parameters:
-    """Those of one expression, in the order of its cells."""
+    """The parameters of one expression, in the order of its cells."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
@@ -33,7 +35,7 @@ class Parameters:
         """The value of ``$name``. Raises `Untranslatable` for what is not a number."""
         value = _value(name, self._environment)
         if value.data is None and (address := value.address) is not None:
-            # what the program's buffers are called: it is in memory, at the same place while the program runs
+            # a name of one of the program's buffers: it is in memory, at the same place while the program runs
             return Term(value.type, InMemory(address.space, constant(address.value)))
         if not c_types.is_scalar(value.type) or is_reference(value.type):
             raise Untranslatable(f"the value of ${name}")
@@ -45,7 +47,7 @@ class Parameters:
 
 
 def current(parameters: tuple[Parameter, ...], environment: Environment) -> tuple[int, ...] | None:
-    """What the cells are to hold now; ``None`` where one has another type than it had."""
+    """The current values for the cells; ``None`` if the type of one has changed."""
     numbers = []
     for parameter in parameters:
         try:
@@ -59,7 +61,7 @@ def current(parameters: tuple[Parameter, ...], environment: Environment) -> tupl
 
 
 def _value(name: str, environment: Environment) -> Value:
-    """As the evaluator finds it."""
+    """The value that the evaluator gives."""
     history = environment.history
     if name in ("", "$"):
         return history.relative(len(name))

@@ -1,4 +1,4 @@
-"""Pointers into different address spaces as the evaluator takes them, for any lane: `rocdbg.debugger.expr.casting`."""
+"""Pointers into different address spaces for any lane, treated as in `rocdbg.debugger.expr.casting`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pointer_cast(type_: Type, term: Term, environment: Environment) -> Term:
 
 
 def _not_null(term: Term, type_: PointerType) -> Node:
-    """The number of a pointer; the evaluator is asked about null ones, which lose their address space."""
+    """The number of a pointer; null pointers, which lose their address space, are left to the evaluator."""
     value = term.value()
     null = c_types.null_number(type_)
     return Require(apply(Op.NE, value, constant(null, value.type)), value) if null else value
@@ -58,7 +58,7 @@ def _generic(term: Term, type_: PointerType, environment: Environment) -> Term:
 
 
 def _generic_number(term: Term, space: int, environment: Environment) -> Node:
-    """The generic address (I64) of what a pointer into a space points to, 0 of a null one."""
+    """The generic address (I64) of the target of a pointer into a space, 0 for a null pointer."""
     number = integer(term, I64)
     if space in _FLAT:
         return number

@@ -1,8 +1,8 @@
-"""What C's operators do to values of any lane: `rocdbg.debugger.expr.operators` on expressions instead of numbers.
+"""C's operators on values of any lane: `rocdbg.debugger.expr.operators` for expressions instead of numbers.
 
 Every function gives what the evaluator would give for each lane, bit for bit. Where the evaluator would raise an error
-(a division by zero, memory that is not there) the expression is undecided; where the types make it raise one, or
-where nothing here says what it does, the function raises `Untranslatable`.
+(a division by zero, unmapped memory) the expression is undecided; if the types would cause the error, or the operation
+is not supported here, the function raises `Untranslatable`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Term(Struct, frozen=True):
     """A typed value of each lane: at a ``place``, or computed.
 
     ``node`` is the value of a scalar: an integer of the type's width, a float of its format (of bfloat16: F32).
-    ``first`` is where it begins at its place, in bits; ``bits`` how many it has if it is a bit-field.
+    ``first`` is its offset at its place in bits; ``bits`` is its width if it is a bit-field.
     """
 
     type: Type
@@ -105,7 +105,7 @@ class Term(Struct, frozen=True):
 
 
 def _within(space: int, address: Node) -> Node:
-    """An address cut to the size of its space's."""
+    """An address truncated to the size of its space's addresses."""
     size = address_space(space).address_size
     return address if size == 8 else apply(Op.AND, address, constant((1 << 8 * size) - 1))
 
@@ -134,7 +134,7 @@ def _of_bits(type_: Type, bits: Node, size: int) -> Node:
 
 
 def constant_term(type_: Type, data: bytes) -> Term:
-    """A scalar that is known."""
+    """A known scalar."""
     size = size_of(type_)
     return Term(type_, node=_of_bits(type_, constant(int.from_bytes(data[:size], "little")), size))
 
@@ -149,20 +149,20 @@ def is_reference(type_: Type) -> bool:
 
 
 def is_signed(type_: Type) -> bool:
-    """Whether the number behind an integral or pointer value may be negative."""
+    """Whether the number of an integral or pointer value may be negative."""
     plain = type_.integer
     return plain.signed if plain is not None else False
 
 
 def integer(term: Term, width: Width) -> Node:
-    """The number behind an integral or pointer value in another width; of a narrower one, wrapped."""
+    """The number of an integral or pointer value in another width; wrapped if that is narrower."""
     if c_types.is_float(term.type):
         raise Untranslatable("a float that is taken for an integer")
     return (signed if is_signed(term.type) else unsigned)(term.value(), width)
 
 
 def wide(term: Term) -> Node:
-    """The number as F64, as Python's float has it."""
+    """The number as F64, like Python's float."""
     value = term.value()
     if c_types.is_float(term.type):
         return value if value.type is F64 else apply(Op.FPEXT, value, type=F64)
@@ -183,7 +183,7 @@ def _narrow(type_: Type, value: Node) -> Term:
 
 
 def truth(term: Term) -> Node:
-    """Whether a scalar is not zero, a pointer not its address space's null one (I1)."""
+    """Whether a scalar is not zero, or a pointer not the null pointer of its address space (I1)."""
     if isinstance(term.bare, ArrayType) or not c_types.is_scalar(term.type):
         raise Untranslatable(f"the truth of a value of type {term.type}")
     value = term.value()
@@ -362,7 +362,8 @@ def _pointers(operator: str, left: Term, right: Term, pointers: tuple[bool, bool
 
 
 def _compared(term: Term, other: Term) -> Node:
-    """The number of a term that is compared with a pointer, or of one; an integer 0 beside a pointer is a null one."""
+    """The number of a pointer, or of a term compared with one; an integer 0 compared with a pointer is a null pointer.
+    """
     number = integer(term, I128)
     null = c_types.null_number(other.type)
     if isinstance(term.bare, PointerType) or not null:
@@ -380,7 +381,7 @@ def decay(term: Term) -> Term:
 
 
 def address_of(term: Term, target: Type) -> Term:
-    """A pointer to what is in memory, as one to another type."""
+    """A pointer to memory, converted to another target type."""
     place = term.in_memory
     if place is None:
         raise Untranslatable("the address of a value that is in no memory")

@@ -1,1 +1,1 @@
-"""What names in an expression mean: variables, functions, types, and everything with a dollar."""
+"""What names in an expression mean: variables, functions, types, and names with a dollar."""

@@ -1,4 +1,4 @@
-"""HIP's built-in variables: of no entry in the debug information, from what the target knows of the wave."""
+"""HIP's built-in variables: they have no debug information; their values come from the target's data about the wave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``$_caller_is`` and its like: convenience functions about the callers of the selected frame."""
+"""``$_caller_is`` and similar: convenience functions about the callers of the selected frame."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def _function(
 
 
 def _names(inferior: Inferior, frame: Frame) -> Iterable[str]:
-    """The names of the functions from a frame outwards; of each function the name that debug information gives."""
+    """The names of the functions from a frame outwards, as debug information gives them."""
     for other in outwards(inferior, frame):
         yield (other.function.qualified_name or other.function.name or "") if other.function is not None else ""
 
 
 def _any(names: Iterable[str], wanted: str, fits: Fits, count: int, any_: bool) -> bool:
-    """Whether the name so many frames outside fits, or with ``any_`` one up to there."""
+    """Whether the name of the frame this many levels up matches, or with ``any_`` that of any frame up to it."""
     for distance, name in enumerate(names):
         if distance > count:
             break

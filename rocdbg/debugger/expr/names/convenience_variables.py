@@ -23,24 +23,24 @@ MAX_STRING = 1 << 16
 
 
 class EvaluationHost(Protocol):
-    """What a convenience function may ask for."""
+    """What a convenience function may query."""
 
     @property
     def frame(self) -> Frame | None:
-        """The frame that the expression is about; ``None`` where there is none."""
+        """The frame in which the expression is evaluated; ``None`` if there is none."""
 
     @property
     def bool_type(self) -> Type:
-        """The type of a truth in the language of the expression."""
+        """The type of a truth value in the language of the expression."""
 
     def read_string(self, value: Value, limit: int = MAX_STRING) -> bytes:
-        """The bytes of a char array or behind a char pointer, up to the first null."""
+        """The bytes of a char array or at a char pointer, up to the first null."""
 
     def read_bytes(self, value: Value, size: int) -> bytes:
-        """``size`` bytes behind a pointer or of an array."""
+        """``size`` bytes at a pointer or of an array."""
 
     def as_text(self, value: Value) -> str:
-        """The text of a value as a member has it."""
+        """The text of a value in the form used for members."""
 
 
 Function = Callable[[EvaluationHost, Sequence[Value]], Value]
@@ -57,12 +57,12 @@ class Convenience:
         self.macros: dict[str, Macro] = {}
         """Those of ``macro define``, by name."""
         self.trees = TreeStore()
-        """Of the session's expressions."""
+        """The value history of the session's expressions."""
         self.text: Callable[[Value], str] = lambda value: str(value.as_int())
-        """Makes text of values; by what shows them, where there is that."""
+        """Formats values; uses the front end's printer if there is one."""
 
     def forget_function(self, name: str) -> None:
-        """Drop a function that a plug-in defined; a built-in one of its name is back."""
+        """Drop a function that a plug-in defined; this restores a built-in one of its name."""
         self.functions.pop(name, None)
         if name in _FUNCTIONS:
             self.functions[name] = _FUNCTIONS[name]
@@ -123,11 +123,11 @@ def _need_one(name: str, arguments: Sequence[Value]) -> None:
         raise ExpressionError(f"You must provide one argument for ${name}.")
 
 
-# Convenience functions that GDB has in Python: what is wrong with a call of one is said as GDB says it then.
+# Convenience functions that GDB implements in Python: errors in calls are worded as in GDB.
 
 
 class ScriptError(DebuggerError):
-    """What a function of GDB's that is in Python raises; ``kind`` is the class of the exception."""
+    """The error of a function that GDB implements in Python; ``kind`` is the class of the exception."""
 
     def __init__(self, kind: str, text: str) -> None:
         self.kind = kind
@@ -166,7 +166,7 @@ def _failed(kind: str, text: str) -> ExpressionError:
 
 
 def _miscounted(parameters: Sequence[str], optional: int, count: int) -> str:
-    """What is wrong with a number of arguments; an object is one, too."""
+    """The error for a wrong number of arguments; the object counts as one, too."""
     least = len(parameters) - optional
     if count < least:
         missing = [f"'{name}'" for name in parameters[count:least]]

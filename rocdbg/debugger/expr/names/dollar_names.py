@@ -1,4 +1,4 @@
-"""What names with a dollar stand for."""
+"""The meaning of names with a dollar."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.expr.evaluator import Evaluator
 
 _PROBE_NAME = re.compile(r"_exception|_probe_arg(c|\d|1[01])")
-"""Variables of GDB about static probes in the code, of which the device's has none."""
+"""GDB's variables about static probes, which device code does not have."""
 
 
 def _without_probe(name: str, environment: Environment) -> str:
@@ -33,7 +33,7 @@ def _without_probe(name: str, environment: Environment) -> str:
 
 
 def dollar_value(name: str, environment: Environment) -> Value:
-    """``$``, ``$$``, ``$3``, ``$$2``: of the history; a register; a convenience variable."""
+    """``$``, ``$$``, ``$3``, ``$$2``: values of the history; otherwise a register or a convenience variable."""
     body = name[1:]
     history = environment.history
     if body == "":
@@ -53,10 +53,10 @@ def dollar_value(name: str, environment: Environment) -> Value:
 
 
 def registers(node: syntax.Registers, evaluator: Evaluator) -> Value:
-    """Registers as operands write them: a range, a list, a half. Names of convenience variables and, in lists, of the
-    program's variables are those.
+    """Registers in operand syntax: a range, a list, a half. Names of convenience variables and, in lists, of the
+    program's variables keep their meaning.
 
-    Raises `RegisterAccessError` for what breaks a rule of operands, and for registers that the wave has not.
+    Raises `RegisterAccessError` for invalid operands, and for registers that the wave does not have.
     """
     environment = evaluator.environment
     if isinstance(node, syntax.RegisterRange) and node.last is None and _is_set(node.file, environment):
@@ -88,7 +88,7 @@ def _has_names(node: syntax.Expression, environment: Environment) -> bool:
 
 
 def _operand(node: syntax.Registers, evaluator: Evaluator, target: Target, wave_size: int) -> Register:
-    """What the node names, by the rules for operands. Raises OperandSyntaxError."""
+    """The registers that the node names, by the rules for operands. Raises OperandSyntaxError."""
     match node:
         case syntax.RegisterRange(file, first_, last_):
             first = _number(evaluator.operand(first_), file)
@@ -96,7 +96,7 @@ def _operand(node: syntax.Registers, evaluator: Evaluator, target: Target, wave_
             text = f"${file}[{first}:{last}]" if last_ is not None else f"${file}[{first}]"
             if file not in operands.FILES:
                 raise OperandSyntaxError(text, f"ranges are of the files {', '.join(operands.FILES)}")
-            return operands.register_range(file, first, last, target, text)
+            return operands.register_range(file, first, last, target, text, of_operand=False)
         case syntax.RegisterList(elements, text):
             parts = [_operand(element, evaluator, target, wave_size) for element in elements]
             return operands.register_list(parts, target, text)

@@ -1,4 +1,4 @@
-"""Convenience variables that say where the focus is: ``$_thread``, ``$_lane``, ``$_dispatch_pos`` and others."""
+"""Convenience variables that describe the focus: ``$_thread``, ``$_lane``, ``$_dispatch_pos`` and others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocdbg.debugger.values.value_storage import LanePcStorage
 
 
 def define_wave_variables(convenience: Convenience, inferior: Inferior) -> None:
-    """Make them known. Without a wave numbers are 0, texts void."""
+    """Define them. Without a wave, numbers are 0 and texts void."""
 
     def wave_of(focus: Focus) -> WaveInfo | None:
         return None if inferior.target is None or focus.thread is None else inferior.wave(focus.thread)
@@ -37,7 +37,7 @@ def define_wave_variables(convenience: Convenience, inferior: Inferior) -> None:
         return (wave.used_lanes & (1 << inferior.lane_count(wave.number)) - 1).bit_count()
 
     def lane_pc(focus: Focus) -> Value:
-        """Where the focused lane is in the selected frame: of an active lane ``$pc``."""
+        """Where the focused lane is in the selected frame: for an active lane ``$pc``."""
         if wave_of(focus) is None:
             return Value(c_types.VOID)
         return Value.of_int(c_types.CODE_POINTER, inferior.frame(focus).pc)

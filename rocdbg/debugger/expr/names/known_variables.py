@@ -1,4 +1,4 @@
-"""What is known of a variable at a place of the code before anything is read."""
+"""What is known about a variable at a place of the code before anything is read."""
 
 from __future__ import annotations
 
@@ -21,34 +21,36 @@ from rocdbg.errors import Error
 
 
 class Known(Struct, frozen=True):
-    """What is known of a variable at a place of the code, whatever the lane."""
+    """What is known about a variable at a place of the code, for all lanes."""
 
     variable: Variable
     type: Type
     size: int
-    """Bytes, 0 where they are not known."""
+    """Size in bytes, 0 if not known."""
     expression: ExpressionLike | None
     unit: Unit
     is_own_unit: bool
-    """Whether the frame's context is that of its unit."""
+    """Whether the variable's unit is that of the frame's context."""
     may_be_dynamic: bool
 
     def located(self, context: FrameContext) -> LocationDescription:
-        """Where the variable is in a frame, which must be one that it has an expression for."""
+        """Where the variable is in a frame, for which it must have an expression."""
         assert self.expression is not None
         return results.located(self.variable.die, self.expression, context, self.size)
 
 
 class SharedLocations(Struct):
-    """Where variables are in all lanes of a wave that stand at the same place, each evaluated once.
+    """Where variables are in all lanes of a wave that are at the same place, each evaluated once.
 
-    Good until a register is written or the target runs.
+    Valid until a register is written or the target runs.
     """
 
     _found: dict[int, LocationDescription | None] = field(default_factory=dict)
 
     def whole(self, known: Known, context: FrameContext) -> LocationDescription | None:
-        """The location for `ANY_LANE`, given the context of any of the lanes; ``None``: each has to be asked for."""
+        """The location for `ANY_LANE`, given the context of any of the lanes; ``None``: each lane has to be evaluated
+        separately.
+        """
         key = id(known.variable)
         if key not in self._found:
             self._found[key] = self._evaluated(known, context)
@@ -80,11 +82,13 @@ class SharedLocations(Struct):
             return None
 
 
-# Where a frame finds a variable that is in LDS and has no location.
+# The place of a variable in LDS that has no location.
 
 
 def lds_offset(variable: Variable, program: Program, frame: Frame | None) -> int | None:
-    """The LDS offset of a variable: its symbol's, else as the backend lays out the frame's kernel; else ``None``."""
+    """The LDS offset of a variable: from its symbol, otherwise from the backend's layout of the frame's kernel;
+    otherwise ``None``.
+    """
     for name in (variable.linkage_name, variable.name):
         offset = program.lds_offset(name) if name is not None else None
         if offset is not None:
@@ -97,7 +101,7 @@ def lds_offset(variable: Variable, program: Program, frame: Frame | None) -> int
 
 
 def _kernel_of(frame: Frame, program: Program) -> Function | None:
-    """The kernel whose frame this is; of OpenCL the function that has its body; else the only kernel."""
+    """The kernel of this frame; for OpenCL, the function with its body; otherwise the only kernel."""
     function = frame.context.function
     if function is None or not program.is_kernel(function):
         return lds_layout.sole_kernel(program)
@@ -109,7 +113,7 @@ def _kernel_of(frame: Frame, program: Program) -> Function | None:
 
 
 def dynamic_lds(frame: Frame) -> int | None:
-    """Where LDS begins whose size the launch gives, in the kernel that a frame is of; None where there is none."""
+    """Where dynamic LDS, whose size the launch gives, begins in the frame's kernel; None if there is none."""
     kernel = _kernel_of(frame, frame.program)
     if kernel is None:
         return None

@@ -1,4 +1,4 @@
-"""What names mean in an expression. As in GDB, they are looked up in their order before anything is evaluated."""
+"""What names mean in an expression. As in GDB, they are looked up in order before anything is evaluated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocdbg.errors import Error
 
 
 def name_value(node: syntax.Name, environment: Environment, only_type: bool) -> Value:
-    """The value of a name. Raises `NoSymbolError` for one that means nothing, other errors where it has no value."""
+    """The value of a name. Raises `NoSymbolError` for an unknown name, other errors if it has no value."""
     if node.global_:
         value = environment.global_symbol(node.name, True)
     else:
@@ -30,19 +30,19 @@ def name_value(node: syntax.Name, environment: Environment, only_type: bool) -> 
 
 
 def _class_member(name: str, environment: Environment, only_type: bool) -> Value | None:
-    """``Class::member``; ``None`` where that is nothing."""
+    """``Class::member``; ``None`` if that does not exist."""
     scope, _, last = name.rpartition("::")
     return member_value(scope, last, environment, only_type) if scope else None
 
 
 def is_namespace(name: str, environment: Environment) -> bool:
-    """Whether a name is that of a namespace, which stands where types do, and of nothing else."""
+    """Whether a name denotes only a namespace, which may be used where types are."""
     known = environment.is_cplusplus and environment.types.namespace(name) is not None
     return known and environment.variable(name) is None and member_of_this(name, environment, True) is None
 
 
 def need_known(names: Iterable[syntax.Name | syntax.TypeName], environment: Environment) -> None:
-    """Raise the error for the first name that means nothing."""
+    """Raise the error for the first unknown name."""
     for name in names:
         if isinstance(name, syntax.TypeName):
             if name.tag:
@@ -55,7 +55,7 @@ def need_known(names: Iterable[syntax.Name | syntax.TypeName], environment: Envi
         except NoSymbolError:
             raise
         except Error:
-            continue  # it means something that has no value here
+            continue  # it is known but has no value here
 
 
 def need_names(node: syntax.Expression, environment: Environment) -> None:

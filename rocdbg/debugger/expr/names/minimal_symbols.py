@@ -1,7 +1,7 @@
-"""Symbols that debug information says nothing of: code and data of types that nobody knows, and numbers.
+"""Symbols without debug information: code and data of unknown type, and numbers.
 
-Assembly has little else. Its absolute symbols (``.set``, ``.equ``) are numbers for operands, registers above all, and
-so they are here: GDB takes them for variables.
+Assembly has little else. Its absolute symbols (``.set``, ``.equ``) are numbers for operands, mostly register numbers,
+and are numbers here too, although GDB treats them as variables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
 
 
 def minimal_symbol(environment: ProgramEnvironment, name: str) -> Value | None:
-    """What the symbol table alone knows by a name; there must be a program."""
+    """What the symbol table alone says about a name; there must be a program."""
     program = environment.program
     assert program is not None
     symbol = program.code_object.symbols.get(name)
@@ -43,6 +43,6 @@ def minimal_symbol(environment: ProgramEnvironment, name: str) -> Value | None:
 
 
 def _number(value: int) -> Value:
-    """An absolute symbol: an ``int`` if it is small enough, as a number of the source would be."""
+    """An absolute symbol: an ``int`` if it is small enough, like a number in source."""
     signed = value - (value >> 63 << 64)
     return Value.of_int(c_types.INT if -(1 << 31) <= signed < 1 << 31 else c_types.LONG, signed)

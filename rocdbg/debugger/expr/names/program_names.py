@@ -1,4 +1,4 @@
-"""Variables, functions and enumerators of the program by name, as a place in it sees them."""
+"""Variables, functions and enumerators of the program by name, as visible from a place in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocdbg.dwarf.info.symbol_index import is_declaration
 from rocdbg.dwarf.info.types import BaseType, ClassType, EnumType, Type, TypedefType, VoidType
 
 MOST_LINKS = 8
-"""Links of a name of which any may be a typedef: each is looked up, in all that is visible."""
+"""Limit on the components of a name, any of which may be a typedef: each is looked up in all visible scopes."""
 
 
 class ProgramNames(Struct, frozen=True):
@@ -26,7 +26,7 @@ class ProgramNames(Struct, frozen=True):
     frame: Frame | None
 
     def qualified(self, name: str, is_global: bool = False, depth: int = 2) -> list[str]:
-        """What a name can stand for, the nearest first; ``is_global``: it began with ``::``.
+        """What a name can refer to, the nearest first; ``is_global``: it began with ``::``.
 
         ``depth``: how many typedefs of typedefs of classes are followed.
         """
@@ -36,7 +36,7 @@ class ProgramNames(Struct, frozen=True):
         return [*found, *self._in_named_class(name, is_global, depth - 1)]
 
     def _in_named_class(self, name: str, is_global: bool, depth: int) -> list[str]:
-        """What is meant in a class that goes by a typedef's name: ``row::iterator`` is ``vector<int>::iterator``."""
+        """Members of a class that is named by a typedef: ``row::iterator`` is ``vector<int>::iterator``."""
         links = split_qualified(name)
         if len(links) > MOST_LINKS:
             return []
@@ -49,7 +49,7 @@ class ProgramNames(Struct, frozen=True):
         return []
 
     def variable(self, name: str, is_global: bool = False) -> Variable | None:
-        """The variable outside functions that is nearest: of the frame's unit before those of others."""
+        """The nearest variable outside functions: one of the frame's unit precedes those of others."""
         for qualified in self.qualified(name, is_global):
             found = [v for v in self.program.info.variables_named(f"::{qualified}") if _is_exact(v.name, qualified)]
             if found:
@@ -58,7 +58,7 @@ class ProgramNames(Struct, frozen=True):
         return linked[0] if linked else None
 
     def functions(self, name: str, is_global: bool = False) -> list[Function]:
-        """The functions with code that a name stands for: overloads of one scope."""
+        """The functions with code that a name refers to: overloads of one scope."""
         for qualified in self.qualified(name, is_global):
             found = [
                 function for function in self.program.info.functions_named(f"::{qualified}")
@@ -69,7 +69,7 @@ class ProgramNames(Struct, frozen=True):
         return []
 
     def types(self, name: str) -> list[Type]:
-        """The types outside functions that a name stands for: definitions first, of the frame's unit before others."""
+        """The types outside functions that a name refers to: definitions first, the frame's unit before others."""
         for qualified in self.qualified(name):
             found = [
                 type_ for type_ in self.program.info.types_named(f"::{qualified}")
@@ -83,7 +83,7 @@ class ProgramNames(Struct, frozen=True):
         return []
 
     def namespace(self, name: str) -> str | None:
-        """The qualified name of a namespace; ``None`` when none is called so."""
+        """The qualified name of a namespace; ``None`` if there is none."""
         known = self.program.info.namespaces.names
         return next((qualified for qualified in self.qualified(name) if qualified in known), None)
 
@@ -108,7 +108,7 @@ class ProgramNames(Struct, frozen=True):
         return function is None or what.unit is not function.unit, not what.external
 
     def missing(self, name: str) -> DebuggerError:
-        """The error for a qualified name that nothing has, in GDB's words."""
+        """The error for an unknown qualified name, in GDB's words."""
         links = split_qualified(name)
         for count in range(1, len(links)):
             scope, wanted = "::".join(links[:count]), links[count]
@@ -149,7 +149,7 @@ def _missing_in(type_: Type, name: str) -> DebuggerError:
 
 
 def _is_exact(own: str | None, wanted: str) -> bool:
-    """Whether a name with template arguments is wanted, where there are some: ``f`` is not ``f<int>``."""
+    """Whether a name lacks template arguments that it needs: ``f`` is not ``f<int>``."""
     if own is None or "<" not in own or own.startswith("operator"):
         return True
     return "<" in split_qualified(wanted)[-1]

@@ -1,4 +1,4 @@
-"""What the parameters of templates stand for in the function of a frame."""
+"""The values of template parameters in the function of a frame."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def arguments_of(function: Function) -> Iterator[TemplateArgument]:
 
 
 def argument_value(frame: Frame, name: str, memory: Memory) -> Value | None:
-    """The value argument that a name stands for, which may be an address; ``None`` for anything else."""
+    """The value argument to which a name refers, which may be an address; ``None`` for anything else."""
     for argument in arguments(frame):
         if argument.name == name and isinstance(argument.value, Exprloc) and frame.function is not None:
             place = results.location(frame.program.info.die(argument.offset), frame.context)
@@ -48,6 +48,6 @@ def argument_value(frame: Frame, name: str, memory: Memory) -> Value | None:
 
 
 def argument_type(frame: Frame, name: str) -> Type | None:
-    """The type argument that a name stands for; ``None`` for anything else."""
+    """The type argument to which a name refers; ``None`` for anything else."""
     found = (each.type for each in arguments(frame) if each.name == name and each.value is None)
     return next(found, None)

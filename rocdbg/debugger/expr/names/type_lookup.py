@@ -1,4 +1,4 @@
-"""Types and enumerators by name, as a place in the program sees them."""
+"""Types and enumerators by name, as visible from a place in the program."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class TypeLookup(Struct, frozen=True):
         raise self.missing(name)
 
     def namespace(self, name: str) -> str | None:
-        """The qualified name of the namespace that a name stands for; ``None`` for anything else."""
+        """The qualified name of the namespace to which a name refers; ``None`` for anything else."""
         if self.program is None or not self.program.has_debug_info:
             return None
         return ProgramNames(self.program, self.frame).namespace(name.strip())
 
     def missing(self, name: str) -> DebuggerError:
-        """The error for a name that nothing has."""
+        """The error for an unknown name."""
         if self.program is None or not self.program.has_debug_info:
             return NoSymbolError(name)
         names = ProgramNames(self.program, self.frame)
@@ -59,8 +59,9 @@ class TypeLookup(Struct, frozen=True):
         return names.missing(name) if "::" in name else NoSymbolError(name, self._in_dynamic_lds(name))
 
     def _in_dynamic_lds(self, name: str) -> str | None:
-        """The message for a name that may be that of LDS whose size the launch gives: `extern __shared__` leaves no
-        entry. None where a kernel has no such LDS."""
+        """The message for a name that may be dynamic LDS, whose size the launch gives: `extern __shared__` has no
+        entry. None if the kernel has no such LDS.
+        """
         frame = self.frame
         begin = dynamic_lds(frame) if frame is not None else None
         if begin is None:
@@ -81,7 +82,7 @@ class TypeLookup(Struct, frozen=True):
     def find(self, name: str, tag: str) -> Type | None:
         """The type of a name, and of a keyword (``struct``, ``enum``) where ``tag`` is not empty: as it is declared.
 
-        Without a keyword classes and enumerations are not found that C or OpenCL knows by their tags alone.
+        Without a keyword, classes and enumerations that C or OpenCL knows only by their tags are not found.
         """
         if not tag:
             return self.local(name) or self._global(name, self._is_name)
@@ -108,13 +109,13 @@ class TypeLookup(Struct, frozen=True):
         return None
 
     def _is_name(self, type_: Type) -> bool:
-        """Whether a type's name alone stands for it."""
+        """Whether a type can be named without its keyword."""
         if not isinstance(type_, ClassType | EnumType) or type_.offset is None or self.program is None:
             return True
         return self.program.info.die(type_.offset).unit.is_cxx
 
     def enumerator(self, name: str) -> Value | None:
-        """An enumerator of an enumeration visible here; scoped ones as ``E::A``, others also without what is around."""
+        """An enumerator of an enumeration visible here; scoped ones as ``E::A``, others also without their scope."""
         if self.program is None:
             return None
         for scope in self.frame.scopes if self.frame is not None else ():

@@ -1,4 +1,4 @@
-"""Variables of the subprograms around a nested one (A.3.3.5 (3))."""
+"""Variables of the subprograms that enclose a nested one (A.3.3.5 (3))."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def up_level_variable(environment: ProgramEnvironment, name: str) -> tuple[Variable, Enclosing] | None:
-    """A variable of a subprogram that the frame's is nested in, the nearest, and that subprogram."""
+    """A variable of the nearest subprogram that encloses the frame's, and that subprogram."""
     if environment.frame is None:
         return None
     for around in enclosing(environment.frame):
@@ -37,9 +37,9 @@ def up_level_variable(environment: ProgramEnvironment, name: str) -> tuple[Varia
 
 
 def up_level_value(environment: ProgramEnvironment, name: str) -> Value | None:
-    """The value of such a variable, in the frame that the static link tells of.
+    """The value of such a variable, in the frame that the static link identifies.
 
-    Raises `ExpressionError` where the variable has a place in a frame and there is none.
+    Raises `ExpressionError` if the variable needs a frame and there is none.
     """
     found = up_level_variable(environment, name)
     if found is None or environment.frame is None:
@@ -54,24 +54,24 @@ def up_level_value(environment: ProgramEnvironment, name: str) -> Value | None:
     return in_frame(environment, host).value_of(variable)
 
 
-# The frames of the subprograms around a nested one: what its up-level variables are evaluated in (A.3.3.5 (3)).
+# The frames of the subprograms that enclose a nested one, in which its up-level variables are evaluated (A.3.3.5 (3)).
 MOST_LEVELS = 32
 """How many enclosing subprograms are examined; only a hostile file nests deeper."""
 
 
 class Enclosing(Struct, frozen=True):
-    """A subprogram around another: its blocks around that, innermost first, itself last, and the frame it has."""
+    """An enclosing subprogram: its blocks around the nested one, innermost first, itself last, and its frame."""
 
     name: str
     scopes: tuple[Scope, ...]
     context: FrameContext | None
-    """``None`` where no frame is the one that the static link tells of."""
+    """``None`` if no frame matches the static link."""
 
 
 def enclosing(frame: Frame) -> Iterator[Enclosing]:
-    """The subprograms that the frame's is lexically nested in, innermost first; nothing for most languages.
+    """The subprograms that lexically enclose the frame's, innermost first; none in most languages.
 
-    A frame without DW_AT_static_link belongs to the nearest frame of the subprogram around it.
+    A frame without DW_AT_static_link belongs to the nearest frame of its enclosing subprogram.
     """
     inner = frame.inline.die if frame.inline is not None else frame.function.die if frame.function is not None else None
     context: FrameContext | None = frame.context
@@ -90,7 +90,7 @@ def enclosing(frame: Frame) -> Iterator[Enclosing]:
 
 
 def _around(die: Die) -> list[Die]:
-    """The blocks around a subprogram and the subprogram that those are in; empty for one that is not nested."""
+    """The blocks around a subprogram and the subprogram that contains them; empty for one that is not nested."""
     *_, declaration = die.origins()
     blocks: list[Die] = []
     parent = declaration.parent

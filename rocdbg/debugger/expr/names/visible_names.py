@@ -1,4 +1,4 @@
-"""Which qualified names a name can stand for where it is used: scopes around, using-directives, aliases."""
+"""The qualified names to which a name can refer where it is used: enclosing scopes, using-directives, aliases."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rocdbg.dwarf.info.names import split_qualified
 from rocdbg.dwarf.info.namespaces import Namespaces, declared_in, imported
 
 MOST_SCOPES = 100
-"""Namespaces and classes around a function in which names are looked up; only a hostile file nests deeper."""
+"""Limit on enclosing namespaces and classes in which names are looked up; only a hostile file nests deeper."""
 MOST_ALIASES = 8
-"""Aliases of aliases that are followed."""
+"""Limit on chains of aliases."""
 
 
 def joined(scope: str, name: str) -> str:
@@ -21,7 +21,7 @@ def joined(scope: str, name: str) -> str:
 
 
 def visible_names(program: Program | None, frame: Frame | None, name: str) -> list[str]:
-    """The qualified names a name can stand for, the nearest first; each begins at global scope."""
+    """The qualified names to which a name can refer, the nearest first; each begins at global scope."""
     around: tuple[str, ...] = ()
     if frame is not None and frame.function is not None:
         around = frame.function.scope_names[:MOST_SCOPES]
@@ -47,7 +47,7 @@ def visible_names(program: Program | None, frame: Frame | None, name: str) -> li
 
 
 def global_names(program: Program, name: str) -> list[str]:
-    """As `visible_names` of a name that begins with ``::``."""
+    """As `visible_names`, for a name that begins with ``::``."""
     found: dict[str, None] = {}
     for visible in _reached(program.info.namespaces, ""):
         for meant in _meant(program.info.namespaces, joined(visible, name)):
@@ -56,7 +56,7 @@ def global_names(program: Program, name: str) -> list[str]:
 
 
 def _reached(namespaces: Namespaces, scope: str) -> Iterator[str]:
-    """A scope and the namespaces whose names are visible in it, by directives of directives, too."""
+    """A scope and the namespaces whose names are visible in it, including through nested directives."""
     seen, waiting = {scope}, [scope]
     while waiting:
         current = waiting.pop(0)

@@ -1,4 +1,4 @@
-"""Where a text is outside of its brackets and quotes: there commas separate, and words end what comes before them."""
+"""Finds the parts of a text outside brackets and quotes, where commas and keywords act as separators."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _OF_NAMES = ("([{<", ")]}>")
 
 
 def outside(text: str, *, names: bool = False) -> Iterator[int]:
-    """The indices of the characters of a text that are in no brackets and no quotes, and are none themselves.
+    """The indices of the characters of a text outside brackets and quotes, without the brackets and quotes themselves.
 
-    In ``names``, of locations and functions, ``<`` and ``>`` are brackets too; in expressions they compare. A bracket
-    that was not opened closes nothing.
+    With ``names``, for locations and functions, ``<`` and ``>`` are brackets too; in expressions they compare. An
+    unmatched closing bracket is ignored.
     """
     opening, closing = _OF_NAMES if names else _PLAIN
     depth, quote, index = 0, "", 0
@@ -35,14 +35,14 @@ def outside(text: str, *, names: bool = False) -> Iterator[int]:
 
 
 def at_comma(text: str) -> tuple[str, str, str]:
-    """A text of locations before and after its first comma, as `str.partition` has it, without blanks around.
+    """The text before and after the first comma of a list of locations, as by `str.partition`, stripped of blanks.
 
-    Where ``<`` does not close before any comma, it compares (``f if i < 3, "..."``).
+    A ``<`` that does not close before any comma is a comparison (``f if i < 3, "..."``).
     """
     for names in (True, False):
         for index in outside(text, names=names):
             if text[index] == ",":
                 return text[:index].strip(), ",", text[index + 1 :].strip()
         if text.count("<") <= text.replace("->", "").count(">"):
-            break  # all are closed: the commas in them are of template arguments
+            break  # all are closed: the commas in them separate template arguments
     return text, "", ""

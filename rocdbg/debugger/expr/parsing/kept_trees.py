@@ -1,4 +1,4 @@
-"""The syntax trees of expressions at a place of the program, kept between evaluations."""
+"""A cache of the syntax trees of expressions at a place of the program."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from rocdbg.dwarf.info import DebugInfoError
 def parse_in(
     text: str, environment: Environment, names_first: bool = False, variables: Container[str] = ()
 ) -> syntax.Expression:
-    """The tree of a text, by what its names are in an environment. Raises `ExpressionError`.
+    """The tree of a text, parsed with the names of an environment. Raises `ExpressionError`.
 
-    ``names_first``: the text is about this very place, so that a name that means nothing is an error before others,
-    and before anything is changed. ``variables``: names that are variables where the text will be evaluated.
+    ``names_first``: the text is evaluated at this place, so that an unknown name is reported before other errors, and
+    before anything is changed. ``variables``: names that are variables where the text will be evaluated.
     """
     text = _without_macros(text, environment)
     asked_types: list[tuple[str, bool]] = []
@@ -66,7 +66,7 @@ def parse_in(
 
 
 def _without_macros(text: str, environment: Environment) -> str:
-    """The text with macros expanded. Damaged information about macros does not keep others from their values."""
+    """The text with macros expanded. Damaged macro information does not affect other expressions."""
     scope = macros_at(environment)
     try:
         if not scope.user and not scope.has_macros:
@@ -78,7 +78,7 @@ def _without_macros(text: str, environment: Environment) -> str:
 
 @contextmanager
 def nesting_limited(text: str) -> Iterator[None]:
-    """Too little stack for a deep expression is a fault of the expression: it says so in one line."""
+    """A stack overflow by a deep expression is reported as an error of the expression."""
     try:
         yield
     except RecursionError:

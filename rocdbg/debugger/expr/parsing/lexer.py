@@ -9,13 +9,14 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, GrammarError, NoSymbolError
 from rocdbg.dwarf.info.names import spelled
 
 
 class TokenKind(Enum):
-    """What a token is."""
+    """The kinds of tokens."""
 
     INTEGER = "integer"
     FLOAT = "float"
@@ -31,7 +32,7 @@ class TokenKind(Enum):
 class Token(Struct, frozen=True):
     """One token; ``value`` is a number or the text of a name.
 
-    ``suffix`` is what follows a number, and what stands before the quotes of characters (``L``).
+    ``suffix`` is the suffix of a number, or the prefix of quoted characters (``L``).
     """
 
     kind: TokenKind
@@ -41,11 +42,11 @@ class Token(Struct, frozen=True):
     suffix: str = ""
     radix: int = 10
     wrong: DebuggerError | None = None
-    """What is wrong with the text from here on; then the token is the last."""
+    """The error in the text from here on; the token is then the last."""
 
 
 _NAME_BEFORE = re.compile(r"(?<!\w)[A-Za-z_]\w*\s*\Z")
-"""What must stand before ``#``: an address space's name."""
+"""The name required before ``#``: that of an address space."""
 # Longest first: the first that fits is taken.
 _OPERATORS = (
     "<<=", ">>=", "->*", "...",
@@ -65,15 +66,15 @@ _OPERATOR_NAME = re.compile(
 _CONVERSION = re.compile(
     r"\s+(?!new\b|delete\b)(?:const\s+)?(?:(?:unsigned|signed|long|short)\s+)*[A-Za-z_][\w:]*\s*[*&]*(?=\s*(?:\(|$))"
 )
-"""The type behind ``operator`` that an object is made one of."""
+"""The target type of a conversion ``operator``."""
 _LOCAL_LABEL = re.compile(r"\.L[\w.$]+")
-"""A label of assembly that no symbol table has."""
+"""A label of assembly that is not in the symbol table."""
 _OPERAND_BEFORE = re.compile(r"[\w)\]\"'$}]\s*$")
 _ARGUMENTS = re.compile(r"<[\w:*]+(<[\w:*, ]*>)?(,\s*[\w:*<>]+)*>")
-"""Arguments of a template that nothing else can be: of comparisons there are blanks around the signs."""
+"""Text that can only be template arguments: comparisons have blanks around their operators."""
 _SCOPE = re.compile(r"(\w+(?:::\w+)*)::\Z")
 _WIDTHS = {"": 1, "u": 2, "U": 4, "L": 4}
-"""Bytes of a character by what stands before its quotes."""
+"""Bytes of a character by the prefix of its quotes."""
 _ESCAPES = {"a": 7, "b": 8, "e": 27, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _INTEGER_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"}
 _FLOAT_SUFFIXES = {"", "f", "l", "f16", "h"}
@@ -82,7 +83,7 @@ _FLOAT_SUFFIXES = {"", "f", "l", "f16", "h"}
 def tokenize(
     text: str, is_known: Callable[[str], bool] | None = None, input_radix: int = 10, is_cxx: bool = True
 ) -> list[Token]:
-    """The tokens of ``text``, an END last; in it is what is wrong with the text.
+    """The tokens of ``text``, an END last, which holds the error in the text, if any.
 
     ``is_cxx``: whether operators have words (``and``).
 
@@ -92,6 +93,7 @@ def tokenize(
     lexer = _Lexer(text, is_known or (lambda _name: False), input_radix, is_cxx)
     tokens = []
     while True:
+        work.unit()
         try:
             token = lexer.next_token()
         except (ExpressionError, NoSymbolError) as error:
@@ -249,16 +251,16 @@ class _Lexer:
         return Token(TokenKind.STRING, self.text[start:end], start, _in_width(codes, _WIDTHS[prefix]), prefix)
 
     def _is_template(self, name: str, start: int, end: int) -> bool:
-        """Whether arguments of a template stand behind a name; the casts have types in the same brackets."""
+        """Whether template arguments follow a name; C++ casts have types in the same brackets."""
         return self.is_cxx and not name.endswith("_cast") and _ARGUMENTS.fullmatch(self.text, start, end) is not None
 
     def _operator_name(self, end: int) -> int:
-        """Where the name of an operator function ends, behind ``operator``."""
+        """Where the name of an operator function ends, after ``operator``."""
         found = _OPERATOR_NAME.match(self.text, end)
         return found.end() if found is not None else end
 
     def _quoted_codes(self, position: int, quote: str, unterminated: str) -> tuple[list[int | str], int]:
-        """Characters up to a quote, those given by number as numbers; and where they end."""
+        """Characters up to a quote (numeric escapes as numbers), and where they end."""
         text = self.text
         out: list[int | str] = []
         while position < len(text):
@@ -305,7 +307,7 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 
 
 def _in_width(codes: list[int | str], width: int) -> bytes:
-    """Characters as units of ``width`` bytes, in UTF-8, -16 or -32; those given by number are one unit each."""
+    """Characters as units of ``width`` bytes, in UTF-8, -16 or -32; numeric escapes are one unit each."""
     out = bytearray()
     for code in codes:
         if isinstance(code, int):
@@ -339,7 +341,7 @@ def _integer(word: str, digits: str, offset: int, input_radix: int) -> Token | N
 
 
 def _in_64_bits(number: int, radix: int) -> int:
-    """A number as GDB reads it: one that is too large wraps where the last digits made it no smaller."""
+    """A number as GDB reads it: a number that is too large wraps unless the last digit made it smaller."""
     read, rest = number, []
     while read >> 64:
         read, digit = divmod(read, radix)
@@ -369,57 +371,57 @@ def _float(word: str, digits: str, offset: int) -> Token | None:
 
 
 def _encoded(char: str) -> bytes:
-    """A character's bytes; one that stands for a byte that was no UTF-8 (PEP 383) is that byte."""
+    """A character's bytes; one that represents an invalid UTF-8 byte (PEP 383) is that byte."""
     return char.encode("utf-8", "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass")
 
 
-# The tokens of an expression, taken from the left, with any number to look ahead at.
+# The tokens of an expression, consumed from the left, with unlimited lookahead.
 
 
 class TokenStream(Struct):
-    """What the grammars read. ``text`` is where the tokens are from; the last of them is of kind ``END``."""
+    """The token stream for the grammars. ``text`` is the source of the tokens; the last has kind ``END``."""
 
     text: str
     tokens: list[Token]
     position: int = 0
 
     def peek(self, ahead: int = 0) -> Token:
-        """The next token, or one behind it; past the end, the last."""
+        """The next token, or a later one; past the end, the last."""
         token = self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
         if token.wrong is not None:
             raise token.wrong
         return token
 
     def take(self) -> Token:
-        """The next token, which is used up."""
+        """Consume and return the next token."""
         token = self.peek()
         self.position += 1
         return token
 
     def at(self, operator: str, ahead: int = 0) -> bool:
-        """Whether the next token, or one behind it, is this operator."""
+        """Whether the next token, or a later one, is this operator."""
         token = self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
         return token.kind is TokenKind.OPERATOR and token.text == operator
 
     def accept(self, operator: str) -> bool:
-        """Take the operator if it is next."""
+        """Consume the operator if it is next."""
         if self.at(operator):
             self.position += 1
             return True
         return False
 
     def expect(self, operator: str) -> None:
-        """Take the operator. Raises `ExpressionError` when something else is next."""
+        """Consume the operator. Raises `ExpressionError` when something else is next."""
         if not self.accept(operator):
             raise self.error()
 
     def since(self, position: int) -> str:
-        """The text from a token on to the last that was taken."""
+        """The text from a token to the last consumed one."""
         last = self.tokens[self.position - 1]
         return self.text[self.tokens[position].offset : last.offset + len(last.text)]
 
     def qualified_name(self) -> str:
-        """A name with the scopes it is in: ``a::b::c``. Raises `ExpressionError` when no name is next."""
+        """A name with its scopes: ``a::b::c``. Raises `ExpressionError` when no name is next."""
         token = self.take()
         if token.kind not in (TokenKind.NAME, TokenKind.QUOTED):
             raise self.error(token)

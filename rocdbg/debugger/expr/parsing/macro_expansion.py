@@ -10,7 +10,7 @@ from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.dwarf.info.macro_sections import Macro
 
 Lookup: TypeAlias = Callable[[str], Macro | None]
-"""The macro of a name, None where it is none."""
+"""The macro of a name, None if it is not a macro."""
 
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<name>[A-Za-z_$][\w$]*)|(?P<number>\.?\d(?:[eEpP][+-]|[\w.'])*)"
@@ -68,7 +68,7 @@ def _expanded(parts: Sequence[str], lookup: Lookup, inside: tuple[str, ...], bud
 
 
 def _arguments(macro: Macro, waiting: list[str]) -> list[list[str]] | None:
-    """The arguments behind a name, taken from the tokens waiting; None if no bracket follows."""
+    """The arguments after a name, taken from the pending tokens; None if no parenthesis follows."""
     ahead = len(waiting) - 1
     while ahead >= 0 and waiting[ahead].isspace():
         ahead -= 1

@@ -1,4 +1,4 @@
-"""The macros that hold at a place of the program, and those that the user has defined."""
+"""The macros in force at a place of the program, and those that the user has defined."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from rocdbg.dwarf.info.unit import Unit
 
 
 class MacroScope:
-    """Macros at a line of a unit's file; with no unit or no file only the user's. ``user`` are theirs by name."""
+    """Macros at a line of a unit's file; with no unit or no file only the user's. ``user`` holds the user's macros by
+    name.
+    """
 
     def __init__(self, unit: Unit | None, file: SourceFile | None, line: int | None, user: Mapping[str, Macro]) -> None:
         self.unit, self.file, self.line, self.user = unit, file, line or 0, user
@@ -19,7 +21,7 @@ class MacroScope:
 
     @property
     def defined(self) -> Mapping[str, Macro]:
-        """Those of the program."""
+        """The program's macros."""
         if self._known is None:
             known: Mapping[str, Macro] = {}
             if self.unit is not None and self.file is not None:
@@ -52,7 +54,7 @@ class MacroScope:
 
 
 def macros_at(environment: Environment) -> MacroScope:
-    """Those at the line of an environment's frame, and the user's."""
+    """The macros at the line of an environment's frame, and the user's."""
     frame, user = environment.frame, environment.convenience.macros
     if frame is None or frame.function is None:
         return MacroScope(None, None, None, user)
@@ -79,7 +81,7 @@ def shown(macro: Macro, main: SourceFile | None) -> list[str]:
 
 
 def head(macro: Macro) -> str:
-    """Name and parameters."""
+    """The macro's name and parameters."""
     if macro.parameters is None:
         return macro.name
     return f"{macro.name}({', '.join(macro.parameters)})"

@@ -1,4 +1,4 @@
-"""From text to a syntax tree: the grammar of expressions. What is a type is asked of a callback."""
+"""From text to a syntax tree: the grammar of expressions. A callback decides which names are types."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def parse(
     """The tree of ``text``.
 
     ``is_type`` says whether a name that is not a C keyword names a type in scope; ``is_known`` whether a
-    name with template arguments exists. ``is_cxx``: C++ has words that C has not. ``names`` gets the names
+    name with template arguments exists. ``is_cxx``: C++ has keywords that C does not have. ``names`` receives the names
     in order, so that after an error it holds those before it. Raises `ExpressionError` with the offset.
     """
     tokens = TokenStream(text, tokenize(text, is_known, input_radix, is_cxx))
@@ -64,13 +64,13 @@ def split_arguments(text: str) -> list[str]:
 
 
 def followers(text: str) -> list[str]:
-    """For each of the arguments (`split_arguments`) what stands behind it, from the comma on."""
+    """For each of the arguments (`split_arguments`), the text after it, from the comma on."""
     return [*(text[index:] for index in outside(text) if text[index] == ","), ""]
 
 
 @contextmanager
 def followed_by(rest: str) -> Iterator[None]:
-    """A syntax error in an expression of a list tells of the rest of the list, too."""
+    """A syntax error in an expression of a list quotes the rest of the list, too."""
     try:
         yield
     except GrammarError as error:
@@ -92,12 +92,12 @@ class _Parser:
         self.depth = 0
 
     def whole(self) -> syntax.Expression:
-        """All of a text: a type, or an expression."""
+        """Parse the whole text: a type, or an expression."""
         if not self.types.starts_at(0):
             return self.comma()
         type_ = syntax.TypeExpression(self.types.type_name())
         if self.tokens.accept("@") or (self.is_cxx and self.tokens.accept("::")):
-            raise self.tokens.error()  # GDB takes the one before the name of a space, and reads on behind a scope
+            raise self.tokens.error()  # GDB quotes the token before the name of a space, and reads on after a scope
         if self.tokens.peek().kind is not TokenKind.END:
             raise self.tokens.error()
         return type_
@@ -193,7 +193,7 @@ class _Parser:
         return syntax.Cast(name, self.unary())
 
     def _ends_operand(self) -> bool:
-        """Whether nothing that could be an operand follows: then ``(type)`` stood for itself."""
+        """Whether no operand follows: then ``(type)`` is not a cast."""
         token = self.tokens.peek()
         if token.kind is TokenKind.END:
             return True
@@ -280,7 +280,7 @@ class _Parser:
         return syntax.Index(base, first)
 
     def _register_list(self) -> syntax.RegisterList | None:
-        """What is in brackets behind ``$`` if it is names of registers."""
+        """The contents of brackets after ``$`` if they are register names."""
         start = self.tokens.position
         elements = self._elements(0)
         if elements is None:
@@ -343,14 +343,14 @@ class _Parser:
             name = syntax.Name(self.tokens.qualified_name(), True)
             self.names.append(name)
             return name
-        if kind is TokenKind.OPERATOR and token.text == "@":  # what GDB has before the name of an address space
+        if kind is TokenKind.OPERATOR and token.text == "@":  # GDB's prefix of an address space name
             if self.tokens.peek().kind is TokenKind.NAME:
                 raise ExpressionError(f'Unknown address space specifier: "{self.tokens.peek().text}"')
             raise self.tokens.error()
         raise self.tokens.error(token)
 
     def _string(self, value: bytes, prefix: str) -> syntax.String:
-        """A string literal with those that follow it."""
+        """A string literal, joined with those that follow it."""
         while self.tokens.peek().kind is TokenKind.STRING:
             token = self.tokens.take()
             if token.suffix != prefix and token.suffix and prefix:
@@ -371,7 +371,7 @@ class _Parser:
             self.tokens.take()
             return syntax.Bool(word == "true")
         if self.is_cxx and word in ("new", "delete"):
-            raise self.tokens.error()  # GDB knows the words, and allocates nothing
+            raise self.tokens.error()  # GDB knows the keywords, but cannot allocate
         if self.tokens.at("#", 1):
             self.tokens.take()
             self.tokens.take()

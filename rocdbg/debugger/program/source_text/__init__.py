@@ -1,1 +1,1 @@
-"""What the program's source text says beyond its debug information: macros, constants, initialisers."""
+"""Facts from the program's source text that its debug information lacks: macros, constants, initialisers."""

@@ -1,13 +1,13 @@
-"""Which variables of a function have one value from their initialisation on, as its source text tells.
+"""Finds in source text the variables of a function that keep one value from their initialisation on.
 
-Debug information does not say where a variable is assigned whose new value the compiler did not keep. So a value that
-is followed beyond its locations must be one that never changes: the variable is const, or nothing in the text of its
-function assigns to it, takes its address or binds a reference to it, and no loop brings it to life again. The text must
-be the one that was compiled, by the checksum in the line table; without checksums (`SourceTexts`) it must have the
-names of the function's variables in the lines that the debug information says, and tokens where its code comes from.
-Whatever the text leaves open counts as a change.
+Debug information does not show an assignment to a variable if the compiler did not keep the new value. A value may
+therefore be followed beyond its locations only if it never changes: the variable is const, or nothing in the text of
+its function assigns to it, takes its address or binds a reference to it, and no loop initialises it again. The text
+must be the one that was compiled, by the checksum in the line table; without checksums (`SourceTexts`) it must have the
+names of the function's variables in the lines that the debug information states, and tokens at the positions of its
+code. Anything unclear in the text counts as a change.
 
-Of an inlined function this holds for each of its calls, if the text calls it outside of loops.
+For an inlined function this is true for each of its calls, if the text calls it outside loops.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class ConstantVariables:
         return True
 
     def _is_called_once(self, program: Program, routine: Routine) -> bool:
-        """Whether a routine runs at most once for each time its function does."""
+        """Whether a routine runs at most once per run of its function."""
         caller = routine.function
         for call in routine.calls:
             if not (is_kernel_body(call.function) and is_kernel_wrapper(program, caller)):
@@ -148,7 +148,7 @@ class ConstantVariables:
 
 
 def _is_declared_in(text: str, function: Function) -> bool:
-    """Whether each variable of a function has its name in its line, where no checksum vouches for the text."""
+    """Whether each variable of a function has its name in its line, for text without a checksum."""
     lines: tuple[str, ...] | None = None
     for variable in _variables(function, 0):
         file, line, name = variable.decl_file, variable.decl_line, variable.name
@@ -163,7 +163,7 @@ def _is_declared_in(text: str, function: Function) -> bool:
 
 
 def _names_declared_in(text: str, function: Function) -> frozenset[str]:
-    """The names of a function's variables that are in the text where they are declared, so that no macro has them."""
+    """The names of a function's variables that occur in the text at their declarations, and so are not macros."""
     lines = split_lines(text)
     return frozenset(
         variable.name for variable in _variables(function, 0)
@@ -216,7 +216,7 @@ def _qualifiers(type_: Type) -> set[Qualifier]:
     return found
 
 
-# The macros that debug information has for a place (-g3, -fdebug-macro), as those of texts are.
+# The macros that debug information lists for a place (-g3, -fdebug-macro), in the form of those of texts.
 
 
 def macros_at(unit: Unit, file: SourceFile, line: int) -> Definitions | None:

@@ -1,6 +1,6 @@
-"""What the text of a function says of its variables: which ones never change, what runs once.
+"""What the text of a function shows about its variables: which never change, what runs once.
 
-Whatever the text leaves open counts as a change.
+Anything unclear in the text counts as a change.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*", re.M)
 
 
 class FunctionText:
-    """The tokens of a function with what they say of its variables and calls.
+    """The tokens of a function, with queries about its variables and calls.
 
-    ``declared`` are names of the function's own.
+    ``declared`` holds the function's own names.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class FunctionText:
         self.is_cxx = is_cxx
         self.file = file
         self._opener: list[int | None] = []
-        """Of each token, the bracket it is in."""
+        """For each token, the bracket that encloses it."""
         stack: list[int] = []
         names: set[str] = set()
         self.calls: set[str] = set()
-        """Names that parentheses follow, behind the parameters."""
+        """Names followed by parentheses, after the parameters."""
         self.body: int | None = None
-        """The brace that its body begins with."""
+        """The opening brace of its body."""
         for index, token in enumerate(tokens):
             if token.text in (")", "]", "}") and stack:
                 stack.pop()
@@ -103,7 +103,7 @@ class FunctionText:
             tokens[index].text == "[" and tokens[index + 1].text == "&" for index in range(len(tokens) - 1)
         )
         self._read, self._written = self._operands_of_assembly()
-        """The tokens of what assembly statements read and write."""
+        """The tokens of the operands of assembly statements."""
 
     def _operands_of_assembly(self) -> tuple[set[int], set[int]]:
         """The tokens of the inputs of assembly, and of everything else in its parentheses."""
@@ -125,15 +125,15 @@ class FunctionText:
         return read, written
 
     def _types_of(self, name: str) -> list[FunctionType]:
-        """The types of all functions of a name."""
+        """The types of all functions with this name."""
         return [function.type for function in self._info.functions_named(name)]
 
     def places(self, name: str) -> list[int]:
-        """Where a name stands that is not a member's."""
+        """The positions of a name where it is not a member."""
         return self._objects.get(name, [])
 
     def is_visible(self, declared: int, index: int) -> bool:
-        """Whether what is declared at a token is in scope at a later one."""
+        """Whether a declaration at one token is in scope at a later one."""
         block = self._opener[declared]
         if block == 1:
             return True  # a parameter
@@ -147,7 +147,7 @@ class FunctionText:
         return bool(self._texts.definitions(name))
 
     def definition(self, name: str) -> tuple[list[Token], FunctionText] | None:
-        """The only function of a name that can be meant: the tokens before its name, and those from there on."""
+        """The only function to which a name can refer: the tokens before its name, and those from there on."""
         found = self._texts.definitions(name) if self._texts.is_closed or not self.is_cxx else []
         if len(found) != 1:
             return None
@@ -167,14 +167,14 @@ class FunctionText:
         return head, FunctionText(body, self._texts, self.is_cxx, self.file, self._info)
 
     def _is_in_body(self, name: str) -> bool:
-        """Whether the first a text says of a name is directly in the function's braces."""
+        """Whether the first occurrence of a name is directly in the function's braces."""
         places = self.places(name)
         return bool(places) and self.body is not None and self._opener[places[0]] == self.body
 
     def keeps(self, variable: Variable, *, is_const: bool = False) -> bool:
-        """Whether a variable's value never changes once it has one, and it comes to life once for a call.
+        """Whether a variable's value never changes after its initialisation, which happens once per call.
 
-        What is const does not change whatever unknown macros there are.
+        A const variable does not change, regardless of unknown macros.
         """
         places = self._declared(variable, is_const)
         if places is None:
@@ -188,15 +188,16 @@ class FunctionText:
         return not any(self._may_change(index - 1, index + 1) for index in places[1:])
 
     def keeps_members(self, parameter: Variable) -> bool:
-        """Whether no member of a parameter of class type ever changes: they are only read, or it is passed as a value.
+        """Whether the members of a parameter of class type never change: they are only read, or the object is passed by
+        value.
 
-        Anything else may be what the class defines itself.
+        Any other use may be an operation that the class defines.
         """
         places = None if self._captures else self._declared(parameter)
         return places is not None and all(self._is_only_read(index, parameter.type) for index in places[1:])
 
     def _declared(self, variable: Variable, is_const: bool = False) -> list[int] | None:
-        """Where a variable's name stands, first in its declaration; None where that is not for sure."""
+        """The positions of a variable's name, its declaration first; None if they are not certain."""
         name = variable.name
         if not name or re.search(rf"\b{re.escape(name)}\b", self._hidden):
             return None
@@ -215,7 +216,7 @@ class FunctionText:
         return places
 
     def _is_only_read(self, index: int, type_: Type) -> bool:
-        """Whether an object of class type is only read where its name stands."""
+        """Whether an occurrence of an object of class type only reads it."""
         tokens = self.tokens
         right, member = member_after(tokens, index + 1, type_, self._closing)
         if right > index + 1:
@@ -224,7 +225,7 @@ class FunctionText:
         return is_argument and not self._may_change(index - 1, right)
 
     def calls_once(self, name: str, line: int) -> bool:
-        """Whether calls of a function from a line are there, and none of them in a loop."""
+        """Whether calls of a function from a line exist, and none of them is in a loop."""
         if self.is_obscure or self._jumps or re.search(r"\b(for|while|do|goto)\b", self._hidden):
             return False
         places = [
@@ -234,7 +235,7 @@ class FunctionText:
         return bool(places) and all(self._is_statement_outside_loops(index) for index in places)
 
     def _is_statement_outside_loops(self, index: int) -> bool:
-        """Whether the statement that a token is in belongs to no loop."""
+        """Whether the statement that contains a token is outside loops."""
         tokens = self.tokens
         opener = self._opener[index]
         while opener is not None and tokens[opener].text != "{":
@@ -260,7 +261,7 @@ class FunctionText:
         return before.text in ("*", ">") or (before.is_name and before.text not in _NO_OPERAND)
 
     def _is_outside_loops(self, index: int) -> bool:
-        """Whether all braces around a token are the function's, of blocks, or of if and else."""
+        """Whether all braces around a token belong to the function, to blocks, or to if and else."""
         opener = self._opener[index]
         while opener is not None:
             if self.tokens[opener].text != "{":
@@ -286,12 +287,12 @@ class FunctionText:
         return closing - 1 if self.tokens[closing - 1].text == "(" else self._opener[closing - 1]
 
     def _follows_loop(self, index: int) -> bool:
-        """Whether what begins at a token is the body of a loop without braces (or may be)."""
+        """Whether the statement at a token is, or may be, the body of a loop without braces."""
         before = self.tokens[index - 1].text
         return before not in ("{", "}", ";") and not (before == "else" and self._is_plain_else(index - 1))
 
     def _is_plain_else(self, index: int) -> bool:
-        """Whether the if of an else is in no loop of its own: only seen where that has braces before it."""
+        """Whether the if of an else is outside loops: known only if braces precede the else."""
         return self.tokens[index - 1].text == "}" and self._if_of_braces(index - 1)
 
     def _if_of_braces(self, closing: int) -> bool:
@@ -310,7 +311,7 @@ class FunctionText:
         return False
 
     def _may_change(self, left: int, right: int) -> bool:
-        """Whether a variable, or what has it in parentheses, may be changed where it stands between two tokens."""
+        """Whether a variable, or a parenthesised expression with it, may be changed between two tokens."""
         tokens = self.tokens
         if {left + 1, right - 1} & self._written:
             return True
@@ -322,7 +323,7 @@ class FunctionText:
         if before.is_name and before.text not in _NO_OPERAND | _CONDITIONS:
             return True  # declared again
         if self._captures and before.text == "return":
-            return True  # by a lambda, maybe as a reference
+            return True  # captured by a lambda, perhaps by reference
         if before.text in _REFERENCES and before.text not in ("&&", "and"):
             earlier = tokens[left - 1]
             is_operand = earlier.is_name and earlier.text not in _NO_OPERAND | _CONDITIONS | _NUMBERS
@@ -333,14 +334,14 @@ class FunctionText:
         ):
             return True
         if before.text == ">>" and self.is_cxx and following.text in (";", ",", ">>"):
-            return True  # maybe a stream
+            return True  # perhaps a stream
         if before.text not in ("(", ",", "{", "?", ":") or following.text not in (")", ",", "}", ":"):
-            # "cond ? x : y" may be an lvalue, not so if x is an operand of something
+            # "cond ? x : y" may be an lvalue, but not if x is an operand of another operator
             return self.is_cxx and before.text in ("?", ":") and following.text in (";", ":", ")", "]", "}", ",")
         return self._may_bind(left, right)
 
     def _may_bind(self, left: int, right: int) -> bool:
-        """Whether a variable that stands alone between brackets and commas may be bound to a reference there."""
+        """Whether a variable alone between brackets and commas may be bound to a reference there."""
         tokens = self.tokens
         opener = self._opener[left + 1]
         if opener is None or tokens[opener].text != "(":
@@ -362,14 +363,14 @@ class FunctionText:
         return not callee.text.startswith("__builtin_") and not self._takes_value(opener, left + 1)
 
     def _is_function(self, name: str) -> bool:
-        """Whether what is called is a function of C, which takes values, and no macro of the command line."""
+        """Whether the called function is a C function, which takes values, and not a macro of the command line."""
         return (
             name.startswith("__builtin_") or is_library_function(name) or bool(self._types_of(name))
             or self.is_defined(name)
         )
 
     def _is_cast(self, closing: int) -> bool:
-        """Whether parentheses have nothing but a type that is not a reference in them."""
+        """Whether parentheses contain only a type that is not a reference."""
         start = self._start_of(closing)
         words = [] if start is None else [token.text for token in self.tokens[start + 1 : closing]]
         return bool(words) and all(
@@ -378,7 +379,7 @@ class FunctionText:
         )
 
     def _takes_value(self, opener: int, argument: int) -> bool:
-        """Whether what is called with parentheses takes an argument as a value, whichever overload it is."""
+        """Whether a called function takes an argument by value, for every overload."""
         tokens = self.tokens
         name = tokens[opener - 1].text
         if tokens[opener - 2].text in (".", "->", "::"):
@@ -396,7 +397,7 @@ class FunctionText:
             closing = self._closing(declared + 2)
             return all(tokens[index].text not in _REFERENCES for index in range(declared + 3, closing))
         types = self._types_of(name)
-        alone = len(types) == 1 and len(self._texts.definitions(name)) == 1  # nor will what is not known have more
+        alone = len(types) == 1 and len(self._texts.definitions(name)) == 1  # unknown functions do not have more either
         if not (self._texts.is_closed or alone) or not types or any(
             number >= len(type_.parameters) or is_reference(type_.parameters[number].type) for type_ in types
         ):
@@ -404,22 +405,24 @@ class FunctionText:
         return not self._texts.may_take_references(name)
 
     def _closing(self, opener: int) -> int:
-        """Behind the tokens in a bracket."""
+        """The position after the tokens in a bracket."""
         return next(
             (index for index in range(opener + 1, len(self.tokens)) if self._opener[index] == self._opener[opener]),
             len(self.tokens),
         )
 
 
-# Which member of an object the text behind its name means: ``.inner.list[2]``.
+# The member of an object to which the text after its name refers: ``.inner.list[2]``.
 
 
 def member_after(
     tokens: Sequence[Token], index: int, object_type: Type, closing: Callable[[int], int]
 ) -> tuple[int, Type | None]:
-    """The token behind what begins at ``index``, and the type of what is meant; None if that is not a data member.
+    """The token after the member access that begins at ``index``, and the member's type; None if it is not a data
+    member.
 
-    ``closing`` gives the token that closes the bracket at a token. What a member points to is not part of the object.
+    ``closing`` gives the token that closes the bracket at a token. The target of a pointer member is not part of the
+    object.
     """
     type_: Type | None = object_type
     while type_ is not None and index < len(tokens) and tokens[index].text in (".", "["):
@@ -438,7 +441,7 @@ def member_after(
 
 
 def is_plain(type_: Type | None) -> bool:
-    """Whether no class can say what operators do with values of a type."""
+    """Whether operators on values of a type cannot be overloaded."""
     return type_ is not None and isinstance(type_.bare, BaseType | EnumType | PointerType) and not is_reference(type_)
 
 

@@ -1,7 +1,7 @@
-"""What variables that never change are initialised with, where that is an expression of other such variables, numbers
-and the work-item's position: read from the source text.
+"""Initialisers of variables that never change, read from the source text: expressions of other such variables, numbers
+and the work-item's position.
 
-Calls of functions are followed that consist of one return statement.
+Calls are followed into functions that consist of one return statement.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _LEVELS: Final = (
 
 
 class Initialiser(Struct, frozen=True):
-    """What a variable is initialised with, within the variable's kind, and the last line of its declaration."""
+    """A variable's initialiser, converted to the variable's kind, and the last line of its declaration."""
 
     expression: Expression
     line: int
@@ -74,11 +74,11 @@ class NotReadError(Exception):
 
 
 Resolve = Callable[[int, str], Expression | None]
-"""What a name means, which stands at a token."""
+"""Gives the meaning of a name at a token."""
 
 
 class Initialisers:
-    """Reads them from the text of a routine."""
+    """Reads initialisers from the text of a routine."""
 
     def __init__(self, text: FunctionText) -> None:
         self._text = text
@@ -116,7 +116,7 @@ class Initialisers:
             return None
 
     def call(self, name: str, arguments: list[Expression], depth: int) -> Expression:
-        """What a call of a function computes. Raises `NotReadError`."""
+        """The expression that a call of a function computes. Raises `NotReadError`."""
         tokens = self._text.definition(name) if depth < _DEEPEST else None
         if tokens is None:
             raise NotReadError
@@ -137,14 +137,14 @@ class Initialisers:
         return as_kind(expression, kind)
 
     def count(self) -> None:
-        """One more part of an expression. Raises `NotReadError` where there are too many."""
+        """Count one more part of an expression. Raises `NotReadError` if there are too many."""
         self._nodes += 1
         if self._nodes > _MOST_NODES:
             raise NotReadError
 
 
 def _without_specifiers(tokens: Sequence[Token]) -> list[str]:
-    """The words of a declaration's type. Raises `NotReadError` for anything that is not as simple."""
+    """The words of a declaration's type. Raises `NotReadError` for anything more complex."""
     found: list[str] = []
     depth = 0
     for index, token in enumerate(tokens):
@@ -174,7 +174,7 @@ def _parameters(tokens: Sequence[Token]) -> list[tuple[str, Kind]]:
 
 
 def as_kind(expression: Expression, kind: Kind) -> Expression:
-    """An expression converted. Raises `NotReadError` for what computes with floating point or mixes up pointers."""
+    """An expression converted. Raises `NotReadError` for floating-point computations and mixed pointers."""
     own = expression.kind
     if own == kind:
         return expression
@@ -203,7 +203,7 @@ class _Parser:
         return self.token.text
 
     def expect(self, text: str) -> None:
-        """Go over a token. Raises `NotReadError` if it is another."""
+        """Skip an expected token. Raises `NotReadError` if it is a different one."""
         if self.text != text:
             raise NotReadError
         self.index += 1
@@ -275,7 +275,7 @@ class _Parser:
         return self._primary()
 
     def _type(self) -> Kind | None:
-        """The type that stands here; None if there is none."""
+        """The type at the current position; None if there is none."""
         words: list[str] = []
         while self.token.is_name and self.text in _TYPE_WORDS:
             words.append(self.text)

@@ -1,5 +1,5 @@
-"""Names in a function's text that no macro of a command line can have: those of the language, and those that texts or
-debug information declare. A macro of such a name would have broken the declaration.
+"""Names in a function's text that cannot be macros of a command line: those of the language, and those that texts or
+debug information declare. A macro with such a name would have broken the declaration.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _HEADER_WORDS: Final = _words(
     "fmod fmodf hypot hypotf ldexp ldexpf frexp frexpf copysign copysignf isnan isinf isfinite signbit clock clock64 "
     "wall_clock64"
 )
-"""What headers of languages declare that one cannot do without; most others are in the debug information."""
+"""Indispensable names that language headers declare; most others are in the debug information."""
 _HEADER_NAMES: Final = re.compile(r"(?:make_\w+[1-4]|atomic[A-Z]\w*|h?(?:float|half)2\w*|(?:u?int|ll|float)2\w+)")
 _VECTOR: Final = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double|half)(?:1|2|3|4|8|16)")
 _COMPONENTS: Final = re.compile(r"[xyzw]{1,4}|[rgba]{1,4}|[sS][0-9a-fA-F]{1,16}|lo|hi|even|odd")
@@ -65,12 +65,12 @@ _TAGS = (
     r"\btypedef\s+(?:struct|union|enum)\b[^;{{}}]*{{[^{{}}]*}}\s*{0}\s*;",
     r"\benum\b[^;{{}}()]*{{(?:[^{{}}]*[,{{\s])?{0}\s*[,=}}]",
 )
-"""Texts that declare a name."""
+"""Limit on texts that are searched for a declaration."""
 _MOST_PLACES: Final = 200
 
 
 class KnownText:
-    """A text as far as it is compiled for sure: without comments, directives, strings, and what is under conditions.
+    """The part of a text that is certainly compiled: without comments, directives, strings and conditional code.
 
     ``code`` has all that in its lines; ``conditions`` are those of ``#if`` that were evaluated.
     """
@@ -123,8 +123,8 @@ class KnownText:
 
 
 class KnownNames:
-    """Tells them. ``texts`` are what is known of a unit's texts, by path; ``is_declared`` asks the debug information;
-    ``has_headers``: headers of the language belong to the unit.
+    """Decides which names are known. ``texts`` holds the known texts of a unit, by path; ``is_declared`` asks the debug
+    information; ``has_headers``: headers of the language belong to the unit.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class KnownNames:
         self._types: dict[str, bool] = {}
 
     def is_known(self, name: str, *, is_member: bool = False) -> bool:
-        """Whether a name is known not to be a macro's; ``is_member``: it stands behind a dot or an arrow."""
+        """Whether a name is known not to be a macro's; ``is_member``: it follows a dot or an arrow."""
         if is_member and _COMPONENTS.fullmatch(name) is not None:
             return True
         if name not in self._known:
@@ -154,7 +154,7 @@ class KnownNames:
             return True
         if not self._is_cxx:
             return name in _OPENCL_WORDS or is_library_function(name) or _RESERVED.fullmatch(name) is not None
-        # a program that defines what is reserved has no meaning; without headers it must have done so
+        # a program may not define reserved names; without headers it must have done so
         return _RESERVED.fullmatch(name) is not None or (
             self._has_headers and (name in _HEADER_WORDS or _HEADER_NAMES.fullmatch(name) is not None)
         )
@@ -162,7 +162,7 @@ class KnownNames:
     def is_type(self, word: str) -> bool:
         """Whether a word is the name of a type."""
         if word not in self._types:
-            self._types[word] = False  # should it be asked for on the way
+            self._types[word] = False  # in case of a recursive query
             self._types[word] = word in _TYPE_WORDS or _VECTOR.fullmatch(word) is not None or (
                 word not in _WORDS and (self._is_dwarf_type(word) or any(
                     text.mentions(word) and any(text.has(pattern.format(re.escape(word))) for pattern in _TAGS[:-1])

@@ -1,7 +1,7 @@
-"""Integer expressions of C and C++ as source text has them, computed as the languages define it.
+"""Integer expressions of C and C++ from source text, evaluated as the languages define.
 
-What a language leaves undefined (overflow of signed numbers, division by zero, shifts beyond the width) has no value:
-what compiled code makes of it does not follow from the text.
+Undefined behaviour (overflow of signed numbers, division by zero, shifts beyond the width) has no value: the result of
+compiled code does not follow from the text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rocdbg.dwarf.info.types import BaseType, Encoding, PointerKind, PointerType
 
 
 class Kind(Struct, frozen=True):
-    """What a value is: its bytes, whether signed; ``step``: the size of what a pointer points to.
+    """The kind of a value: its size in bytes, whether signed; ``step``: the size of a pointer's target.
 
     ``is_opaque``: floating point, which is only copied.
     """
@@ -65,7 +65,7 @@ class Conversion(Struct, frozen=True, eq=False):
 
 
 class Operation(Struct, frozen=True, eq=False):
-    """One or two operands, converted to what ``kind`` asks for; comparisons are of their operands' common kind."""
+    """One or two operands, converted to ``kind``; comparisons convert operands to their common kind."""
 
     kind: Kind
     operator: str
@@ -84,7 +84,7 @@ Expression: TypeAlias = Number | Name | Position | Conversion | Operation | Choi
 
 
 def kind_of(type_: Type) -> Kind | None:
-    """The kind of integers, floating point numbers and pointers; None of other types."""
+    """The kind of integers, floating point numbers and pointers; None for other types."""
     integer = type_.integer
     if integer is not None:
         return Kind(integer.size, integer.signed, integer.boolean) if integer.size <= 8 else None
@@ -110,7 +110,7 @@ def common(left: Kind, right: Kind) -> Kind:
 
 
 def variables_of(expression: Expression) -> list[Variable]:
-    """The variables an expression is of."""
+    """The variables in an expression."""
     match expression:
         case Name():
             return [expression.variable]
@@ -136,7 +136,7 @@ _EXACT: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def converted(value: int, kind: Kind) -> int:
-    """A number as a kind has it."""
+    """A number converted to a kind."""
     if kind.is_bool:
         return int(value != 0)
     value &= (1 << 8 * kind.size) - 1
@@ -144,7 +144,7 @@ def converted(value: int, kind: Kind) -> int:
 
 
 class Reader(Struct):
-    """What expressions are evaluated with.
+    """The input of expressions.
 
     ``variable`` gives the bits of a variable, ``position`` where the work-item is; None where that is not known.
     """

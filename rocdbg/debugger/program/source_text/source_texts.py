@@ -1,11 +1,11 @@
-"""The texts a unit was compiled from, as far as they can be had: files by their checksums, and what they define.
+"""The source texts of a unit, as far as they are available: files by their checksums, and what they define.
 
-LLVM writes no checksum at all if one file of a unit has none, as the headers of GCC's C++ library that every HIP
-program includes. Then a file counts as the one that was compiled if it is not newer than the code, and has tokens at
-the lines and columns of the line table.
+LLVM omits all checksums of a unit if one file has none, such as the headers of GCC's C++ library that every HIP program
+includes. A file then counts as the one that was compiled if it is not newer than the code, and has tokens at the lines
+and columns of the line table.
 
-A header that only has macros is not in the line table. Where a known file includes it in quotes it is taken as it is
-now, if it is not newer than the code.
+A header that only has macros is not in the line table. If a known file includes it in quotes, its current text is used,
+provided that it is not newer than the code.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _NO_NAMES: Final = frozenset({
     "double", "bool", "void", "auto", "struct", "class", "operator", "return", "template", "noexcept", "inline",
     "static", "constexpr",
 })
-"""Words that name no type of a program's own."""
+"""Words that are not a program's own type names."""
 
 
 class UnitTexts(Struct, dict=True):
-    """What is known of a unit's texts.
+    """What is known about a unit's texts.
 
     ``macros`` have one certain definition; ``bodies`` is the text of all definitions by name. ``is_closed``: nothing
-    else was included. ``unread`` has what programs' own files include that is not known (whether in quotes, the name);
-    None: some of these files are not known. ``has_all_macros``: there are no others, for debug information has them.
-    ``settled`` are the file and line from which on a macro is defined under any condition; ``given`` are those of the
-    command line, None where that is not recorded; ``system`` says whether headers of the language were included.
+    else was included. ``unread`` holds the unknown files that the program's own files include (whether in quotes, the
+    name); None: some of the program's own files are not known. ``has_all_macros``: debug information lists all macros.
+    ``settled`` are the file and line from which on a macro is defined under any condition; ``given`` holds the macros
+    of the command line, None if that is not recorded; ``system`` says whether headers of the language were included.
     """
 
     texts: dict[str, str]
@@ -64,7 +64,9 @@ class UnitTexts(Struct, dict=True):
     def unknown_macros(
         self, is_cxx: bool, declared: Collection[str], place: tuple[str, int], info: DebugInfo
     ) -> UnknownMacros:
-        """What is not known of macros; ``declared`` are names that are none, ``place`` is the function's."""
+        """What is not known about macros; ``declared`` holds names that are not macros, ``place`` is that of the
+        function.
+        """
         defined = {
             name: self.bodies[name] for name, (path, line) in self.settled.items()
             if name in self.bodies and (path != place[0] or line <= place[1])
@@ -90,12 +92,12 @@ class UnitTexts(Struct, dict=True):
         return {path: KnownText(text) for path, text in self.texts.items()}
 
     def definitions(self, name: str) -> list[tuple[str, int]]:
-        """The texts, and places in them, that look like a definition of a function of a name."""
+        """The texts and the positions in them that look like a definition of a function with this name."""
         pattern = re.compile(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)[\s\w]*\{{")
         return [(text, match.start()) for text in self.texts.values() for match in pattern.finditer(text)]
 
     def may_take_references(self, name: str) -> bool:
-        """Whether anything in the texts that looks like a declaration of a function has a reference in its list."""
+        """Whether anything that looks like a declaration of the function has a reference parameter."""
         pattern = re.compile(rf"\b{re.escape(name)}\s*\(([^;{{}}]*)")
         return any(
             "&" in match[1] or not self.reference_words.isdisjoint(_WORD.findall(match[1]))
@@ -104,7 +106,7 @@ class UnitTexts(Struct, dict=True):
 
     @cached_property
     def reference_words(self) -> frozenset[str]:
-        """The words of declarations that may give references names."""
+        """The words of declarations that may name reference types."""
         return frozenset(
             word for text in self.texts.values() for match in _REFERENCE_TYPE.finditer(text)
             for word in _WORD.findall(match[0]) if word not in _NO_NAMES
@@ -112,7 +114,7 @@ class UnitTexts(Struct, dict=True):
 
 
 def _begins_token(line: str, column: int) -> bool:
-    """Whether a column of a line's bytes, from 1 on, may be a token's first; 0 is not a column."""
+    """Whether a token may begin at a column of a line (bytes, from 1); 0 is not a column."""
     data = line.encode()
     if not column or data.lstrip()[:1] == b"#":
         return True
@@ -126,7 +128,7 @@ def _is_of_word(byte: int) -> bool:
 
 
 class SourceTexts:
-    """Reads them, each once."""
+    """Reads texts, each once."""
 
     def __init__(self, sources: SourceFiles) -> None:
         self._sources = sources
@@ -135,12 +137,12 @@ class SourceTexts:
         self._fits: dict[tuple[int, int], tuple[Program, bool]] = {}
 
     def text(self, file: SourceFile, program: Program) -> str | None:
-        """The text of a program's file as it was compiled; None when that is not to be had."""
+        """The text of a program's file as it was compiled; None if that is not available."""
         found = self._text(file, program)
         return found[0] if found is not None else None
 
     def fit(self, program: Program, function: Function) -> bool:
-        """Whether the texts that no checksum vouches for have a token wherever the code of a function comes from."""
+        """Whether the texts without a checksum have a token at each line table position of a function's code."""
         key = id(program), function.offset
         kept = self._fits.get(key)
         if kept is None:
@@ -268,7 +270,7 @@ class SourceTexts:
 # The macros of a compiler's command line, where it is recorded (``-grecord-command-line``).
 _RECORDED: Final = ("-grecord-command-line", "-grecord-gcc-switches")
 _HIDDEN = re.compile(r"-include.*|--include.*|-imacros.*|--imacros.*|-Wp,.*|-X.*|@.*|-fmodule.*|--config.*")
-"""Options that may define more than is seen."""
+"""Options that may define macros which are not visible."""
 _DEFINITION = re.compile(r"([A-Za-z_]\w*)(?:\(([\w\s,]*)\))?(?:=(.*))?", re.S)
 _LONG: Final = {"--define-macro": "-D", "--undefine-macro": "-U"}
 

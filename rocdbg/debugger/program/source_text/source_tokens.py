@@ -1,4 +1,4 @@
-"""Tokens of C, C++, HIP and OpenCL source text, with macros expanded as far as their definitions are certain."""
+"""Tokens of C, C++, HIP and OpenCL source text, with macros expanded if their definitions are certain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Token(Struct, frozen=True):
 
 
 class Macro(Struct, frozen=True):
-    """A macro: ``parameters`` are None where it takes none in parentheses. ``line`` is that of its definition."""
+    """A macro: ``parameters`` are None where it takes none in parentheses. ``line`` is the line of its definition."""
 
     parameters: tuple[str, ...] | None
     body: tuple[Token, ...]
@@ -41,20 +41,22 @@ class Macro(Struct, frozen=True):
 
 
 class Definitions(Struct):
-    """What a text defines. ``certain`` are macros with one definition under no condition; ``bodies`` has the text of
-    all definitions by name."""
+    """What a text defines. ``certain`` holds macros with a single, unconditional definition; ``bodies`` has the text of
+    all definitions by name.
+    """
 
     certain: dict[str, Macro]
     bodies: dict[str, str]
     includes: list[tuple[bool, str]]
     """(whether in quotes, the name) of the files it includes."""
     settled: dict[str, int] = field(default_factory=dict)
-    """The line from which on a macro is defined, whatever the conditions are."""
+    """The line from which on a macro is defined, regardless of conditions."""
 
 
 class Conditions(Struct):
-    """A text's directives. ``settled`` are the lines from which on macros are defined, whatever the conditions are,
-    ``evaluated`` the expressions of ``#if`` under no condition, ``code`` is the rest that is compiled for sure."""
+    """A text's directives. ``settled`` holds the lines from which on macros are defined regardless of conditions,
+    ``evaluated`` the expressions of unconditional ``#if``, and ``code`` the remaining text that is certainly compiled.
+    """
 
     settled: dict[str, int] = field(default_factory=dict)
     evaluated: list[str] = field(default_factory=list)
@@ -62,19 +64,19 @@ class Conditions(Struct):
 
 
 class _Group(Struct):
-    """An ``#if`` that is open. Groups of an include guard count as none."""
+    """An open ``#if``. Include guards do not count as conditions."""
 
     is_guard: bool
     defined: set[str] = field(default_factory=set)
-    """By the part of it that is read."""
+    """Macros defined by the part being read."""
     by_all: set[str] | None = None
-    """By all parts before."""
+    """Macros defined by all previous parts."""
     has_else: bool = False
     is_error: bool = False
-    """Nothing that has this part is compiled."""
+    """This part is never compiled."""
 
     def end_part(self) -> set[str]:
-        """What all parts up to here define."""
+        """Macros that all parts so far define."""
         if not self.is_error:
             self.by_all = self.defined if self.by_all is None else self.by_all & self.defined
         self.defined, self.is_error = set(), False
@@ -92,7 +94,7 @@ def tokens_of(text: str, line: int = 1) -> Iterator[Token]:
 
 
 def definitions_of(text: str) -> Definitions:
-    """The macros of a text. What stands under a condition is not certain, but for that of an include guard."""
+    """The macros of a text. A definition under a condition is not certain, unless the condition is an include guard."""
     text = _COMMENT_OR_STRING.sub(
         lambda match: match[0] if match[0][0] in "\"'" else "\n" * match[0].count("\n") or " ", text
     )
@@ -136,8 +138,8 @@ def definitions_of(text: str) -> Definitions:
 
 
 def _has_guard(text: str, directives: Sequence[re.Match[str]]) -> bool:
-    """Whether a text without comments has an include guard: all of it is under the condition that its first directive
-    is, whose name is then defined without a value. A default (``#ifndef TILE``) is under one by itself.
+    """Whether a text without comments has an include guard: its first directive is a condition that encloses the whole
+    text, and its name is then defined without a value. A default (``#ifndef TILE``) only encloses itself.
     """
     if len(directives) < 3 or directives[-1][1] != "endif" or text[directives[-1].end() :].strip():
         return False
@@ -154,7 +156,7 @@ def _has_guard(text: str, directives: Sequence[re.Match[str]]) -> bool:
 
 
 def directives_of(text: str) -> Conditions:
-    """What the directives of a text say of conditions; its code is without comments and strings."""
+    """What the directives of a text say about conditions; its code is without comments and strings."""
     text = _COMMENT_OR_STRING.sub(lambda match: "\n" * match[0].count("\n") or " ", text)
     found = Conditions()
     groups: list[_Group] = []
@@ -205,7 +207,7 @@ def _settle(found: Conditions, groups: Sequence[_Group], names: set[str], line: 
 def function_tokens(text: str, line: int, name: str) -> list[Token] | None:
     """The tokens of the definition of a function that is declared at ``line``, from its name to its last brace.
 
-    None where it is not found, or has what could be anything.
+    None if it is not found, or contains something uncertain.
     """
     found: list[Token] = []
     depth = 0
@@ -229,13 +231,13 @@ def function_tokens(text: str, line: int, name: str) -> list[Token] | None:
 
 
 class TooManyTokensError(Exception):
-    """Macros expand to more than is looked at."""
+    """Macros expand to more tokens than the limit."""
 
 
 def expand(tokens: Sequence[Token], macros: Mapping[str, Macro], hidden: frozenset[str] = frozenset()) -> list[Token]:
     """Tokens with macros expanded, at the lines where they are used. Raises `TooManyTokensError`.
 
-    A macro that takes its parentheses from behind another's expansion stays as it is.
+    A macro whose parentheses follow another macro's expansion is not expanded.
     """
     found: list[Token] = []
     index = 0

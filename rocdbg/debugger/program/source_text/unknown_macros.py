@@ -1,9 +1,9 @@
-"""What a function's text may hide in macros with unknown definitions: those of the command line (``-DTILE=16``)
-and of headers that are not to be had.
+"""What a function's text may hide in macros with unknown definitions: those of the command line (``-DTILE=16``) and of
+unavailable headers.
 
-Any name may be one that neither the language nor a text nor the debug information declares (`KnownNames`). As an
-operand it does no harm if it has to be a constant somewhere, nor as a type if it is that of a parameter: what assigns
-to something could not stand there. What its value is stays unknown. Anywhere else it could be anything.
+Any name that neither the language nor a text nor the debug information declares (`KnownNames`) may be such a macro. As
+an operand it is harmless if it has to be a constant elsewhere, and as a type if it is that of a parameter: an
+assignment could not occur there. Its value remains unknown. Anywhere else it could be anything.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ _BEHIND_DECLARED: Final = frozenset({"=", ";", ",", "[", "{", "(", ":", "__attri
 
 
 class UnknownMacros:
-    """What is unknown of the macros in a text.
+    """What is unknown about the macros in a text.
 
-    ``texts`` are the known texts, ``defined`` what the macros may be that they surely define, ``unread`` the includes
-    that were not read (whether in quotes, the name); None: files that were compiled are not known. ``declared`` are
-    names that the debug information has for the function's variables, ``names`` tells what other names cannot be
-    macros. ``has_command_line``: what that defines is known.
+    ``texts`` are the known texts, ``defined`` the possible definitions of macros that they certainly define, ``unread``
+    the includes that were not read (whether in quotes, the name); None: some compiled files are not known. ``declared``
+    holds the names of the function's variables in debug information, ``names`` decides which other names cannot be
+    macros. ``has_command_line``: the macros of the command line are known.
     """
 
     def __init__(
@@ -90,14 +90,14 @@ class UnknownMacros:
         """Whether none of the unknown macros in a function can change what its text says of variables: each must be a
         constant or a type somewhere, and stand where an operand or a type does.
 
-        What is of a type that they give may be a reference.
+        A variable whose type comes from such a macro may be a reference.
         """
         if not unknown:
             return True
         types = _types_of_parameters(tokens)
         if not all(name in types or self._is_constant(name) for name in unknown):
             return False
-        # a macro in the place of an operator or a statement could be anything, and one with arguments change them
+        # a macro in place of an operator or a statement could be anything, and one with arguments could change them
         return all(
             _is_operand(tokens, index) or _is_type(tokens, index)
             for index, token in _outside_attributes(tokens) if token.is_name and token.text in unknown
@@ -110,7 +110,7 @@ class UnknownMacros:
         )
 
     def _is_known(self, name: str, is_member: bool) -> bool:
-        """Whether a name is that of a known macro, or of no macro."""
+        """Whether a name is a known macro, or not a macro."""
         return (
             name in self._defined or name in self._declared or _LIMITS.fullmatch(name) is not None
             or (not self._is_cxx and name.startswith(_OPENCL_CONSTANTS))
@@ -118,7 +118,7 @@ class UnknownMacros:
         )
 
     def _is_constant(self, name: str) -> bool:
-        """Whether a text has a name where only a constant or a type can be."""
+        """Whether a text uses a name where only a constant or a type is valid."""
         word = re.escape(name)
         return any(
             text.mentions(name) and (
@@ -130,7 +130,7 @@ class UnknownMacros:
 
 
 def _outside_attributes(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
-    """The tokens with their places, without what is in the brackets of attributes: names of attributes, constants."""
+    """The tokens with their positions, without those in attribute brackets: names of attributes, constants."""
     depth = 0
     for index, token in enumerate(tokens):
         if depth or (token.text == "(" and index and tokens[index - 1].text in ("__attribute__", "__attribute")):
@@ -140,7 +140,7 @@ def _outside_attributes(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
 
 
 def _declared_there(tokens: Sequence[Token], is_type: Callable[[str], bool]) -> set[str]:
-    """The names that declarations among the tokens declare, several in one too."""
+    """The names that declarations among the tokens declare; one declaration may declare several."""
     found: set[str] = set()
     depth = 0
     declaring: int | None = None
@@ -168,7 +168,7 @@ def _is_evaluated(name: str, condition: str) -> bool:
 
 
 def _types_of_parameters(tokens: Sequence[Token]) -> set[str]:
-    """The names in a function's list of parameters that are behind a bracket or comma, and before another name."""
+    """The names in a parameter list that follow a bracket or comma and precede another name."""
     found = set()
     depth = 0
     for index, token in enumerate(tokens[1:], 1):
@@ -186,7 +186,7 @@ def _is_operand(tokens: Sequence[Token], index: int) -> bool:
     before = tokens[index - 1].text if index else ""
     behind = tokens[index + 1].text if index + 1 < len(tokens) else ""
     if before == ":" and behind == ";":
-        return False  # maybe a statement with a label
+        return False  # perhaps a statement with a label
     if before == ")" and behind in _BEHIND_OPERANDS:
         return _is_cast(tokens, index - 1)
     if before == "&" and index > 2 and (
@@ -197,14 +197,16 @@ def _is_operand(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _is_cast(tokens: Sequence[Token], closing: int) -> bool:
-    """Whether parentheses of two or three tokens are a cast, and not the condition of a statement."""
+    """Whether parentheses with two or three tokens are a cast, not the condition of a statement."""
     return closing > 2 and tokens[closing - 2].text == "(" and tokens[closing - 1].is_name and (
         tokens[closing - 3].text in _BEFORE_OPERANDS
     )
 
 
 def _is_type(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a name stands where a declaration's type does: names, stars and then what may follow a variable."""
+    """Whether a name is in the position of a declaration's type: followed by names, stars and then what may follow a
+    variable.
+    """
     return bool(index) and tokens[index - 1].text in _BEFORE_TYPES and _is_before_variable(tokens, index + 1)
 
 
