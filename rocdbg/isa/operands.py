@@ -207,8 +207,13 @@ def register_count(prefix: str, target: Target) -> int:
     return trap_registers(target) if prefix == "ttmp" else target.vgpr_file
 
 
-def register_range(prefix: str, low: int, high: int, target: Target, text: str) -> Register:
-    """Registers ``low`` to ``high`` of a file; ``text`` is what was typed. Raises OperandSyntaxError."""
+def register_range(
+    prefix: str, low: int, high: int, target: Target, text: str, of_operand: bool = True
+) -> Register:
+    """Registers ``low`` to ``high`` of a file; ``text`` is what was typed. Raises OperandSyntaxError.
+
+    Of an operand the sizes and alignments are those that encodings have; otherwise it is any run of registers.
+    """
     kind = FILES[prefix]
     if kind is OperandKind.AGPR and not target.has_agprs:
         raise OperandSyntaxError(text, f"{target.name} has no accumulation registers")
@@ -218,6 +223,8 @@ def register_range(prefix: str, low: int, high: int, target: Target, text: str) 
     if low < 0 or high >= limit:
         raise OperandSyntaxError(text, f"{target.name} has registers {prefix}0 to {prefix}{limit - 1}")
     count = high - low + 1
+    if not of_operand:
+        return Register(kind, low, count)
     if count > 12 and count not in ((16,) if prefix == "ttmp" else (16, 32)):
         raise OperandSyntaxError(
             text, f"a range has 1 to 12{', 16 or 32' if prefix != 'ttmp' else ' or 16'} registers"

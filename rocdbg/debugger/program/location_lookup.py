@@ -156,7 +156,10 @@ class LocationResolver:
         file = self._files(spec.file)[0]
         line = self.line_of(spec)
         name = spec.file or like_named(self._program, file)
-        found = self._program.info.addresses_of(name, line)  # the first line with code in any such file
+        info = self._program.info
+        instead = self._program.expansions.lines_of(file, line)
+        found = sorted((each for where in instead for each in info.addresses_of(*where)), key=lambda each: each.address)
+        found = found or info.addresses_of(name, line)  # the first line with code in any such file
         if not found:
             where = f'file "{spec.file}"' if spec.file is not None else "the current file"
             raise LocationSpecError(f"No line {line} in {where}.")

@@ -25,6 +25,7 @@ from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.debugger.base.errors import MemoryAccessError
 from rocdbg.debugger.program.complaints import Complaints
+from rocdbg.debugger.program.expansions import Expansions
 from rocdbg.debugger.program.extents import FunctionExtents
 from rocdbg.debugger.program.labels import Labels
 from rocdbg.debugger.program.source_files import modified
@@ -74,6 +75,7 @@ class Program:
         """Cache of `lds`, by the kernel's entry; None for variables that do not belong to a kernel."""
         self.functions: FunctionExtents = FunctionExtents(code_object)
         self.labels: Labels = Labels(self)
+        self.expansions: Expansions = Expansions(self)
         self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
         """Gives the text of a line of source, ``None`` where it is not found."""
         self.passed_arguments: dict[tuple[int, int], KernelArg | None] = {}

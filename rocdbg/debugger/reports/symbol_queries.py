@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rocdbg import work
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.base.errors import DebuggerError, NoProgramError, NoSymbolError
@@ -141,6 +142,8 @@ class Symbols:
         rows = [row for row in program.info.rows_of_line(file, line) if row.is_stmt]
         if rows:
             return self._line_info(program, file, line, rows[0].address, self._end(program, rows[0]))
+        for where in program.expansions.lines_of(file, line):
+            return self.line(*where)
         following = [n for n in program.info.lines_with_code(file) if n > line]
         if not following:
             raise DebuggerError(f'Line number {line} is out of range for "{file.name}".')
@@ -193,6 +196,7 @@ class Symbols:
             return []
         rows = []
         for symbol in program.code_object.symbols:
+            work.unit()
             if not symbol.is_defined or symbol.is_absolute or symbol.is_lds or not symbol.name:
                 continue
             is_code = program.code_object.is_code(symbol)
