@@ -115,7 +115,7 @@ def write_report(error: BaseException, command: str) -> Path | None:
     """Keep the traceback in a file that only the user can read; ``None`` if that cannot be done."""
     try:
         text = f"Command: {command[:1000]!r}\n\n{''.join(traceback.format_exception(error, limit=-50))}"
-    except Exception:  # a report that fails must not hide what it was about
+    except Exception:  # a failing report must not hide its cause
         return None
     return write_report_text(text)
 
@@ -135,7 +135,7 @@ def write_report_text(text: str) -> Path | None:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{head}{text}")
-    except Exception:  # a report that fails must not hide what it was about
+    except Exception:  # a failing report must not hide its cause
         return None
     return path
 
