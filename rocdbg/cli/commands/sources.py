@@ -269,7 +269,11 @@ def info_line(shell: Shell, place: str) -> None:
         if position.place is None and session.focus.current.thread is None:
             shell.line("No line number information available.")
             return
-        default = session.places.default_line()  # a stop that was not shown has a line, too
+        try:
+            default = session.places.default_line()  # a stop that was not shown has a line, too
+        except DebuggerError:
+            shell.line("No line number information available.")
+            return
         places = [SourcePlace(default.file, (position.place and position.last) or default.line)]
     # units that come last are first in GDB's list of them
     for found in sorted(places, key=lambda found: -found.function.unit.offset if found.function is not None else 0):

@@ -91,7 +91,7 @@ class Stepper(Struct):
             if start.has_caller and place == start.caller_place and place != start.place:
                 # returned: what is left of the caller's line belongs to the step, calls in it are stepped into
                 start = self._start(scope)
-                if not frame.hidden and not begins_line(frame, line):
+                if frame.row is not None and not frame.hidden and not begins_line(frame, line):
                     low, high = line_range(frame)
                     line = line_of(frame)
                     continue
