@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.internal_errors import write_report_text
 from rocdbg.cli.operand_lines import write_operands
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.register_groups import keep_registers
-from rocdbg.cli.source_listing import write_instructions
+from rocdbg.cli.source_listing import source_lines, write_instructions
 from rocdbg.cli.writer import Styled
 from rocdbg.debugger import lane_list, lane_ranges
 from rocdbg.debugger.expr.lanes.lane_arguments import lane_arguments
@@ -192,7 +191,7 @@ def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool 
         return
     lines = shell.session.sources.text(frame.file).lines
     shell.warn_of_texts()
-    [text] = shown_lines(lines, frame.file.name, frame.line - 1, 1, shell.out.colour)
+    [text] = source_lines(shell, lines, frame.file.name, frame.line - 1, 1)
     shell.out.raw(f"{frame.line}\t{text}\n")
     next_instructions(shell, frame, has_source=True)
 

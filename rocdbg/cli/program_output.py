@@ -19,5 +19,6 @@ def show_output(shell: Shell, text: str, is_error: bool) -> None:
             shell.err.write(text)
             shell.err.flush()
         else:
-            shell.out.write(text)
-            shell.out.flush()
+            out = shell.program_out or shell.out
+            out.write(text)
+            out.flush()

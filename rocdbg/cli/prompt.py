@@ -17,28 +17,22 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import AnyFormattedText, OneStyleAndTextTuple
 from prompt_toolkit.history import History
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
-from prompt_toolkit.output import ColorDepth, create_output
-from prompt_toolkit.styles import Style
+from prompt_toolkit.output import create_output
 
 from rocdbg.cli.answer_keys import add_answer_keys
 from rocdbg.cli.interrupts import Interrupted
 from rocdbg.cli.prompt_completer import PromptCompleter
 from rocdbg.cli.standard_streams import is_dumb, shows_unicode
+from rocdbg.cli.toolkit_style import colour_depth, theme_style
 from rocdbg.cli.typed_blocks import is_open, lead, typed_lines, what_is_wanted
 
 if TYPE_CHECKING:
     from rocdbg.cli.screen.terminal import FullScreen
     from rocdbg.cli.shell import Shell
-
-STYLE = Style.from_dict(
-    {
-        "bottom-toolbar": "noreverse ansibrightblack", "status": "", "status.strong": "bold",
-        "status.function": "ansiyellow", "status.file": "ansigreen", "status.exec": "ansicyan",
-    }
-)
-
 
 def _plain_output() -> AbstractContextManager[object]:
     """On a terminal that knows no escape sequences: none, though even showing the cursor is one."""
@@ -80,9 +74,15 @@ class TerminalPrompt:
                 history=history, completer=self._completer, complete_while_typing=Condition(self._has_popups),
                 enable_open_in_editor=False, multiline=Condition(self._is_open),
                 prompt_continuation=self._continuation,
-                bottom_toolbar=self._toolbar if not is_dumb() else None, key_bindings=self._bindings(), style=STYLE,
+                bottom_toolbar=self._toolbar if not is_dumb() else None, key_bindings=self._bindings(),
+                style=theme_style(shell, full_screen=False),
                 reserve_space_for_menu=6, complete_in_thread=False,
             )
+
+        keys: list[KeyPress] = []
+        Vt100Parser(keys.append).feed_and_flush(shell.typed_ahead.decode("utf-8", "surrogateescape"))
+        shell.typed_ahead = b""
+        store_typeahead(self._session.app.input, keys)
 
     def close(self) -> None:
         """Give the terminal back."""
@@ -130,8 +130,7 @@ class TerminalPrompt:
 
     def _read_plain(self, prompt: str, default: str) -> str:
         self.shell.out.flush()
-        colour = None if self.shell.out.colour else ColorDepth.DEPTH_1_BIT
-        self._session.color_depth = colour
+        self._session.color_depth = colour_depth(self.shell)
         self._session.app.erase_when_done = False
         # Signals are answered by the session's own handler: prompt_toolkit's comes and goes with each line.
         own = self.shell.signals is None

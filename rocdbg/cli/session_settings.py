@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 LANGUAGES = (
-    "auto", "local", "unknown", "ada", "asm", "c", "c++", "d", "fortran", "go", "minimal", "modula-2", "objective-c",
-    "opencl", "pascal", "rust",
+    "auto", "local", "unknown", "ada", "asm", "c", "c++", "d", "fortran", "go", "hip", "minimal", "modula-2",
+    "objective-c", "opencl", "pascal", "rust",
 )
 CHARSETS = ("auto", "ASCII", "UTF-8", "UTF-16", "UTF-32", "ISO-8859-1", "ISO-8859-15", "CP1252")
 ON_OFF_AUTO = Enumeration(("on", "off", "auto"))
@@ -75,7 +75,8 @@ def _language_line(shell: Shell) -> str:
     if value in ("auto", "local"):
         return f'The current source language is "auto; currently {own}".'
     line = f'The current source language is "{value}".'
-    if shell.session.inferior.running and value != own:
+    is_same = value == own or {value, own} == {"c++", "hip"}  # the latter is the former with kernels
+    if shell.session.inferior.running and not is_same:
         line += f"\n{MISMATCH}"
     return line
 
@@ -218,6 +219,12 @@ def _radices_set(shell: Shell) -> str:
     return f"Input and output radices now set to decimal {radix}, hex {radix:x}, octal {radix:o}."
 
 
+def _edits(shell: Shell) -> bool:
+    from rocdbg.cli.repl import edits_lines
+
+    return edits_lines(shell)
+
+
 def session_settings() -> tuple[Setting, ...]:
     """These settings."""
     return (
@@ -263,6 +270,16 @@ def session_settings() -> tuple[Setting, ...]:
             sentence="Controlling the inferior in non-stop mode is {}.",
         ),
         Setting(
+            "editing", BOOLEAN, "editing of command lines as they are typed",
+            Place(
+                "editing", lambda shell: bool(shell.settings.get("editing", _edits(shell))),
+                lambda shell, value: shell.settings.__setitem__("editing", value),
+            ),
+            set_help="Set editing of command lines as they are typed.\n\nIf off, the terminal itself edits and shows "
+            "them; nothing is completed or drawn again. So it is where TERM is \"dumb\", and on a terminal that does "
+            "not answer, as one that a program drives, until it is set.",
+        ),
+        Setting(
             "history size", DEPTH, "the size of the command history", of_front_end("history size", 256),
             sentence="The size of the command history is {}.",
         ),
@@ -272,6 +289,17 @@ def session_settings() -> tuple[Setting, ...]:
         Setting(
             "history filename", STRING, "the filename in which to record the command history", HISTORY_FILE,
             line=_history_file_line,
+        ),
+        *(
+            Setting(
+                f"amdgpu {name}", BOOLEAN, f"{name} mode", of_front_end(f"amdgpu {name}", False),
+                set_help=f"Set {name} mode.\n\nExceptions are always reported at the instruction that caused them: "
+                "the setting is there for scripts that are written for ROCgdb.",
+                sentence=f"AMDGPU {what} reporting is {{}} (currently enabled).",
+            )
+            for name, what in (
+                ("precise-memory", "precise memory access"), ("precise-alu-exceptions", "precise ALU exceptions"),
+            )
         ),
         Setting(
             "cwd", PlainText(), "the current working directory to be used when the inferior is started", CWD,

@@ -28,6 +28,7 @@ from rocdbg.cli.displays import Displays
 from rocdbg.cli.dynamic_print import print_dynamically
 from rocdbg.cli.internal_errors import ResourceError, as_error
 from rocdbg.cli.leaving_commands import LoopBreak, LoopContinue
+from rocdbg.cli.look import Look
 from rocdbg.cli.paths import expand
 from rocdbg.cli.plugin_shell import PluginShell
 from rocdbg.cli.program_output import show_output
@@ -85,6 +86,10 @@ class Shell:
         self.can_colour = self.out.colour
         self.registry = registry or Registry()
         self.settings: dict[str, object] = {}
+        self.program_out: Writer | None = None  # for what kernels print, if that is not among what commands write
+        self.look = Look()  # what is known of the terminal
+        self.typed_ahead = b""  # what the user typed while the terminal was asked
+        self.answers = True  # whether the terminal answers when it is asked
         self.reports_internal_errors = False
         self.state = ShellState()
         self.signals: Signals | None = None  # who answers Ctrl-C; `None` where that is not our business

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.paths import shown_name
+from rocdbg.cli.themes import instruction_parts
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
@@ -30,10 +31,16 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:
     if first > count:
         raise DebuggerError(f"Line number {first} out of range; {shown_name(shell, file)} has {count} lines.")
     last = min(last, count)
-    shown = shown_lines(text.lines, file.name, first - 1, last - first + 1, shell.out.colour)
+    shown = source_lines(shell, text.lines, file.name, first - 1, last - first + 1)
     for number, line in enumerate(shown, first):
         shell.out.raw(f"{number}\t{line}\n")
     position.show_lines(file, first, last + 1)
+
+
+def source_lines(shell: Shell, lines: Sequence[str], file: str, first: int, count: int) -> list[str]:
+    """Lines [first, first + count) of a file, counted from 0, as the session shows source."""
+    colour = shell.out.colour and shell.settings.get("style sources", True) is not False
+    return shown_lines(lines, file, first, count, colour, shell.out.palette)
 
 
 def search(shell: Shell, pattern: Pattern, step: int) -> None:
@@ -77,6 +84,12 @@ def write_instructions(
         mark = "=> " if line.current else "   "
         data = " ".join(f"{byte:02x}" for byte in line.data) + "\t" if raw else ""
         note = operand_note(shell) if line.current else ""
-        shell.out.styled([("", mark), ("address", f"{line.address:#018x}"),
-                          ("", f" {offset}:\t{data}{line.text}"), *([("comment", f"\t; {note}")] if note else []),
+        shell.out.styled([("", mark), ("address", f"{line.address:#018x}"), ("", f" {offset}:\t{data}"),
+                          *shown_instruction(shell, line.text), *([("comment", f"\t; {note}")] if note else []),
                           ("", "\n")])
+
+
+def shown_instruction(shell: Shell, text: str) -> list[tuple[str, str]]:
+    """The text of an instruction in styles, unless `set style disassembler enabled` is off."""
+    styled = shell.out.colour and shell.settings.get("style disassembler enabled", True) is not False
+    return instruction_parts(text) if styled else [("", text)]

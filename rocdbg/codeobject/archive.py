@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import mmap
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.text import decode_text
 
 ARCHIVE_MAGIC: Final = b"!<arch>\n"
@@ -32,7 +33,7 @@ class Member(Struct, frozen=True):
     size: int
 
 
-def is_archive(data: bytes | bytearray | mmap.mmap) -> bool:
+def is_archive(data: bytes | bytearray | FileBytes) -> bool:
     """Whether an archive starts here, including a thin one (which contains only names of files)."""
     return data[: len(ARCHIVE_MAGIC)] in (ARCHIVE_MAGIC, THIN_MAGIC)
 
@@ -43,6 +44,7 @@ def iter_members(source: Source) -> Iterator[Member]:
         raise source.error("a thin archive, whose members are files of their own; open one of these", section=_WHAT)
     at, long_names, end = len(ARCHIVE_MAGIC), b"", len(source)
     for _ in range(_MOST):
+        work.unit()
         if at >= end:
             return
         header = source.bytes_at(at, _HEADER_SIZE, _WHAT)

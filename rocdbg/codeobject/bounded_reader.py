@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import mmap
 import struct
 from typing import Any
 
 from msgspec import Struct
 
 from rocdbg.codeobject.errors import CodeObjectError
+from rocdbg.codeobject.file_bytes import FileBytes
 
 
 class Source(Struct, frozen=True):
     """The bytes of one file (or of one entry of a container), and the name that errors use for it."""
 
     name: str
-    data: bytes | bytearray | mmap.mmap
+    data: bytes | bytearray | FileBytes
 
     def __len__(self) -> int:
         return len(self.data)
@@ -32,7 +32,7 @@ class Source(Struct, frozen=True):
         if offset < 0 or offset + layout.size > len(self.data):
             reason = f"needs {layout.size} bytes, the file ends at {len(self.data):#x}"
             raise CodeObjectError(self.name, reason, section=section, offset=offset)
-        return layout.unpack_from(self.data, offset)
+        return layout.unpack(self.data[offset : offset + layout.size])
 
     def error(self, reason: str, *, section: str | None = None, offset: int | None = None) -> CodeObjectError:
         return CodeObjectError(self.name, reason, section=section, offset=offset)

@@ -11,6 +11,7 @@ import zlib
 import zstandard
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.codeobject.bounded_reader import Source
 
 ZLIB, ZSTD = "zlib", "zstd"
@@ -91,6 +92,7 @@ def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tu
     engine = zlib.decompressobj()
     step = _FIRST_CHUNK
     while at < end and not engine.eof and len(data) <= size:
+        work.unit()
         chunk = source.data[at : min(end, at + step)]
         step = min(2 * step, _ZLIB_CHUNK)
         at += len(chunk)
@@ -104,6 +106,7 @@ def _unzstd(source: Source, at: int, end: int, size: int, data: bytearray) -> tu
     """Like `_unzlib`; the decompressor has no limit, so it gets little input at a time."""
     engine = zstandard.ZstdDecompressor().decompressobj()
     while at < end and not engine.eof and len(data) <= size:
+        work.unit()
         chunk = source.data[at : min(end, at + _ZSTD_CHUNK)]
         at += len(chunk)
         data += engine.decompress(chunk)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from rocdbg.codeobject.compression import MAX_UNCOMPRESSED, Budget
 from rocdbg.codeobject.elf import EM_AMDGPU, SHF_COMPRESSED, Elf, is_elf
 from rocdbg.codeobject.embedded_objects import code_at, find_embedded
 from rocdbg.codeobject.errors import ChoiceError, CodeObjectError
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.codeobject.offload_binary import OFFLOADING_SECTION, OffloadImage, find_images, is_offload_binary
 from rocdbg.codeobject.offload_bundles import Bundle, find_bundles, is_bundle, read_bundle
 from rocdbg.regular_file import FileAccessError, open_regular
@@ -169,7 +169,7 @@ def _open_all(place: _Place, items: list[_Found]) -> Iterator[CodeObject]:
 
 @contextmanager
 def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
-    """Map the file while its entries are located and their bytes copied."""
+    """Keep the file open while its entries are located and their bytes copied."""
     text = os.fspath(path)
     offset, size = 0, None
     if is_uri(text):
@@ -180,7 +180,7 @@ def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
             return
         text = uri.path
         offset, size = uri.offset or 0, uri.size
-    with _map(text) as data:
+    with _opened(text) as data:
         source = Source(text, data)
         if size is None:
             yield _Place(source, Path(text), 0, True)
@@ -218,12 +218,12 @@ def _read_memory(name: str, uri: MemoryUri) -> bytes:
     return b"".join(parts)
 
 
-def _map(path: str) -> mmap.mmap:
+def _opened(path: str) -> FileBytes:
     try:
-        with open_regular(path, MAX_FILE_SIZE) as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                raise CodeObjectError(path, "the file is empty")
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        data = FileBytes(path, open_regular(path, MAX_FILE_SIZE))
+        if not len(data):
+            raise CodeObjectError(path, "the file is empty")
+        return data
     except FileAccessError as error:
         raise CodeObjectError(path, error.reason) from None
     except OSError as error:

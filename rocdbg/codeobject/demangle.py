@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from rocdbg import work
+
 LARGEST = 16 << 20
 """Maximum length of a name in characters. A few back references in a hostile name could make it exabytes."""
 
@@ -22,6 +24,7 @@ def demangle(name: str) -> str:
     references = len(_BACK_REFERENCE.findall(name))
     if references > 100 or len(name) * 3 ** (references / 3) > LARGEST:
         return name
+    work.unit()
     import cxxfilt  # takes 45 ms, because it looks for the C++ library
 
     try:

@@ -6,7 +6,6 @@ pyelftools, `rocdbg.codeobject.CodeObject.elf` is its view of the same bytes; ro
 
 from __future__ import annotations
 
-import mmap
 import struct
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -14,10 +13,12 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.targets import UnknownTargetError, target_by_mach
 from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.codeobject.string_table import StringTable
 from rocdbg.errors import remembered
 
@@ -182,7 +183,7 @@ class Elf:
         if count > MAX_SECTIONS:
             reason = f"{count} sections are more than can be read, the limit is {MAX_SECTIONS}"
             raise self.source.error(reason, section=what, offset=offset)
-        rows = [_SHDR.unpack_from(self.source.data, offset + i * entry_size) for i in range(count)]
+        rows = [self.source.unpack(_SHDR, offset + i * entry_size, what) for i in range(count)]
         if not name_index < count:
             raise self.source.error(f"no section {name_index} for the names", section=what, offset=offset)
         self._check_overlap(what, [(row[4], row[5]) for row in rows if row[1] not in (0, SHT_NOBITS)])
@@ -192,6 +193,7 @@ class Elf:
         return tuple(self._section(i, row, names) for i, row in enumerate(rows))
 
     def _section(self, index: int, row: tuple[int, ...], names: StringTable) -> Section:
+        work.unit()
         name_offset, kind, flags, address, offset, size, link, info, alignment, entry_size = row
         name = names.get(name_offset) if name_offset or names.data[:1] == b"\0" else ""
         if name is None:
@@ -236,8 +238,9 @@ class Elf:
             raise self.source.error(reason, section=what, offset=offset)
         found = []
         for i in range(count):
-            kind, flags, at, address, _, file_size, memory_size, alignment = _PHDR.unpack_from(
-                self.source.data, offset + i * entry_size
+            work.unit()
+            kind, flags, at, address, _, file_size, memory_size, alignment = self.source.unpack(
+                _PHDR, offset + i * entry_size, what
             )
             found.append(Segment(i, kind, flags, at, address, file_size, memory_size, alignment))
         self._check_overlap(what, [(segment.offset, segment.file_size) for segment in found])
@@ -280,7 +283,7 @@ def uncompressed_name(name: str) -> str:
     return ".debug_" + name.removeprefix(_GNU_COMPRESSED) if name.startswith(_GNU_COMPRESSED) else name
 
 
-def is_elf(data: bytes | bytearray | mmap.mmap) -> bool:
+def is_elf(data: bytes | bytearray | FileBytes) -> bool:
     return data[:4] == ELF_MAGIC
 
 

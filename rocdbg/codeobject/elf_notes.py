@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.arch.target_id import Feature, TargetId
 from rocdbg.arch.targets import Target, target_by_name, target_by_version
 from rocdbg.codeobject.bounded_reader import Source
@@ -65,6 +66,7 @@ def iter_notes(elf: Elf) -> Iterator[Note]:
 
 def _notes_in(source: Source, at: int, end: int, section: str) -> Iterator[Note]:
     while end - at >= _NHDR.size:
+        work.unit()
         name_size, size, kind = source.unpack(_NHDR, at, section)
         name_at = at + _NHDR.size
         data_at = name_at + _align4(name_size)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.elf import SHN_ABS, SHN_AMDGPU_LDS, SHN_UNDEF
 from rocdbg.codeobject.string_table import StringTable
@@ -80,6 +81,8 @@ class _AddressIndex(Struct, frozen=True):
     """The highest end of the sized symbols up to and including this one: an address beyond it is in none of them."""
 
 
+_SLICE = 1 << 14
+"""Symbols between two looks at whether the work is to end."""
 _GLOBAL = 16
 """The lowest value of ``info`` for a symbol that is not local."""
 _LAST_ADDRESS = np.uint64((1 << 64) - 1)
@@ -111,6 +114,7 @@ class SymbolTable:
 
     def __iter__(self) -> Iterator[Symbol]:
         for index in range(len(self.array)):
+            work.unit()
             yield self[index]
 
     def __getitem__(self, index: int) -> Symbol:
@@ -125,7 +129,11 @@ class SymbolTable:
 
     @remembered
     def _names(self) -> list[str]:
-        return [self._name(offset) for offset in self.array["name"].tolist()]
+        found: list[str] = []
+        for first in range(0, len(self.array), _SLICE):
+            work.unit()
+            found += [self._name(offset) for offset in self.array["name"][first : first + _SLICE].tolist()]
+        return found
 
     def defined(self, types: Collection[int]) -> dict[int, str]:
         """The names, by index, of the defined symbols of some types."""

@@ -55,14 +55,14 @@ def code_at(source: Source, at: int) -> EmbeddedCode | None:
     """
     if at + 64 > len(source):
         return None
-    version, _, machine, segments, sections, flags, head, *counts = _HEADER.unpack_from(source.data, at)
+    version, _, machine, segments, sections, flags, head, *counts = source.unpack(_HEADER, at, "ELF header")
     segment_size, segment_count, section_size, section_count = counts
     if machine != EM_AMDGPU:
         return None
     size = max(head, sections + section_size * section_count, segments + segment_size * segment_count)
     if segment_size == _SEGMENT.size and segment_count <= _MOST and at + size <= len(source):
         for number in range(segment_count):
-            place, length = _SEGMENT.unpack_from(source.data, at + segments + number * segment_size)
+            place, length = source.unpack(_SEGMENT, at + segments + number * segment_size, "ELF header")
             size = max(size, place + length)
     if at + size > len(source):
         return None

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rocdbg import work
 from rocdbg.codeobject.elf_notes import NT_AMD_HSA_METADATA, NT_AMD_PAL_METADATA, NT_AMDGPU_METADATA, Note
 from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.metadata import (
@@ -58,6 +59,7 @@ class Metadata:
         self._by_symbol: dict[str, str] = {}
         self._decoded: dict[str, KernelMetadata] = {}
         for kernel in self._root.maps(_KERNELS):
+            work.unit()
             name = kernel.required_text(".name")
             self._kernels.setdefault(name, kernel)
             symbol = kernel.text(".symbol") or name
@@ -105,6 +107,7 @@ def read_metadata(file: str, notes: list[Note]) -> Metadata | None:
     """
     found: list[tuple[Note, Mapping[Any, Any]]] = []
     for note in notes:
+        work.unit()
         if note.owner == "AMDGPU" and note.type == NT_AMDGPU_METADATA:
             found.append((note, _unpack_msgpack(file, note)))
         elif note.owner == "AMD" and note.type == NT_AMD_HSA_METADATA:
@@ -240,6 +243,7 @@ def _kernel(entry: MetadataMap) -> KernelMetadata:
 def _args(kernel: MetadataMap) -> Iterator[KernelArg]:
     end = 0
     for index, arg in enumerate(kernel.maps(".args")):
+        work.unit()
         size = arg.integer(".size")
         # Only V2 gives alignments, only V3 and later give offsets.
         align = arg.integer(".align", 1) or 1

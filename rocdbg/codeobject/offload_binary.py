@@ -6,7 +6,6 @@ Several binaries follow each other, aligned to 8 bytes.
 
 from __future__ import annotations
 
-import mmap
 import struct
 from collections.abc import Iterator
 from typing import Final
@@ -15,6 +14,7 @@ from msgspec import Struct
 
 from rocdbg.arch.target_id import TargetId
 from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.errors import Error
 from rocdbg.text import decode_text
 
@@ -63,7 +63,7 @@ class OffloadImage(Struct, frozen=True):
             return None
 
 
-def is_offload_binary(data: bytes | bytearray | mmap.mmap, offset: int = 0) -> bool:
+def is_offload_binary(data: bytes | bytearray | FileBytes, offset: int = 0) -> bool:
     """Whether an offload binary starts at ``offset``."""
     return data[offset : offset + len(OFFLOAD_MAGIC)] == OFFLOAD_MAGIC
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import mmap
 import struct
 from collections.abc import Iterator
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import is_target
 from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate, inflate_some
 from rocdbg.codeobject.errors import CodeObjectError
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.errors import Error
 from rocdbg.text import decode_text
 
@@ -75,7 +76,7 @@ class Bundle(Struct, frozen=True):
     entries: tuple[BundleEntry, ...]
 
 
-def is_bundle(data: bytes | bytearray | mmap.mmap, offset: int = 0) -> bool:
+def is_bundle(data: bytes | bytearray | FileBytes, offset: int = 0) -> bool:
     """Whether a plain or compressed bundle starts at ``offset``."""
     return data[offset : offset + 24] == BUNDLE_MAGIC or data[offset : offset + 4] == COMPRESSED_MAGIC
 
@@ -137,6 +138,7 @@ def find_bundles(source: Source, start: int, end: int, budget: Budget | None = N
     budget = budget or Budget()
     at = _find(source, start, end)
     while at is not None:
+        work.unit()
         bundle = list_bundle(source, at, budget)
         size = bundle.size
         yield bundle
@@ -145,19 +147,17 @@ def find_bundles(source: Source, start: int, end: int, budget: Budget | None = N
 
 
 def _find(source: Source, start: int, end: int) -> int | None:
-    """The offset of the next bundle, None if there is none; pages of a mapped file that were passed are released."""
+    """The offset of the next bundle, None if there is none."""
     # A small step first: bundles are mostly adjacent. Padding is never as large as the permitted gap.
     step = 1 << 12
     last = min(end, start + _MAX_GAP)
     while start < last:
+        work.unit()
         stop = min(start + step, end)
         chunk = source.data[start : min(stop + len(BUNDLE_MAGIC) - 1, end)]
         found = [place for magic in (BUNDLE_MAGIC, COMPRESSED_MAGIC) if (place := chunk.find(magic)) >= 0]
         if found:
             return start + min(found)
-        if isinstance(source.data, mmap.mmap):
-            page = start - start % mmap.PAGESIZE
-            source.data.madvise(mmap.MADV_DONTNEED, page, stop - page)
         start = stop
         step = min(4 * step, _WINDOW)
     return None
@@ -178,6 +178,7 @@ def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[B
     end = at
     total = 0
     for index in range(count):
+        work.unit()
         offset, size, id_size = source.unpack(_ENTRY, at, what)
         if id_size > _MAX_ID:
             raise source.error(f"entry {index} has an id of {id_size} bytes", section=what, offset=at)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.codeobject.elf import PT_DYNAMIC, PT_GNU_RELRO, SHF_ALLOC, SHT_REL, SHT_RELA
 from rocdbg.codeobject.elf_symbols import Symbol, SymbolTable
 from rocdbg.codeobject.errors import UnresolvedSymbolError
@@ -105,6 +106,7 @@ def _records(
     layout = _RELA if fields is None else _REL
     usable = len(data) - len(data) % layout.size
     for index, (offset, info, *addends) in enumerate(layout.iter_unpack(data[:usable])):
+        work.unit()
         try:
             kind = RelocationType(info & _MASK32)
         except ValueError:

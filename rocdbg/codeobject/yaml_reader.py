@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rocdbg import work
+
 MAX_SIZE = 4 << 20
 """Maximum number of bytes of text that are read; a kernel takes about two kilobytes."""
 _DEEPEST = 32
@@ -50,6 +52,7 @@ def read_yaml(text: str) -> Any:
 
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+            work.unit()
             if isinstance(event, yaml.ScalarEvent):
                 put(event.value)
             elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.cfi_rules import (
     CfaExpression,
     CfaRegister,
@@ -165,6 +166,7 @@ class Interpreter:
         """
         data, end = cursor.data, cursor.end
         while cursor.position < end:
+            work.unit()
             offset = cursor.position
             code = data[offset]
             # The most frequent instructions, in their usual forms.

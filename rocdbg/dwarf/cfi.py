@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.caller_context import CallerContext
 from rocdbg.dwarf.cfa_instructions import Interpreter
 from rocdbg.dwarf.cfi_rows import Row
@@ -294,6 +295,7 @@ class FrameTable:
         end = len(section)
         position = 0
         while position < end:
+            work.unit()
             cursor = Cursor(section, position, what="call frame information")
             start = position
             is_64 = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError
 from rocdbg.dwarf.operations import LLVM_USER, Operand, OperationInfo, operation_table
@@ -100,6 +101,7 @@ def decode_prefix(
     operations: list[Operation] = []
     end = len(data)
     while cursor.position < end and (limit is None or len(operations) <= limit):
+        work.unit()
         start = cursor.position
         name: str | None = None
         try:

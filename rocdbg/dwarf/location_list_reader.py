@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rocdbg import work
 from rocdbg.dwarf.context import LocationList, LocationListEntry
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, EvaluationError, IllFormed
@@ -65,6 +66,7 @@ def _version_5(
     mask = (1 << 8 * address_size) - 1
     entries: list[LocationListEntry] = []
     while True:
+        work.unit()
         start = cursor.position
         kind = cursor.unsigned(1)
         match kind:
@@ -110,6 +112,7 @@ def _version_4(
     mask = (1 << 8 * address_size) - 1
     entries: list[LocationListEntry] = []
     while True:
+        work.unit()
         low = cursor.unsigned(address_size)
         high = cursor.unsigned(address_size)
         if low == mask:  # base address selection
@@ -128,6 +131,7 @@ def _split_version_4(
     mask = (1 << 8 * address_size) - 1
     entries: list[LocationListEntry] = []
     while True:
+        work.unit()
         start = cursor.position
         kind = cursor.unsigned(1)
         match kind:

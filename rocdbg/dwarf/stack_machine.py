@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal
 
+from rocdbg import work
 from rocdbg.dwarf.architecture import AddressSpace
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, load_bias
@@ -198,6 +199,7 @@ class Machine:
 
     def run(self, program: Program) -> None:
         """Execute the operations of `program` on the stack."""
+        work.unit()
         steps = program.steps
         count = len(steps)
         # Without a loop there are at most as many steps as operations, so only jumps are charged as they happen.
@@ -219,6 +221,7 @@ class Machine:
                     if target < 0:
                         raise IllFormed(f"the branch by {operands[1]!r} does not lead to an operation")
                     i = target
+                    work.unit()
                     self.budget.charge(count - target + 1)
                     if len(self.stack) > MAX_STACK:
                         raise LimitExceeded(f"the stack has more than {MAX_STACK} entries")

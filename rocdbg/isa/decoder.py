@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from rocdbg import work
 from rocdbg.arch.targets import Target, is_target, target_by_name
 from rocdbg.errors import Error
 from rocdbg.isa.control_flow_kinds import branch_distance, flow_of
@@ -250,6 +251,7 @@ def disassemble(
     decoder = decoder_for(target, wave_size)
     offset = 0
     while offset < len(code):
+        work.unit()
         try:
             instruction = decoder.decode(code, address + offset, offset)
         except DecodeError:

@@ -40,7 +40,12 @@ class Operation(Struct, frozen=True):
 
     def same_as(self, other: Operation) -> bool:
         """Whether both do the same, whatever their positions in the text."""
-        return self.name == other.name and _plain(self.arguments) == _plain(other.arguments)
+        return self.meaning == other.meaning
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """Equal for operations that do the same, whatever their positions in the text."""
+        return self.name, *_plain(self.arguments)
 
 
 def _plain(arguments: tuple[Argument, ...]) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ procedure.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -113,7 +113,8 @@ class _Lowering:
         self.pending: deque[tuple[Entry, Segment, Tree, Function | None, int | None]] = deque()
         self.indices: dict[int, int] = {}
         self.trees: dict[int, Tree] = {}
-        self.pointees: list[tuple[Segment, Tree, int | None, Entry]] = []
+        self.pointees: dict[Hashable, list[tuple[Segment, Tree, int | None, Entry]]] = {}
+        self._alike: dict[Hashable, list[Segment]] | None = None
         self.artificial = 0
         self.users = self._users()
         self.deep = self._deep()
@@ -225,6 +226,20 @@ class _Lowering:
         if found is None:
             found = self.trees[id(segment)] = canonical_tree(self.info.module.layout, self.info.tree(segment))
         return found
+
+    def alike(self, key: Hashable) -> list[Segment]:
+        """Segments of variables that may say what this `_key` says, in order."""
+        if self._alike is None:
+            self._alike = {}
+            for segment in self.info.segments:
+                unit()
+                if segment.object is not None and segment.object.kind in VARIABLES:
+                    try:
+                        own = _key(segment, self.tree(segment))
+                    except NotWellFormed:
+                        continue
+                    self._alike.setdefault(own, []).append(segment)
+        return self._alike.get(key, [])
 
     def _content(self, node: Node, inlined: Node | None) -> DieContent:
         segments = [s for s in self.info.segments_of.get(node, ()) if s.inlined is inlined]
@@ -463,15 +478,16 @@ class _Names:
                 return entry.offset
         lowering = self.lowering
         at = self.address if lowering.moves(self.segment) else None
-        for segment, known, address, entry in lowering.pointees:
+        key = _key(self.segment, tree)
+        for segment, known, address, entry in lowering.pointees.get(key, ()):
             if address == at and _alike(self.segment, segment) and _same(known.flat(), tree.flat()):
                 return entry.offset
-        for other in self.info.segments:
+        for other in lowering.alike(key):
             if other is not self.segment and other.object is not None and self._stands_for(other, tree):
                 return lowering.by_node[other.object, other.inlined].offset
         lowering.artificial += 1
         entry = lowering.add(f"implicit.{lowering.artificial}", "DW_TAG_dwarf_procedure")
-        lowering.pointees.append((self.segment, tree, at, entry))
+        lowering.pointees.setdefault(key, []).append((self.segment, tree, at, entry))
         lowering.pending.append((entry, self.segment, tree, self.function, self.address))
         return entry.offset
 
@@ -492,6 +508,13 @@ class _Names:
             return _same(self.lowering.tree(other).flat(), tree.flat())
         except NotWellFormed:
             return False
+
+
+def _key(segment: Segment, tree: Tree) -> Hashable:
+    """Equal for trees that mean the same in their segments; such that it finds them among thousands."""
+    used = tuple(str(each) if isinstance(each, Operand) else each for each in segment.arguments)
+    said = tuple(operation.meaning for operation in tree.flat())
+    return id(segment.function), segment.referrer.name if segment.referrer else "", used, said
 
 
 def _alike(a: Segment, b: Segment) -> bool:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import rocdbg
+from rocdbg.debugger.breakpoints import compiled_conditions
+from rocdbg.sim.engine import check_table
 
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.toml"
 
@@ -69,6 +71,45 @@ def test_a_stop_looks_at_those_where_it_is() -> None:
         found.append(calls_of(lambda: dbg.execute("run", to_string=True)))  # noqa: B023
         assert dbg.session.running.last_stop is not None
     assert found[1] < 9 * found[0]
+
+
+def test_those_that_ask_the_same_are_evaluated_once_for_an_arrival() -> None:
+    found = []
+    for count in (50, 400):
+        dbg, _ = session(count, "saxpy if n == 3")
+        dbg.execute("delete 1")
+        found.append(calls_of(lambda: dbg.execute("run", to_string=True)))  # noqa: B023
+        stop = dbg.session.running.last_stop
+        assert stop is not None
+        assert stop.exit is not None
+    assert found[1] < 2 * found[0]
+
+
+def test_those_that_count_are_evaluated_each() -> None:
+    dbg = rocdbg.Debugger(SAXPY)
+    dbg.execute("set $count = 0")
+    for _ in range(5):
+        dbg.execute("break saxpy if $count++ == 64 * 4", to_string=True)  # each is asked in all 64 lanes
+    dbg.execute("run", to_string=True)
+    stop = dbg.session.running.last_stop
+    assert stop is not None
+    assert stop.breakpoints == (5,)
+
+
+def test_the_evaluator_decides_on_more_conditions_than_native_code_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_table, "MAX_CONDITIONS", 3)
+    monkeypatch.setattr(compiled_conditions, "MAX_CONDITIONS", 3)
+    dbg = rocdbg.Debugger(SAXPY)
+    for number in range(5):
+        dbg.execute(f"break saxpy.hip:10 if i == {70 * number}", to_string=True)
+    stops = []
+    text = dbg.execute("run", to_string=True)
+    while "hit Breakpoint" in text:
+        stop = dbg.session.running.last_stop
+        assert stop is not None
+        stops.append(stop.breakpoints)
+        text = dbg.execute("continue", to_string=True)
+    assert stops == [(1,), (2,), (3,), (4,), (5,)]
 
 
 def test_the_note_names_the_first_and_counts_the_rest() -> None:

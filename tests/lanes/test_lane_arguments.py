@@ -13,6 +13,7 @@ from rocdbg.cli.present import frame_text, frame_texts
 from rocdbg.debugger import Focus
 from rocdbg.debugger.plugin_host import Plugin
 from rocdbg.debugger.values.value import Value
+from tests.breadth import some_of
 from tests.lanes.build import build, values
 
 SOURCE = Path(__file__).parent / "arguments.hip"
@@ -106,13 +107,17 @@ def test_what_lanes_point_to_in_their_own_memory(folder: Path) -> None:
     assert re.search(r'^s +\S+ "bxy" +\S+ "cxy"$', ran(debugger, "diff lanes 1 2"), re.M)
 
 
-@pytest.mark.parametrize(("kernel", "arch", "level", "options", "steps"), [
+STEPS = [
     ("private_memory", "gfx90a", "O0", (), ("tbreak look", "continue", "stepi 9", "step")),
     ("many_arguments", "gfx942", "O0", (), ("tbreak twelve", "continue", "step", "stepi 7", "tbreak factorial",
                                             "continue", "stepi 5")),
     ("many_arguments", "gfx90a", "O2", (), ("tbreak twelve", "continue", "stepi 9", "step", "stepi 21")),
     ("many_arguments", "gfx1100", "O1", ("-mwavefrontsize64",), ("tbreak twelve", "continue", "stepi 9", "step")),
-])
+]
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize(("kernel", "arch", "level", "options", "steps"), some_of(STEPS, [STEPS[0], STEPS[3]]))
 def test_lanes_together_show_what_each_shows(
     folder: Path, kernel: str, arch: str, level: str, options: tuple[str, ...], steps: tuple[str, ...]
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.breadth import some_of
 from tests.recovery.oracle import Values, compile_object, link, session_on, watch, wrong
 
 pytestmark = pytest.mark.llvm
@@ -34,6 +35,8 @@ CASES = [
     ("cl", "clauses", "gfx1100", "-O2", 40),
     ("cl", "pointers", "gfx90a", "-O2", 40),
 ]
+SLOW = ("loops",)
+"""Takes a quarter of the time."""
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +71,11 @@ def plain(built: Built) -> Callable[[str, str], Values]:
     return get
 
 
-@pytest.mark.parametrize(("kind", "kernel", "target", "level", "least"), CASES, ids=lambda value: str(value))
+@pytest.mark.truth
+@pytest.mark.parametrize(
+    ("kind", "kernel", "target", "level", "least"), some_of(CASES, [row for row in CASES if row[1] not in SLOW]),
+    ids=lambda value: str(value),
+)
 def test_what_is_recovered_is_right(
     kind: str, kernel: str, target: str, level: str, least: int, built: Built, plain: Callable[[str, str], Values]
 ) -> None:

@@ -50,9 +50,13 @@ def set_enabled(shell: Shell, on: bool) -> None:
 
         if is_dumb():
             raise CommandError("Cannot enable the TUI: terminal doesn't support cursor addressing")
-        screen_of(shell).enabled = True
+        screen = screen_of(shell)
+        screen.enabled = True
+        if screen.terminal is None:  # what commands say until it is shown is in its command window then
+            shell.out.also = shell.err.also = screen.command.stream
     elif shell.screen is not None:
         shell.screen.enabled = False
+        shell.out.also = shell.err.also = None
 
 
 @command("tui enable", category=TEXT_UI, args=Arguments())

@@ -20,6 +20,7 @@ SUMMARIES = {
     "throw": "Catch an exception, when thrown.", "catch": "Catch an exception, when caught.",
     "rethrow": "Catch an exception, when rethrown.", "fork": "Catch calls to fork.", "vfork": "Catch calls to vfork.",
     "exec": "Catch calls to exec.", "syscall": "Catch system calls by their names, groups and/or numbers.",
+    "hiperr": "Catch errors that functions of HIP return.",
 }
 NEVER = "No kernel does that: it is taken as from a script for GDB, and never stops one."
 
@@ -67,3 +68,4 @@ catch_fork, tcatch_fork = _declare("fork")
 catch_vfork, tcatch_vfork = _declare("vfork")
 catch_exec, tcatch_exec = _declare("exec")
 catch_syscall, tcatch_syscall = _declare("syscall")
+catch_hiperr, tcatch_hiperr = _declare("hiperr")

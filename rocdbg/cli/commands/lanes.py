@@ -6,6 +6,8 @@ import enum
 import re
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from rocdbg.cli.apply_commands import APPLY_OPTIONS, Flags, run_for
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.command_options import Option, Unknown
@@ -21,6 +23,7 @@ from rocdbg.debugger.base.errors import FocusError
 from rocdbg.debugger.base.patterns import Syntax, compile_pattern
 from rocdbg.debugger.reports.across_lanes import Sample
 from rocdbg.debugger.reports.session_tables import LaneRow, LaneState, ThreadRow
+from rocdbg.debugger.values.value_storage import AbsentError
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ RUNNING = Category.RUNNING
 STATUS = Category.STATUS
 _NEGATIVE = re.compile(r"-\d+")
 _ALL = re.compile(r"all(?!\S)")
+NAMES = re.compile(r"(?<![\w.>$])[A-Za-z_]\w*(?!\w*\s*\()")
+"""Names in an expression that may be variables: no members, no functions that are called."""
 
 
 class Grouping(ValueKind, frozen=True):
@@ -225,6 +230,10 @@ def _condition_holds(shell: Shell, thread: int, text: str, lead: str) -> bool:
     session = shell.session
     try:
         mask = session.across.lanes_where(text, thread)
+    except AbsentError as error:
+        if thread == session.focus.current.thread:
+            raise CommandError(_with_names(shell, text, error)) from None
+        return False
     except Error:
         if thread == session.focus.current.thread:
             raise
@@ -235,6 +244,19 @@ def _condition_holds(shell: Shell, thread: int, text: str, lead: str) -> bool:
         who = who if lead else who.capitalize()
         shell.line(f"{lead}{who}: {text} ({mask.bit_count()} of {total} active)")
     return bool(mask)
+
+
+def _with_names(shell: Shell, text: str, error: AbsentError) -> str:
+    """Why an expression has no value, with the variables in it that have none."""
+    names: list[str] = []
+    for name in dict.fromkeys(NAMES.findall(text)):
+        try:
+            absence = shell.session.data.evaluate(name).absence
+        except Error:
+            continue
+        if absence is error.absence:
+            names.append(name)
+    return f"{', '.join(names)}: {error}" if names else str(error)
 
 
 def _match_lane(shell: Shell, lane: LaneRow, matches: object, title: str) -> bool:
@@ -321,7 +343,18 @@ def thread_apply_all(shell: Shell, ascending: bool, flags: Flags, line: str) -> 
 # -- lanes
 
 
-@command("lane", category=RUNNING, needs=need_threads, args=Arguments(optional("number", LANE)))
+def _lane_number(shell: Shell, text: str) -> int:
+    """A lane's number. A position would be an expression too, whose value is its last part."""
+    inside = text.strip().strip("()[] ")
+    if text.strip()[:1] in "([" and "," in inside and not any(mark in inside for mark in "()[]{}\"'"):
+        raise CommandError(f'A lane is a number: "workitem {inside}" selects a work-item by its position.')
+    return shell.session.data.integer(text)
+
+
+LANE_NUMBER = structs.replace(LANE, read=_lane_number)
+
+
+@command("lane", category=RUNNING, needs=need_threads, args=Arguments(optional("number", LANE_NUMBER)))
 def lane_(shell: Shell, number: int | None) -> None:
     """Use this command to switch between lanes of the current wave.
 

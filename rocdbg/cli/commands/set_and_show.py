@@ -56,8 +56,9 @@ def _add_late_settings(registry: Registry) -> None:
     from rocdbg.cli.gdb_settings import settings_without_effect
     from rocdbg.cli.gdb_settings_away import add_settings_away
     from rocdbg.cli.session_settings import session_settings
+    from rocdbg.cli.style_settings import style_settings
 
-    for setting in (*session_settings(), *settings_without_effect()):
+    for setting in (*session_settings(), *style_settings(), *settings_without_effect()):
         if not registry.has_spec(f"set {setting.name}"):  # some are commands
             _add_setting(registry, setting)
     add_settings_away(registry)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.kinds import LOCATION, REGEXP, SLASHES, text_of
 from rocdbg.cli.paths import shown_name
-from rocdbg.cli.source_listing import around, search, show_lines, write_instructions
+from rocdbg.cli.source_listing import around, search, show_lines, source_lines, write_instructions
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.patterns import Pattern, PatternError, Syntax, compile_pattern
 from rocdbg.debugger.breakpoints.break_arguments import split_location
@@ -244,7 +243,7 @@ def _show_source(shell: Shell, file: SourceFile, first: int, last: int) -> None:
     try:
         shell.session.sources.line(file, last)
         whole = shell.session.sources.text(file).lines
-        texts = shown_lines(whole, file.name, first - 1, last - first + 1, shell.out.colour)
+        texts = source_lines(shell, whole, file.name, first - 1, last - first + 1)
     except Error:
         first, texts = last, [""]
     for number, text in enumerate(texts, first):

@@ -26,19 +26,20 @@ SUPPORT = Category.SUPPORT
 
 @command(
     "quit", category=SUPPORT, aliases=("q", "exit"), repeat=Repeat.NEVER,
-    args=Arguments(optional("status", INTEGER, 0, "STATUS")),
+    args=Arguments(optional("status", INTEGER, shown="STATUS")),
 )
-def quit_(shell: Shell, status: int) -> None:
+def quit_(shell: Shell, status: int | None) -> None:
     """Exit rocdbg.
 
-    The optional expression STATUS becomes the exit status.
+    The optional expression STATUS becomes the exit status. Without it that is 0, unless -return-child-result or
+    "set exit-status strict" make another one of what was launched.
     """
     target = shell.session.inferior.target
     if target is not None and not target.finished:
         question = "A debugging session is active.\n\n\tInferior 1 will be killed.\n\nQuit anyway?"
         if not shell.confirm(question):
             return
-    raise Quit(status & 0xFF)
+    raise Quit(status if status is None else status & 0xFF)
 
 
 @command(

@@ -10,6 +10,8 @@ from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
+from rocdbg.cli.screen.source_pane import on_current
+from rocdbg.cli.source_listing import shown_instruction
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, function_bounds
 from rocdbg.errors import Error
 
@@ -95,17 +97,18 @@ class AssemblyPane(Pane):
                 found.append([("class:function", f"   {line}:")])
                 continue
             is_current = line.address == pc
-            style = " class:here" if is_current else ""
             count = lanes.get(line.address, 0)
-            name, _, operands = line.text.partition(" ")
+            text: Line = [
+                (f"class:{role}" if role else "", part) for role, part in shown_instruction(view.shell, line.text)
+            ]
+            if is_current and note:
+                text.append(("class:comment", f"  ; {note}"))
             found.append([
                 ("class:breakpoint", view.breakpoint_addresses.get(line.address, "  ")),
                 ("class:current", ">" if is_current else " "),
                 ("class:address", f"{line.address:#x} "), ("class:dim", f"<+{line.offset}>".ljust(8)),
                 ("class:others", f"{count or '':>3} " if lanes else ""),
-                (f"class:mnemonic{style}", f"{name} "), (style.strip(), operands),
-                *([(f"class:dim{style}", f"  ; {note}")] if is_current and note else []),
-                *([("class:here", " " * width)] if is_current else []),
+                *([*on_current(view, text), ("class:here", " " * width)] if is_current else text),
             ])
         return found
 

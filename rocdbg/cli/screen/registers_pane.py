@@ -33,7 +33,11 @@ class RegistersPane(Pane):
     def title(self, view: View) -> list[Fragment]:
         if view.wave is None:
             return [("", f"registers: {self.group}")]
-        return [("", f"registers: {self.group}, wave {view.focus.thread}, lane {view.focus.lane}")]
+        title: list[Fragment] = [("", f"registers: {self.group}, wave {view.focus.thread}, lane {view.focus.lane}")]
+        standing = view.standing
+        if standing is not None and not view.exec_is_of_source:
+            title.append(("", f"; exec is the machine's, the source has {standing.active:#x}"))
+        return title
 
     def names(self, view: View) -> list[str]:
         """The registers of the group."""

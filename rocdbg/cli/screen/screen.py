@@ -123,6 +123,12 @@ class Screen:
         """Whether the mouse is ours, or the terminal's (to select text)."""
         return bool(self.shell.settings.get("tui mouse-events", True))
 
+    @property
+    def border_kind(self) -> str:
+        """``space``, ``ascii`` or ``acs``: lines, where the terminal shows more than ASCII."""
+        kind = str(self.shell.settings.get("tui border-kind", "acs"))
+        return kind if kind != "acs" or self.unicode else "ascii"
+
     # -- the moment
 
     @property
@@ -227,15 +233,17 @@ class Screen:
             for index in range(rect.height):
                 line = fitted(rows[index], rect.width) if index < len(rows) else [("", " " * rect.width)]
                 segments[rect.y + index].append((rect.x, line))
-        return Picture([_joined(row, width, "│" if self.unicode else "|") for row in segments], rects, prompt_row)
+        return Picture([_joined(row, width, {"space": " ", "ascii": "|"}.get(self.border_kind, "│"))
+                        for row in segments], rects, prompt_row)
 
     def _framed(self, name: str, rect: Rect) -> list[Line]:
         """A window below its title."""
         body = self._rows(name, rect.width, rect.height - 1)
         title = self._cache[name][2] if name in self._cache else []
         has_focus = name == self.focus
-        rule = ("━" if has_focus else "─") if self.unicode else ("=" if has_focus else "-")
-        style = "class:title.focus" if has_focus else "class:title"
+        kind = self.border_kind
+        rule = " " if kind == "space" else ("━" if has_focus else "─") if kind == "acs" else "=" if has_focus else "-"
+        style = "class:tui-active-border" if has_focus else "class:tui-border"
         size = sum(len(text) for _, text in title)
         head: Line = [(style, rule + " "), *((f"{style} {own}", text) for own, text in title), (style, " ")]
         return [fitted([*head, (style, rule * max(0, rect.width - size - 2))], rect.width), *body]

@@ -82,6 +82,13 @@ class View:
         except Error:
             return None
 
+    @property
+    def exec_is_of_source(self) -> bool:
+        """Whether EXEC is the mask of the lanes that are active in the source. It is not where compilers save or
+        restore whole registers, or compute masks."""
+        wave, standing = self.wave, self.standing
+        return wave is None or standing is None or wave.exec_mask & standing.used == standing.active & standing.used
+
     @cached_property
     def others(self) -> Counter[tuple[str, int]]:
         """How many lanes of other waves stand at each line."""

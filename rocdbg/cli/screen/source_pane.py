@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_toolkit.formatted_text import ANSI, to_formatted_text
-
-from rocdbg.cli.highlight import shown_lines
+from rocdbg.cli.highlight import shown_lines, styled_lines
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
@@ -87,7 +85,7 @@ class SourcePane(Pane):
             line.append(("class:number", f"{number:>{digits}} "))
             line += self._margin(view, mine.get(row, 0), others[row], other_width)
             if is_current:
-                line += [(f"{style} class:here", part) for style, part in source] + [("class:here", " " * width)]
+                line += [*on_current(view, source), ("class:here", " " * width)]
             else:
                 line += source
             found.append(line)
@@ -110,20 +108,19 @@ class SourcePane(Pane):
         return line
 
     def _body(self, view: View, text: SourceText, rows: range) -> list[Line]:
-        colour = view.shell.out.colour
+        colour = view.shell.out.colour and view.shell.settings.get("style sources", True) is not False
         width = view.shell.settings.get("tui tab-width", 8)
         how = (colour, min(width, 64) if isinstance(width, int) else 8)
         if self._coloured is None or self._coloured[0] is not text or self._coloured[1] != how:
             expanded = [line.expandtabs(how[1]) for line in text.lines]
-            shown = shown_lines(expanded, text.file.name, 0, len(expanded), colour)
-            self._coloured = (text, how, [[("", line)] for line in shown])
+            if colour:
+                parts = styled_lines(expanded, text.file.name)
+                shown = [[(f"class:{role}" if role else "", part) for role, part in line] for line in parts]
+            else:
+                shown = [[("", line)] for line in shown_lines(expanded, text.file.name, 0, len(expanded), False)]
+            self._coloured = (text, how, shown)
         kept = self._coloured[2]
-        found = []
-        for row in rows:
-            if colour and len(kept[row]) == 1 and "\x1b" in kept[row][0][1]:
-                kept[row] = [(part[0], part[1]) for part in to_formatted_text(ANSI(kept[row][0][1]))]
-            found.append(_shifted(kept[row], self.left))
-        return found
+        return [_shifted(kept[row], self.left) for row in rows]
 
     def click(self, view: View, x: int, y: int) -> str | None:
         """The margin sets a breakpoint, or takes away those of the line."""
@@ -132,6 +129,13 @@ class SourcePane(Pane):
             return None
         where = f"{place.file.name}:{self.top + y + 1}"
         return f"clear {where}" if (place.file.path, self.top + y + 1) in view.breakpoints else f"break {where}"
+
+
+def on_current(view: View, line: Line) -> Line:
+    """The text that the current position indicator highlights: styled itself if `set style tui-current-position`."""
+    if view.shell.settings.get("style tui-current-position"):
+        return [(f"class:here.styled {style}", text) for style, text in line]
+    return [("class:here", text) for _, text in line]
 
 
 def _shifted(line: Line, left: int) -> Line:

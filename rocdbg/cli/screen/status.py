@@ -47,8 +47,11 @@ def status_parts(view: View) -> list[tuple[int, Line]]:
         picture = exec_picture(standing.active, standing.lane_count, view.unicode)
         edge = ("▕", "▏") if view.unicode else ("", "")
         count = f"{standing.active.bit_count()}/{standing.used.bit_count()}"
-        parts.append((1, [("", f" EXEC {edge[0]}"), ("class:status.exec", picture), ("", edge[1])]))
+        whose = "EXEC" if view.exec_is_of_source else "source lanes"
+        parts.append((1, [("", f" {whose} {edge[0]}"), ("class:status.exec", picture), ("", edge[1])]))
         parts.append((2, [("", f" {count}")]))
+        if not view.exec_is_of_source:
+            parts.append((3, [("", f", EXEC {(wave.exec_mask & standing.used).bit_count()}")]))
     return parts
 
 

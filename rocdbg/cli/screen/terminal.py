@@ -34,15 +34,15 @@ from prompt_toolkit.layout import (
 )
 from prompt_toolkit.layout.processors import BeforeInput, Transformation, TransformationInput
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
-from prompt_toolkit.output import ColorDepth, create_output
+from prompt_toolkit.output import create_output
 from prompt_toolkit.renderer import Renderer
-from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
 
 from rocdbg.cli.answer_keys import add_answer_keys
 from rocdbg.cli.screen.canvas import Canvas
 from rocdbg.cli.screen.fragments import columns
 from rocdbg.cli.screen.screen import ONE, TWO, Picture, Screen
+from rocdbg.cli.toolkit_style import colour_depth, theme_style
 from rocdbg.cli.typed_blocks import lead, what_is_wanted
 
 if TYPE_CHECKING:
@@ -51,19 +51,6 @@ if TYPE_CHECKING:
 REPAINT_SECONDS = 0.1
 """How often output of a command under way is shown, at most."""
 MOST_PROMPT_ROWS = 8
-
-STYLE = Style.from_dict(
-    {
-        "title": "ansicyan", "title.focus": "ansicyan bold", "rule": "ansibrightblack", "dim": "ansibrightblack",
-        "number": "ansibrightblack", "here": "bg:ansibrightblack", "current": "ansigreen bold",
-        "breakpoint": "ansired bold", "others": "ansibrightblack", "address": "ansiblue", "mnemonic": "bold",
-        "register": "ansicyan", "changed": "ansired bold", "differs": "ansiyellow", "variable": "ansicyan",
-        "head": "underline", "file": "ansigreen", "function": "ansiyellow", "active": "bold", "selected": "bold",
-        "cursor": "reverse", "status": "reverse", "status.strong": "bold", "place0": "ansigreen",
-        "place1": "ansiyellow", "place2": "ansimagenta", "place3": "ansicyan", "place4": "ansiblue",
-        "place5": "ansired", "prompt": "",
-    }
-)
 
 
 class _Prompts(BeforeInput):
@@ -146,6 +133,7 @@ class FullScreen:
             accept_handler=self._accept,
         )
         output = create_output(sys.stdout)
+        style = theme_style(shell, full_screen=True)
         search = SearchToolbar(ignore_case=True)
         control = BufferControl(
             self._buffer, input_processors=[_Prompts(lambda: [("class:prompt", self._prompt)])],
@@ -161,17 +149,13 @@ class FullScreen:
         )
         self.app: Application[str] = Application(
             layout=Layout(container, focused_element=control), key_bindings=self._bindings(), full_screen=True,
-            mouse_support=Condition(lambda: self.screen.mouse), style=STYLE, output=output,
-            color_depth=self._depth, enable_page_navigation_bindings=False,
+            mouse_support=Condition(lambda: self.screen.mouse), style=style, output=output,
+            color_depth=lambda: colour_depth(shell), enable_page_navigation_bindings=False,
         )
-        self._renderer = _KeptRenderer(STYLE, output, full_screen=True,
+        self._renderer = _KeptRenderer(style, output, full_screen=True,
                                        mouse_support=Condition(lambda: self.screen.mouse))
         self.app.renderer = self._renderer
         self.started = False
-
-    def _depth(self) -> ColorDepth | None:
-        """The terminal's colours, or none with ``NO_COLOR`` and ``set style enabled off``."""
-        return None if self.shell.out.colour else ColorDepth.DEPTH_1_BIT
 
     # -- on and off
 
@@ -179,6 +163,7 @@ class FullScreen:
         """Take the terminal: what is written goes to the command window from now on."""
         if not self.started:
             self.started = True
+            self.shell.out.also = self.shell.err.also = None
             stream = self.screen.command.stream
             stream.flushed = self._repaint
             stream.show_progress = self._show_progress

@@ -13,6 +13,7 @@ from tempfile import NamedTemporaryFile
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import PC
 from rocdbg.codeobject import CodeObject, open_file
@@ -131,6 +132,7 @@ def _frames(program: Program, annotation: Annotation, machine_code: MachineCode)
     kept = program.debug.sections.get(_FRAMES, b"")
     unwound = has_own = 0
     for function in annotation.functions.values():
+        work.unit()
         if unwinder.row(function.start) is not None:
             has_own += 1
             continue

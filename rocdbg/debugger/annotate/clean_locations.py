@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from rocdbg import work
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.program import lds_layout
 from rocdbg.debugger.program.program import Program
@@ -64,6 +65,7 @@ class LdsPlaces:
         conflicts: set[int] = set()
         placed = [lds_layout.place_shared(program)]
         for function in program.info.functions_matching(""):
+            work.unit()
             if function.low_pc is not None and program.is_kernel(function):
                 placed.append(lds_layout.place_variables(program, function))
         for places in placed if len(kernels) else []:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from rocdbg import isa
+from rocdbg import isa, work
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.dwarf_registers import EXEC_32, EXEC_64, PC
 from rocdbg.codeobject.elf_symbols import SymbolType
@@ -90,6 +90,7 @@ class Annotation:
         source = self._machine_code.rows(function.wave_size)
         rows: list[Row] = []
         for instruction in self._instructions(function, function.wave_size):
+            work.unit()
             low, high = instruction.address, instruction.address + instruction.size
             row = source.row(low)
             if row is None:

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
+from rocdbg import work
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
@@ -25,7 +26,7 @@ from rocdbg.debugger.expr.environments.program_environment import ProgramEnviron
 from rocdbg.debugger.target.state import Target
 from rocdbg.errors import Error
 from rocdbg.sim.core.builder import Op
-from rocdbg.sim.core.checks import RECORD_HEAD, Check, Condition, Counter, Log
+from rocdbg.sim.core.checks import MAX_CONDITIONS, RECORD_HEAD, Check, Condition, Counter, Log
 from rocdbg.sim.core.lane_expressions import Choose, Field, Node, apply, both, constant, unsigned
 
 if TYPE_CHECKING:  # the compiler of conditions is loaded when a wave reaches the first condition
@@ -90,8 +91,10 @@ class NativeConditions:
 
             place = self._places[pc] = Place(self._tried(lambda: lanes_there(self._parts.inferior, thread)))
         environment = self._parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
-        for text in wanted:
-            place.conditions[text, radix] = self._compiled(text, environment)
+        for text in dict.fromkeys(wanted):
+            work.unit()
+            if (text, radix) not in place.conditions:
+                place.conditions[text, radix] = self._compiled(text, environment)
         for texts in printed:
             place.values[texts, radix] = self._values(texts, environment)
         for actions, made in traced.items():
@@ -209,6 +212,7 @@ class NativeConditions:
     ) -> Check | None:
         place = self._places.get(address) if self._parts.settings.condition_evaluation != "host" else None
         conditions: list[Condition] = []
+        asked: set[tuple[int, tuple[int, ...], int | None, int | None]] = set()
         for breakpoint_ in breakpoints:
             if isinstance(breakpoint_, Catchpoint):
                 caught = self._catch(place, breakpoint_, address)
@@ -246,6 +250,11 @@ class NativeConditions:
                 printed = {
                     "values": layout.nodes, "shared": layout.shared, "log": self._log, "tag": self._tag(layout),
                 }
+            if not printed and not breakpoint_.ignore_count:  # nothing is counted here: where it holds, the wave stops
+                same = id(node), cells, breakpoint_.lane, breakpoint_.thread
+                if same in asked:
+                    continue
+                asked.add(same)
             _, counter = counters.setdefault(
                 breakpoint_.number, (breakpoint_, Counter(skips=breakpoint_.ignore_count))
             )
@@ -254,7 +263,7 @@ class NativeConditions:
                 (1 << 64) - 1 if breakpoint_.lane is None else 1 << breakpoint_.lane & (1 << 64) - 1,
                 breakpoint_.thread, **printed,
             ))
-        return Check(tuple(conditions))
+        return Check(tuple(conditions)) if len(conditions) <= MAX_CONDITIONS else None
 
     def _condition(self, place: Place, text: str) -> tuple[Node, tuple[int, ...]] | None:
         """The expression of a condition at a place, with current values in its cells; ``None`` if there is none."""

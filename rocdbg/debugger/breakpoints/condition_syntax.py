@@ -30,9 +30,10 @@ def check_condition(environment: ProgramEnvironment, text: str, locations: Seque
         this = local.get("this")
         function = program.info.function_at(location.file_address) if program.has_debug_info else None
         around = function.scope_names if function is not None else ()
-        given = {each.name for each in arguments_of(function)} if function is not None else set()
         for name in names_in(tree):
-            if name in local or name in given or name in BUILTINS:
+            if name in local or name in BUILTINS:
+                continue
+            if function is not None and any(each.name == name for each in arguments_of(function)):
                 continue
             if this is not None and pointed_has(this.type, name, environment):
                 continue

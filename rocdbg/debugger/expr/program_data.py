@@ -8,6 +8,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rocdbg import work
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
@@ -220,6 +221,7 @@ class Data:
         environment: ProgramEnvironment | None = None
         with nesting_limited(text):
             for lane in lane_list(lanes):
+                work.unit()
                 if environment is None:
                     environment = self.environment(Focus(thread, lane, level))
                     tree = value_tree(text, environment)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from mmap import mmap
 from pathlib import Path
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.codeobject.code_object_uri import FileUri
 from rocdbg.codeobject.demangle import demangle
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.debugger.base.errors import NoProgramError
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import LoadedCodeObject
@@ -125,5 +125,5 @@ class Programs:
         return f"{row.file.name}:{row.line}" if row is not None and row.file is not None else None
 
 
-def _same(one: bytes | bytearray | mmap, other: bytes | bytearray | mmap) -> bool:
+def _same(one: bytes | bytearray | FileBytes, other: bytes | bytearray | FileBytes) -> bool:
     return len(one) == len(other) and one[:] == other[:]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.base.warnings import Warnings
@@ -143,6 +144,7 @@ class SourceFiles:
     def _read(self, file: SourceFile) -> SourceText:
         reason = "No such file or directory"
         for path in self.candidates(file):
+            work.unit()
             try:
                 if not path.is_file():
                     continue

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
@@ -145,6 +146,7 @@ class Across:
         groups: set[Triple] = set()
         with nesting_limited(text):
             for wave in inferior.need_target().waves():
+                work.unit()
                 if per_group and wave.workgroup in groups:
                     continue
                 groups.add(wave.workgroup)
@@ -186,6 +188,7 @@ class Across:
         """
         known: ProgramEnvironment | None = None
         for lane in lanes:
+            work.unit()
             environment: ProgramEnvironment | None = None
             try:
                 shares = not level and active >> lane & 1

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rocdbg import work
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, MemoryAccessError
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
@@ -120,6 +121,7 @@ def examine(
     type_, kind = item_type(fmt), sized(size)
     done = 0
     while done < count:
+        work.unit()
         line_address = address + done * size
         label = formatter.place(space, line_address)
         cells: list[str] = []
@@ -157,6 +159,7 @@ def _strings(memory: Memory, formatter: Formatter, space: int, address: int, fmt
     lines = []
     start = address
     for _ in range(abs(fmt.count)):
+        work.unit()
         data = bytearray()
         cut = True
         failure: Error | None = None

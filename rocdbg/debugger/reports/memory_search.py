@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.debugger.values.value_storage import Address, Memory
 from rocdbg.errors import Error
 
@@ -28,6 +29,7 @@ def matches(memory: Memory, space: SearchSpace, pattern: bytes, warn: Callable[[
     address, left = space.start.value, space.size
     kept = b""
     while len(kept) + left >= len(pattern):
+        work.unit()
         more = min(left, CHUNK if kept else CHUNK + len(pattern) - 1)
         try:
             text = kept + memory.read(space.start.space, address, more)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.debugger.base.errors import NoRegistersError, RegisterAccessError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.program_data import Data
@@ -65,6 +66,7 @@ class Tables:
         active = inferior.active_lanes(thread)
         rows = []
         for lane in range(inferior.lane_count(thread)):
+            work.unit()
             state = LaneState.UNUSED
             if wave.used_lanes >> lane & 1:
                 state = LaneState.ACTIVE if active >> lane & 1 else LaneState.INACTIVE

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.program.program import Program
@@ -47,6 +48,7 @@ def function_rows(programs: Iterable[Program], pattern: Pattern, of_type: Patter
     rows = []
     for program in _described(programs):
         for function in program.info.functions_matching(""):
+            work.unit()
             if function.low_pc is None:
                 continue
             name = Program.function_title(function)
@@ -80,6 +82,7 @@ def variable_rows(programs: Iterable[Program], pattern: Pattern, of_type: Patter
 def _constant_rows(program: Program, pattern: Pattern, of_type: Pattern) -> Iterator[SymbolRow]:
     """Static members whose class gives their value: they have no other definition."""
     for class_ in program.info.types_matching():
+        work.unit()
         if not isinstance(class_, ClassType):
             continue
         for member in class_.static_members:

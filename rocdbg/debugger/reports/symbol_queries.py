@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rocdbg import work
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.base.errors import DebuggerError, NoProgramError, NoSymbolError
@@ -195,6 +196,7 @@ class Symbols:
             return []
         rows = []
         for symbol in program.code_object.symbols:
+            work.unit()
             if not symbol.is_defined or symbol.is_absolute or symbol.is_lds or not symbol.name:
                 continue
             is_code = program.code_object.is_code(symbol)

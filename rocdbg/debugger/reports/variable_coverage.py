@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.errors import NoSymbolError
 from rocdbg.debugger.frames.inferior import Inferior
@@ -55,6 +56,7 @@ def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name
         raise NoSymbolError(name)
     rows: list[CoverageRow] = []
     for function in functions:
+        work.unit()
         if function.low_pc is None:
             continue
         analysis = inferior.machine_code(program).rows(program.wave_size).analysis(function.low_pc)

@@ -33,16 +33,27 @@ class Driving:
         """Do something that moves the program in time, so that `interrupt` stops it, and tell of the stop."""
         return self._done(self._driven(action))
 
-    def repeat(self, count: int, step: Callable[[Focus], StopEvent]) -> StopEvent:
-        """Step so often with the focused lane, or until something else stops it."""
+    def repeat(
+        self, count: int, step: Callable[[Focus], StopEvent],
+        ahead: Callable[[Focus, int], tuple[int, StopEvent | None]] = lambda focus, count: (0, None),
+    ) -> StopEvent:
+        """Step so often with the focused lane, or until something else stops it.
+
+        ``ahead`` may do some of the steps but the last at once, and gives how many it did, and what has stopped it.
+        """
         self._need_lane()
         event = None
         new_thread = new_lane = False
         if count <= 0:  # where it stands, as after a stop
             return self._done(self._runner.step_done(True))
         with self._runner.drive():
-            for _ in range(count):
-                event = step(self._need_lane().with_frame(0))
+            left = count
+            while left > 0:
+                focus = self._need_lane().with_frame(0)
+                done, event = ahead(focus, left - 1) if left > 1 else (0, None)
+                if event is None:
+                    left -= done + 1
+                    event = step(self._need_lane().with_frame(0))
                 new_thread |= event.new_thread
                 new_lane |= event.new_lane
                 if event.reason is not StopReason.STEP:

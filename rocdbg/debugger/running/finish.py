@@ -11,6 +11,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.calling_convention import return_value
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
 from rocdbg.debugger.program.location_lookup import Location
+from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_calls import run_to
@@ -126,7 +127,13 @@ def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], an
             return physical_place(runner.top_frame(scope).context) == outer_place
         return not own or physical_place(runner.top_frame(scope).context) == own[0]
 
-    event = runner.run(Internal(frozenset(wanted), accept))
+    def frame_at(pc: int) -> tuple[int | None, int | None] | None:
+        if pc == return_to and pc not in addresses:
+            return outer_place
+        return own[0] if own else None
+
+    awaited = Awaited(runner.parts.inferior, scope, True, frame_at)
+    event = runner.run(Internal(frozenset(wanted), accept, awaited))
     if event is None:
         pc = runner.target.wave(thread).pc
         if pc in addresses:

@@ -146,11 +146,17 @@ class RunControl(Driving):
 
     def stepi(self, count: int = 1) -> StopEvent:
         """One instruction of the focused wave."""
-        return self.repeat(count, lambda focus: self._stepper.step_instruction(focus, False))
+        return self._instructions(count, False)
 
     def nexti(self, count: int = 1) -> StopEvent:
         """One instruction, over calls."""
-        return self.repeat(count, lambda focus: self._stepper.step_instruction(focus, True))
+        return self._instructions(count, True)
+
+    def _instructions(self, count: int, over: bool) -> StopEvent:
+        return self.repeat(
+            count, lambda focus: self._stepper.step_instruction(focus, over),
+            lambda focus, count: self._stepper.run_ahead(focus, over, count),
+        )
 
     def finish(self) -> StopEvent:
         """Until the selected frame returns."""

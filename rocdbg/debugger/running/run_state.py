@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.dynamic_printf import Print
+from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.runnable import TargetStop
 
@@ -28,6 +29,8 @@ class Internal(Struct):
 
     addresses: frozenset[int] = frozenset()
     accept: Callable[[TargetStop], bool] = field(default=lambda stop: True)
+    awaited: Awaited | None = None
+    """What ``accept`` asks for, where the target may learn to."""
     returned: bool = False
     """Whether the return of a function that the debugger called is awaited."""
 
@@ -71,6 +74,8 @@ class RunState(Struct):
     """Whether other waves stand still now, whatever ``scheduler-locking`` says."""
     last_stop: StopEvent | None = None
     """The last of this program's stops that was reported."""
+    plans: bool = True
+    """Whether steps run by plans; without them each place that a step comes to is decided on anew."""
     evaluating: bool = False
     """Whether a breakpoint's condition is evaluated: Ctrl-C ends that, and the program stops there."""
     started: Callable[[], None] | None = None

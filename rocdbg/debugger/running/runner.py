@@ -19,11 +19,14 @@ from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
 from rocdbg.debugger.breakpoints.dynamic_printf import print_hits
 from rocdbg.debugger.breakpoints.watcher import Watcher
 from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
+from rocdbg.debugger.expr.evaluator import value_tree
+from rocdbg.debugger.expr.names.meanings import has_effect
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.selection import follow
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import same_function
+from rocdbg.debugger.program.trap_messages import trap_message
 from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.running.run_state import Internal, SuspendedPlace
 from rocdbg.debugger.running.stop_events import (
@@ -91,8 +94,9 @@ class Runner(Struct):
             return TargetStop(TargetStopKind.BREAKPOINT, wave.number, wave.pc, wave.exec_mask & wave.used_lanes)
         users = self.parts.breakpoints.addresses()
         always = request.stop_addresses - users | request.always
-        checks = dict(self.native.checks(always, self.catcher.again_at))
         watches, ends = self.watcher.prepare(), self.watcher.ends()
+        checks = {at: check for at, check in request.checks.items() if at not in users and at not in ends}
+        checks |= self.native.checks(always, self.catcher.again_at)
         for address in ends - request.stop_addresses:
             checks[address] = self.watcher.end_check()
         self.watcher.add_checks(checks, request.stop_addresses)
@@ -160,6 +164,7 @@ class Runner(Struct):
         ended = self.check_pending_signal()
         if ended is not None:
             return ended
+        awaited = internal.awaited if internal is not None and self.parts.state.plans else None
         while True:
             stepped = self.watcher.stepped(focus)
             stop = self.resume(
@@ -169,6 +174,7 @@ class Runner(Struct):
                     stop_addresses=self.stop_addresses(internal),
                     only=only,
                     always=internal.addresses if internal is not None else frozenset(),
+                    checks=awaited.checks if awaited is not None else {},
                 )
             )
             calls = self.parts.state.calls
@@ -188,9 +194,11 @@ class Runner(Struct):
                 internal is not None
                 and stop.kind in (TargetStopKind.BREAKPOINT, TargetStopKind.WATCH)
                 and stop.pc in internal.addresses
-                and internal.accept(stop)
             ):
-                return None
+                if internal.accept(stop):
+                    return None
+                if awaited is not None:
+                    awaited.wrong(stop.thread, stop.pc)
 
     def check_pending_signal(self) -> StopEvent | None:
         """After a fatal signal the program cannot go on: it ends."""
@@ -323,7 +331,18 @@ class Runner(Struct):
         """A wave at an address, for those who ask what stops it there."""
         active = self.parts.inferior.active_lanes(thread)
         used = self.parts.inferior.wave(thread).used_lanes
-        return Arrival(thread, pc, active, lambda text, lanes: self.holds(text, thread, lanes, 0), used)
+        known: dict[tuple[str, int], int] = {}  # thousands of breakpoints may ask the same
+
+        def holds(text: str, lanes: int) -> int:
+            found = known.get((text, lanes))
+            if found is None:
+                found = self.holds(text, thread, lanes, 0)
+                place = self.parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
+                if not has_effect(value_tree(text, place)):
+                    known[text, lanes] = found
+            return found
+
+        return Arrival(thread, pc, active, holds, used)
 
     def stopped_at(
         self, stop: TargetStop, make: Callable[[DeviceReport], Cause], problems: Sequence[str] = ()
@@ -335,7 +354,7 @@ class Runner(Struct):
             return StopEvent(make(DeviceReport(stop.detail)), Focus(), problems=tuple(problems))
         cause = make(
             DeviceReport(
-                stop.detail, stop.report, (*stop.exceptions, stop.violation), stop.addresses, stop.space,
+                self._with_message(stop), stop.report, (*stop.exceptions, stop.violation), stop.addresses, stop.space,
                 stop.trap_pc or stop.pc,
             )
         )
@@ -351,6 +370,14 @@ class Runner(Struct):
         if of_no_lane and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
             lanes = 1 << focus.lane  # nothing that a lane did: the focus stays
         return self._focused(cause, thread, lanes, problems)
+
+    def _with_message(self, stop: TargetStop) -> str:
+        """What the device says about a stop, and below it the message that the program gives with its trap."""
+        message = ""
+        if stop.kind is TargetStopKind.TRAP:
+            pc = LoadedAddress(stop.trap_pc or stop.pc)
+            message = trap_message(self.parts.inferior.programs.at(pc), pc)
+        return f"{stop.detail}\n{message}" if message else stop.detail
 
     def _focused(self, cause: Cause, thread: int, lanes: int, problems: Sequence[str]) -> StopEvent:
         """Move the focus to the first lane concerned and say whether it moved."""

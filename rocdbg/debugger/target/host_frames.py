@@ -6,7 +6,6 @@ controls all of it, so it is used only as far as it is consistent.
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.codeobject.elf import Elf
 from rocdbg.codeobject.elf_symbols import SymbolTable
+from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.errors import Error
 from rocdbg.launch.debug_sections import DebugSections
@@ -85,15 +85,15 @@ class HostModules:
 
 
 def _open(path: str) -> _Module | None:
-    with suppress(Error, OSError, ValueError), open_regular(path, _LARGEST) as file:
-        return _Module(path, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    with suppress(Error):
+        return _Module(path, FileBytes(path, open_regular(path, _LARGEST)))
     return None
 
 
 class _Module:
     """One file."""
 
-    def __init__(self, path: str, data: mmap.mmap) -> None:
+    def __init__(self, path: str, data: FileBytes) -> None:
         source = Source(path, data)
         self.path, self._elf = path, Elf(source)
         self._info = DebugInfo(DebugSections(self._elf))

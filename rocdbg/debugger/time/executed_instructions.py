@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 
 import numpy as np
 from msgspec import Struct
@@ -85,6 +85,51 @@ class WavePast:
             for index in range(len(rows) - 1, -1, -1):
                 pc, active = int(rows[index, 0]), int(rows[index, 1]) & self._lanes
                 yield PastInstruction(first + index, pc, active, int(depths[index]), self.place(pc))
+
+    def candidates(
+        self, lane: int | None, stops: Set[int], level: Callable[[], int] | None
+    ) -> Iterator[PastInstruction]:
+        """Those that were active in a lane, the newest first.
+
+        ``level`` gives a depth, which may change after each: of deeper instructions only those at ``stops`` count.
+        """
+        wanted_stops = np.fromiter(stops, np.uint64, len(stops))
+        for rows, first, depths in self._windows():
+            fits = np.ones(len(rows), bool)
+            if lane is not None:
+                fits = (rows[:, 1] >> np.uint64(lane) & np.uint64(1)).astype(bool)
+            at_stop = np.isin(rows[:, 0], wanted_stops)
+            end = len(rows)
+            while end > 0:
+                base = level() if level is not None else 0
+                chosen = fits[:end] & (at_stop[:end] | (depths[:end] <= base)) if level is not None else fits[:end]
+                before, end = end, 0
+                for index in np.flatnonzero(chosen)[::-1].tolist():
+                    pc, active = int(rows[index, 0]), int(rows[index, 1]) & self._lanes
+                    yield PastInstruction(first + index, pc, active, int(depths[index]), self.place(pc))
+                    if level is not None and level() != base:
+                        assert index < before
+                        end = index
+                        break
+
+    def straight(self, most: int, stops: Set[int], over: bool) -> tuple[int, int]:
+        """How many steps back, at most ``most``, lead to none of ``stops``, and how many instructions the wave had
+        executed before the last of them. ``over``: a call is one step, and none leaves the frame."""
+        wanted_stops = np.fromiter(stops, np.uint64, len(stops))
+        steps, count = 0, self.count
+        for rows, first, depths in self._windows():
+            own = depths == 0 if over else np.ones(len(rows), bool)
+            ends = own & np.isin(rows[:, 0], wanted_stops)
+            if over:
+                ends |= depths < 0
+            found = np.flatnonzero(ends)
+            begin = int(found[-1]) + 1 if found.size else 0
+            taken = (np.flatnonzero(own[begin:]) + begin)[::-1][: most - steps]
+            if taken.size:
+                steps, count = steps + int(taken.size), first + int(taken[-1])
+            if found.size or steps >= most:
+                break
+        return steps, count
 
     def last(self, wanted: Callable[[CodePlace], bool], depth: int) -> PastInstruction | None:
         """The newest instruction at this depth whose place is wanted; quick where that is long ago."""

@@ -58,28 +58,40 @@ class Backwards(Struct):
             return event
         return self.runner.step_done(self.runner.top_frame(scope).function != before.function)
 
+    def run_ahead(self, scope: Focus, over: bool, count: int) -> tuple[int, StopEvent | None]:
+        """Go back over up to so many instructions, none of which needs to be looked at; how many they were."""
+        if not self.runner.parts.state.plans or self.runner.watcher.all():
+            return 0, None
+        past = self._past(scope)
+        done, instructions = past.straight(count, self._stops, over)
+        if done:
+            self.recording.go_before(thread_of(scope), instructions, past.present)
+        else:
+            self.recording.go_to(past.present)
+        self.moved()
+        self.recording.stand(thread_of(scope))
+        return done, None
+
     def step_line(self, scope: Focus, into: bool) -> StopEvent:
         """``reverse-step`` and ``reverse-next``: to the beginning of a line, or of a part of one."""
         past = self._past(scope)
         start = step_start(self.runner.parts.inferior.chain(scope))
         stops = self._stops
-        here, line, base = past.here, past.here.line, 0
+        here, line, frame = past.here, past.here.line, _Level()
         inline = here.inline
-        for past_one in past.instructions():
+        for past_one in past.candidates(scope.lane, stops, None if into else frame.get):
             place = past_one.place
-            if scope.lane is not None and not past_one.active >> scope.lane & 1:
-                continue
             if past_one.pc in stops:
                 event = self._arrive(scope, past, past_one)
                 if event is not None:
                     return event
-            if past_one.depth > base:
+            if past_one.depth > frame.depth:
                 if not into or place.line is None:
                     continue  # a call that is stepped over, or into code without lines
             elif not into and _is_deeper(place.inline, inline):
                 continue
-            entered = past_one.depth != base
-            base = past_one.depth
+            entered = past_one.depth != frame.depth
+            frame.depth = past_one.depth
             at_row = past_one.pc == place.row_start and place.is_statement
             at_function = past_one.pc == place.function_low
             if not entered and here.row_start <= past_one.pc < here.row_end:
@@ -217,6 +229,16 @@ class Backwards(Struct):
     def moved(self) -> None:
         """The target is elsewhere in time."""
         travelled(self.runner)
+
+
+class _Level(Struct):
+    """The depth of the frame that a step back is in."""
+
+    depth: int = 0
+
+    def get(self) -> int:
+        """The depth."""
+        return self.depth
 
 
 def _is_deeper(inline: tuple[int, ...], than: tuple[int, ...]) -> bool:

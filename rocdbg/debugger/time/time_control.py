@@ -12,6 +12,7 @@ from rocdbg.debugger.breakpoints.tracepoints.trace_buffer import TraceFrame
 from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.running.driving import T
 from rocdbg.debugger.running.run_control import RunControl
 from rocdbg.debugger.running.run_state import Bookmark
 from rocdbg.debugger.running.stop_events import StopEvent
@@ -87,11 +88,18 @@ class TimeControl:
 
     def stepi(self, count: int = 1) -> StopEvent:
         """``reverse-stepi``."""
-        return self._repeat(count, lambda focus: self._backwards.step_instruction(focus, False))
+        return self._instructions(count, False)
 
     def nexti(self, count: int = 1) -> StopEvent:
         """``reverse-nexti``."""
-        return self._repeat(count, lambda focus: self._backwards.step_instruction(focus, True))
+        return self._instructions(count, True)
+
+    def _instructions(self, count: int, over: bool) -> StopEvent:
+        self.revive()
+        return self._control.repeat(
+            count, lambda focus: self._returning(lambda: self._backwards.step_instruction(focus, over)),
+            lambda focus, left: self._returning(lambda: self._backwards.run_ahead(focus, over, left)),
+        )
 
     def finish(self) -> StopEvent:
         """``reverse-finish``."""
@@ -122,7 +130,7 @@ class TimeControl:
         self.revive()
         return self._control.repeat(count, lambda focus: self._returning(lambda: step(focus)))
 
-    def _returning(self, action: Callable[[], StopEvent]) -> StopEvent:
+    def _returning(self, action: Callable[[], T]) -> T:
         """Do something that travels; where it is interrupted or fails, the program is where it was."""
         recording = self._backwards.recording
         present, thread = recording.position, self._focus.current.thread

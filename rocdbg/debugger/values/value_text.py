@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocdbg import work
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.appearance import Appearance
@@ -187,6 +188,7 @@ class _Writer(ClassText):
         end = -1
         chunk = 16
         while len(data) < limit and end < 0:
+            work.unit()
             try:
                 data += memory.read(space, address + len(data), min(chunk, limit - len(data)))
             except Error as error:
@@ -285,6 +287,7 @@ class _Writer(ClassText):
         parts: list[str] = []
         shown = index = 0
         while index < count:
+            work.unit()
             if (limit and shown >= limit) or self.shown > _MOST_VALUES:
                 return parts, True
             run = run_length(value, index, count)

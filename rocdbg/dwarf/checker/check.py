@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+from rocdbg import work
 from rocdbg.dwarf.architecture import UNSPECIFIED, Architecture, architecture_by_name
 from rocdbg.dwarf.attribute_names import ATTRIBUTES, attribute_name
 from rocdbg.dwarf.cfi import FrameTable, parse_frames
@@ -137,6 +138,7 @@ class _Checker:
             with suppress(Error):  # which is found where the unit is checked
                 self._tags |= {entry.offset: entry.die.tag for entry in unit.entries}
         for unit in units:
+            work.unit()
             self._unit(unit)
         self._lines(units)
         self._names()
@@ -155,6 +157,7 @@ class _Checker:
         if words is not None:
             self.at_entry("augmentation-format", words, unit.top)
         for entry in entries:
+            work.unit()
             try:
                 self._entry(entry)
             except Error as error:
@@ -360,6 +363,7 @@ class _Checker:
 
     def _lines(self, units: tuple[DebugUnit, ...]) -> None:
         for unit in units:
+            work.unit()
             try:
                 table = unit.raw.line_table
                 if table is not None:
@@ -414,6 +418,7 @@ class _Checker:
             return tables[dialect]
 
         for fde in table_of("amd").fdes:
+            work.unit()
             scopes = self._scopes(fde.start)
             dialect = scopes[-1].die.unit.dialect if scopes else "amd"
             self._frame(table_of(dialect), fde.offset, fde.start, fde.end, name)
@@ -430,6 +435,7 @@ class _Checker:
         pc, looked = start, 0
         try:
             while pc < end and looked < _MOST_PLACES:
+                work.unit()
                 row = table.row(pc)
                 if row is None:
                     return

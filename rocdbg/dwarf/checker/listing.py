@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocdbg import work
 from rocdbg.dwarf.checker.probe import Probe
 from rocdbg.dwarf.context import Context, LocationList
 from rocdbg.dwarf.errors import DwarfError
@@ -28,6 +29,7 @@ def listed(file: DebugFile) -> Iterator[str]:
         )
         depths = {unit.top.offset: 0}
         for entry in unit.entries:
+            work.unit()
             parent = entry.parent
             depth = depths[entry.offset] = 0 if parent is None else depths.get(parent.offset, 0) + 1
             indent = "  " * (depth + 1)
@@ -73,6 +75,7 @@ def explained(file: DebugFile, name: str, pc: int | None = None, lane: int = 0) 
     """Where the objects of a name (all with a location without one) are by their DW_AT_location: the expression as
     written, as it is meant, and each step with the stack, in a program whose registers and memory are all zeros."""
     for entry in file.named(name) if name else file:
+        work.unit()
         value = entry.die.find(At.LOCATION)
         if not isinstance(value, Exprloc | Loclist):
             continue

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.info.errors import DebugInfoError, reraise
 from rocdbg.dwarf.info.forms import (
     FORMS,
@@ -63,6 +64,7 @@ def _read(
     pos = offset
     try:
         while True:
+            work.unit()
             start = pos
             code, pos = uleb(section, pos)
             if code == 0:

@@ -11,6 +11,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
@@ -64,6 +65,7 @@ def all_names(entries: Entries) -> Iterator[DeclaredName | None]:
         except Error:
             continue
         for count, (offset, tag) in enumerate(zip(records.offsets, records.tags, strict=True)):
+            work.unit()
             if tag in WANTED:
                 try:
                     yield from _names_of(unit, offset, tag)

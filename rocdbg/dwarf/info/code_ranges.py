@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from rocdbg import work
 from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.attribute_values import Address, Constant, Rnglist
 from rocdbg.dwarf.info.constants import At
@@ -84,6 +85,7 @@ def _read_ranges(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
     base = unit.base_address
     select_base = (1 << (8 * size)) - 1
     for pos in range(offset, offset + 2 * size * _MOST_RANGES, 2 * size):
+        work.unit()
         low = sections.number(".debug_ranges", pos, size)
         high = sections.number(".debug_ranges", pos + size, size)
         if low == 0 and high == 0:
@@ -115,6 +117,7 @@ def _read_rnglist(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
 
     try:
         for _ in range(_MOST_RANGES):
+            work.unit()
             kind = data[pos]
             pos += 1
             match kind:

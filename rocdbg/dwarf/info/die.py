@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rocdbg import work
 from rocdbg.dwarf.info.abbrev import Abbreviation
 from rocdbg.dwarf.info.attribute_values import (
     AttributeValue,
@@ -87,6 +88,7 @@ class Die:
     @cached_property
     def _parsed(self) -> tuple[dict[int, tuple[int, Raw]], int]:
         """Form and raw value by attribute, and the position after the attributes."""
+        work.unit()
         abbreviation, pos = self._start
         unit = self.unit
         data = unit.entries.data

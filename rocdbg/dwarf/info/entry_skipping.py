@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg import work
 from rocdbg.dwarf.info.forms import INDIRECT as INDIRECT_FORM
 from rocdbg.dwarf.info.forms import (
     SKIP_BLOCK,
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _LARGE = 512
 """The end of a list of children at least this many bytes long is cached, because lists may be nested."""
+_SLICE = 1 << 14
+"""Bytes between two checks for a request to stop."""
 
 
 def skip_attributes(unit: Unit, pos: int, steps: tuple[int, ...]) -> int:
@@ -63,9 +66,13 @@ def subtree_end(unit: Unit, pos: int) -> int:
     if known is not None:
         return known
     open_lists = [pos]
+    look = pos
     try:
         while pos < end:
             start = pos
+            if pos >= look:
+                work.unit()
+                look = pos + _SLICE
             code = data[pos]
             pos += 1
             if code == 0:

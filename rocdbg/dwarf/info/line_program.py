@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
+from rocdbg import work
 from rocdbg.dwarf.info.errors import DebugInfoError, reraise
 from rocdbg.dwarf.info.forms import sleb, uleb
 from rocdbg.dwarf.info.line_header import SECTION, LineHeader
@@ -17,6 +18,9 @@ IS_STMT: Final = 1
 BASIC_BLOCK: Final = 2
 PROLOGUE_END: Final = 4
 EPILOGUE_BEGIN: Final = 8
+
+_SLICE: Final = 1 << 14
+"""Bytes of a program between two looks at whether the work is to end."""
 
 
 class RawRow(NamedTuple):
@@ -111,89 +115,92 @@ def _run(
     flags = default_flags
 
     while pos < end:
-        opcode = data[pos]
-        pos += 1
-        if opcode >= opcode_base:
-            opcode -= opcode_base
-            if simple:
-                address += advances[opcode] * min_instruction
-            else:
-                op_index += advances[opcode]
-                address += op_index // max_operations * min_instruction
-                op_index %= max_operations
-            line += lines[opcode]
-            rows.append(new(RawRow, (address, file, line, column, flags, isa, discriminator)))
-            flags &= IS_STMT
-            discriminator = 0
-            continue
-        if opcode == 5:  # set_column
-            column = data[pos]
-            if column < 0x80:
-                pos += 1
-            else:
-                column, pos = uleb(data, pos)
-        elif opcode == 3:  # advance_line
-            delta, pos = sleb(data, pos)
-            line += delta
-        elif opcode == 1:  # copy
-            rows.append(new(RawRow, (address, file, line, column, flags, isa, discriminator)))
-            flags &= IS_STMT
-            discriminator = 0
-        elif opcode == 6:  # negate_stmt
-            flags ^= IS_STMT
-        elif opcode in (2, 8):  # advance_pc, const_add_pc
-            if opcode == 2:
-                advance, pos = uleb(data, pos)
-            else:
-                advance = const_add
-            if simple:
-                address += advance * min_instruction
-            else:
-                op_index += advance
-                address += op_index // max_operations * min_instruction
-                op_index %= max_operations
-        elif opcode == 4:  # set_file
-            file, pos = uleb(data, pos)
-        elif opcode == 10:  # set_prologue_end
-            flags |= PROLOGUE_END
-        elif opcode == 0:
-            start = pos - 1
-            size, pos = uleb(data, pos)
-            after = pos + size
-            if size == 0 or after > end:
-                raise DebugInfoError(SECTION, start, f"extended operation of {size} bytes")
-            extended = data[pos]
-            if extended == 1:  # end_sequence
-                sequence.end = address
-                if rows:
-                    sequences.append(sequence)
-                if one:
-                    return
-                sequence = Sequence()
-                current[-1] = sequence
-                rows = sequence.rows
-                address = op_index = column = isa = discriminator = 0
-                file = line = 1
-                flags = default_flags
-            elif extended == 2:  # set_address
-                address = int.from_bytes(data[pos + 1:after], "little")
+        work.unit()
+        stop = min(end, pos + _SLICE)
+        while pos < stop:
+            opcode = data[pos]
+            pos += 1
+            if opcode >= opcode_base:
+                opcode -= opcode_base
+                if simple:
+                    address += advances[opcode] * min_instruction
+                else:
+                    op_index += advances[opcode]
+                    address += op_index // max_operations * min_instruction
+                    op_index %= max_operations
+                line += lines[opcode]
+                rows.append(new(RawRow, (address, file, line, column, flags, isa, discriminator)))
+                flags &= IS_STMT
+                discriminator = 0
+                continue
+            if opcode == 5:  # set_column
+                column = data[pos]
+                if column < 0x80:
+                    pos += 1
+                else:
+                    column, pos = uleb(data, pos)
+            elif opcode == 3:  # advance_line
+                delta, pos = sleb(data, pos)
+                line += delta
+            elif opcode == 1:  # copy
+                rows.append(new(RawRow, (address, file, line, column, flags, isa, discriminator)))
+                flags &= IS_STMT
+                discriminator = 0
+            elif opcode == 6:  # negate_stmt
+                flags ^= IS_STMT
+            elif opcode in (2, 8):  # advance_pc, const_add_pc
+                if opcode == 2:
+                    advance, pos = uleb(data, pos)
+                else:
+                    advance = const_add
+                if simple:
+                    address += advance * min_instruction
+                else:
+                    op_index += advance
+                    address += op_index // max_operations * min_instruction
+                    op_index %= max_operations
+            elif opcode == 4:  # set_file
+                file, pos = uleb(data, pos)
+            elif opcode == 10:  # set_prologue_end
+                flags |= PROLOGUE_END
+            elif opcode == 0:
+                start = pos - 1
+                size, pos = uleb(data, pos)
+                after = pos + size
+                if size == 0 or after > end:
+                    raise DebugInfoError(SECTION, start, f"extended operation of {size} bytes")
+                extended = data[pos]
+                if extended == 1:  # end_sequence
+                    sequence.end = address
+                    if rows:
+                        sequences.append(sequence)
+                    if one:
+                        return
+                    sequence = Sequence()
+                    current[-1] = sequence
+                    rows = sequence.rows
+                    address = op_index = column = isa = discriminator = 0
+                    file = line = 1
+                    flags = default_flags
+                elif extended == 2:  # set_address
+                    address = int.from_bytes(data[pos + 1:after], "little")
+                    op_index = 0
+                    if sequence.set_address is None and not rows:
+                        sequence.set_address = start
+                elif extended == 4:  # set_discriminator
+                    discriminator = uleb(data, pos + 1)[0]
+                # define_file (3) is not used by any producer since DWARF 2; vendor operations are passed over
+                pos = after
+            elif opcode == 7:  # set_basic_block
+                flags |= BASIC_BLOCK
+            elif opcode == 9:  # fixed_advance_pc
+                address += int.from_bytes(data[pos:pos + 2], "little")
                 op_index = 0
-                if sequence.set_address is None and not rows:
-                    sequence.set_address = start
-            elif extended == 4:  # set_discriminator
-                discriminator = uleb(data, pos + 1)[0]
-            # define_file (3) is not used by any producer since DWARF 2; vendor operations are passed over
-            pos = after
-        elif opcode == 7:  # set_basic_block
-            flags |= BASIC_BLOCK
-        elif opcode == 9:  # fixed_advance_pc
-            address += int.from_bytes(data[pos:pos + 2], "little")
-            op_index = 0
-            pos += 2
-        elif opcode == 11:  # set_epilogue_begin
-            flags |= EPILOGUE_BEGIN
-        elif opcode == 12:  # set_isa
-            isa, pos = uleb(data, pos)
-        else:
-            for _ in range(header.operand_counts[opcode - 1]):
-                pos = uleb(data, pos)[1]
+                pos += 2
+            elif opcode == 11:  # set_epilogue_begin
+                flags |= EPILOGUE_BEGIN
+            elif opcode == 12:  # set_isa
+                isa, pos = uleb(data, pos)
+            else:
+                for _ in range(header.operand_counts[opcode - 1]):
+                    pos = uleb(data, pos)[1]

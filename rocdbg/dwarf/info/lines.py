@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Final
 
+from rocdbg import work
 from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info import line_program
 from rocdbg.dwarf.info.errors import DebugInfoError, reraise
@@ -155,6 +156,7 @@ class LineTable:
     def rows(self) -> Iterator[tuple[Sequence, int, RawRow]]:
         """All rows of live code: their sequence, their index in it, the row."""
         for sequence in self.sequences:
+            work.unit()
             for index, row in enumerate(sequence.rows):
                 yield sequence, index, row
 

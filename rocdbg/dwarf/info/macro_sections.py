@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.info.attribute_values import Constant, SectionOffset
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.errors import DebugInfoError
@@ -157,6 +158,7 @@ class _Reader:
         if not old:
             size, pos = self._header(offset)
         while True:
+            work.unit()
             start = pos
             code = self._byte(pos)
             pos += 1

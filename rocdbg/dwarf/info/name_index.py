@@ -284,6 +284,7 @@ class NameIndex:
         """All names with each of their entries."""
         left = self.end - self.pool  # no more entries than bytes, unless lists overlap
         for name in self.names:
+            unit()
             for entry in self.entries(name):
                 left -= 1
                 if left < 0:

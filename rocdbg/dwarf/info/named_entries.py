@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from rocdbg import work
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
@@ -41,6 +42,7 @@ class NamedEntries:
         by_text: dict[str, Offsets] = defaultdict(list)
         listed = self._entries.listed_names
         for unit in self._entries.units:
+            work.unit()
             for offset in (*unit.index.tagged(*self._tags), *self._nested(unit)):
                 names = listed.get(offset) or self._names(Die(unit, offset))
                 for base in dict.fromkeys(component(name).base for name in names):

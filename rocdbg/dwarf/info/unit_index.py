@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from rocdbg import work
 from rocdbg.dwarf.info.constants import Tag
 from rocdbg.dwarf.info.entry_skipping import skip_attributes
 from rocdbg.dwarf.info.forms import SKIP_BLOCK, SKIP_OTHER, SKIP_ULEB, uleb
@@ -162,6 +163,7 @@ def _scan(unit: Unit, records: Records) -> Iterator[None]:
     start = pos
     try:
         while pos < end:
+            work.unit()
             stop = min(pos + SLICE, end)
             while pos < stop:
                 start = pos

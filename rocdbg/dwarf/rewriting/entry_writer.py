@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.context import LocationListEntry
 from rocdbg.dwarf.encoding import sleb128, uleb128
 from rocdbg.dwarf.info.abbrev import Abbreviation
@@ -113,6 +114,7 @@ class _Writer:
         if any(self.source.data[end:]):
             raise self.source.error(end, "a unit header is damaged: what follows cannot be written again")
         for fixup in self.fixups:
+            work.unit()
             self._fix(fixup)
         sections = {name: bytes(data) for name, data in self.sections.items() if data}
         sections[".debug_abbrev"] = self._abbreviation_table()
@@ -130,6 +132,7 @@ class _Writer:
         lists = _Lists(unit, self.sections[".debug_loclists" if unit.version >= 5 else ".debug_loc"])
         pos = unit.first
         while pos < unit.end:
+            work.unit()
             pos = self._entry(unit, section, pos, lists)
         self._lists(lists)
         if unit.type_signature is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocdbg import work
 from rocdbg.sim.core.builder import I1, I32, I64, Value
 from rocdbg.sim.core.checks import ENTRY_WORDS, LOG_HEAD, Check, Condition, record_words
 from rocdbg.sim.core.lane_expressions import Node
@@ -18,6 +19,7 @@ def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
     held: list[str] = []
     cell = 8 * len(at.conditions)
     for condition in at.conditions:
+        work.unit()
         answer = r.local()
         r.store(answer, r.const(0, I64))
         held.append(answer)

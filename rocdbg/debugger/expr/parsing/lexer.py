@@ -9,6 +9,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, GrammarError, NoSymbolError
 from rocdbg.dwarf.info.names import spelled
@@ -92,6 +93,7 @@ def tokenize(
     lexer = _Lexer(text, is_known or (lambda _name: False), input_radix, is_cxx)
     tokens = []
     while True:
+        work.unit()
         try:
             token = lexer.next_token()
         except (ExpressionError, NoSymbolError) as error:
