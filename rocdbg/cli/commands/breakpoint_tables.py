@@ -1,4 +1,4 @@
-"""Commands that write breakpoints down: info breakpoints, save breakpoints."""
+"""Commands that list or save breakpoints: info breakpoints, save breakpoints."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def save_breakpoints(shell: Shell, file: str) -> None:
 
 
 def save(shell: Shell, rows: Sequence[Breakpoint], file: str) -> None:
-    """Write the commands that make breakpoints again to a file."""
+    """Write the commands that recreate breakpoints to a file."""
     if not rows:
         shell.line("warning: Nothing to save.")
         return
@@ -156,7 +156,7 @@ def save(shell: Shell, rows: Sequence[Breakpoint], file: str) -> None:
 
 
 def _recreating(row: Breakpoint) -> list[str]:
-    """The commands that make a breakpoint again."""
+    """The commands that recreate a breakpoint."""
     if isinstance(row, Watchpoint):
         text = f"{ {'write': '', 'read': 'r', 'access': 'a'}[row.access] }watch {row.text}"
     elif isinstance(row, Tracepoint):

@@ -60,7 +60,7 @@ class Types:
         return f"type = {real}{lines[0]}".split("\n") + lines[1:]
 
     def virtual_tables(self, text: str) -> list[str]:
-        """``info vtbl``. Raises `DebuggerError` for what has no virtual functions."""
+        """``info vtbl``. Raises `DebuggerError` for a value without virtual functions."""
         return table_lines(text, self._data)
 
     def _real(self, text: str) -> str:
@@ -111,7 +111,7 @@ MOST_SLOTS = 1 << 16
 def table_lines(text: str, data: Data) -> list[str]:
     """The tables of an object, or of the target of a pointer or reference, with their functions.
 
-    Raises `DebuggerError` for what has no virtual functions.
+    Raises `DebuggerError` for a value without virtual functions.
     """
     environment = data.environment()
     value = follow(data.evaluate(text), environment)
