@@ -99,7 +99,7 @@ class Stepper(Struct):
                 # returned: the rest of the caller's line belongs to the step, calls in it are stepped into
                 start = self._start(scope)
                 plan = self._plan(scope, start, into)
-                if not frame.hidden and not begins_line(frame, line):
+                if frame.row is not None and not frame.hidden and not begins_line(frame, line):
                     low, high = line_range(frame)
                     line = line_of(frame)
                     continue
