@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def info_host_backtrace(shell: Shell, full: bool, number: int) -> None:
     """Where in the host program a dispatch was launched.
 
-    The frames of the thread that launched it, as they were then, from the program's own code on. With -full, those
-    of the runtime that it called as well. Without DISPATCH, the one that is selected.
+    Shows the frames of the launching thread at that time, from the program's own code on; -full adds those of the
+    runtime that it called. The default is the selected dispatch.
     """
     session = shell.session
     target = session.inferior.target
@@ -59,7 +59,7 @@ def _call(frame: HostFrame) -> str:
 
 
 def _text(frame: HostFrame) -> str:
-    """A frame as "backtrace" would show it, but for the values of parameters."""
+    """A frame as "backtrace" would show it, but without the values of parameters."""
     where = f"{frame.address:#018x} in " if frame.address is not None else ""
     name = f"{frame.function or '??'} ({'...' if frame.parameters else ''})"
     if frame.line:

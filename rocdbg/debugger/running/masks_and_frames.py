@@ -15,8 +15,8 @@ from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.lane_pcs import top_context
 from rocdbg.debugger.frames.physical_frame import PhysicalFrame
 from rocdbg.debugger.frames.wave_access import ThreadAccess
-from rocdbg.dwarf.info.attribute_expressions import as_written
-from rocdbg.dwarf.reader import results
+from rocdbg.dwarf.reader.prepared import active_lane_expression, first_expression
+from rocdbg.dwarf.reader.results import LANE_PC
 from rocdbg.errors import Error
 from rocdbg.sim.core.layout import EXEC_LO, VCC_LO
 
@@ -39,9 +39,9 @@ def mask_here(inferior: Inferior, thread: int, lane: int) -> int | None:
         if entry_points_of(context.function):
             return None
         for entry in lane_entries(context):
-            told = results.expression(entry.die, results.ACTIVE_LANE)
+            told = active_lane_expression(entry.die)
             if told is not None:
-                return _register_of(compile_location(as_written(told, entry.unit), context), lane)
+                return _register_of(compile_location(told, context), lane)
         exec_map = inferior.exec_map(program)
         if not inferior.lane_pc_synthesis:
             saved = exec_map.saved_mask(address, wave.lane_count)
@@ -59,7 +59,7 @@ def tells_all(inferior: Inferior, thread: int, lane: int) -> bool:
     program = context.program
     if not inferior.lane_pc_synthesis:
         return False
-    if any(results.expression(entry.die, results.LANE_PC) is not None for entry in lane_entries(context)):
+    if any(first_expression(entry.die, LANE_PC) is not None for entry in lane_entries(context)):
         return False
     address = program.to_file(inferior.wave(thread).pc)
     return inferior.machine_code(program).tells_all(address, context.wave_size)
