@@ -37,7 +37,7 @@ STYLE_SOURCES = of_front_end("style sources", True)
 
 
 class FileList(String, frozen=True):
-    """Files and folders, joined by colons; there may be none."""
+    """Files and directories, separated by colons; may be empty."""
 
     @property
     def metasyntax(self) -> str:
@@ -481,7 +481,7 @@ def below(prefix: str) -> dict[str, Setting]:
 
 
 def _options(command: str) -> tuple[Option, ...]:
-    """The options of a command that change a setting of `print` for once."""
+    """The options of a command that temporarily change a setting of `print`."""
     return tuple(
         Option(f"-{name}", f"Set {setting.what}.", setting.kind, setting.place.field)
         for name, setting in sorted(below("print").items())

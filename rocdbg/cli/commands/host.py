@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def info_host_backtrace(shell: Shell, number: int) -> None:
     """Where in the host program a dispatch was launched.
 
-    The frames of the thread that launched it, as they were then. Without DISPATCH, the one that is selected.
+    Shows the frames of the launching thread at that time. The default is the selected dispatch.
     """
     session = shell.session
     target = session.inferior.target
@@ -44,7 +44,7 @@ def info_host_backtrace(shell: Shell, number: int) -> None:
 
 
 def _text(frame: HostFrame) -> str:
-    """A frame as "backtrace" would show it, but for the values of parameters."""
+    """A frame as "backtrace" would show it, but without the values of parameters."""
     where = f"{frame.address:#018x} in " if frame.address is not None else ""
     name = f"{frame.function or '??'} ({'...' if frame.parameters else ''})"
     if frame.line:

@@ -1,4 +1,4 @@
-"""The command window: what commands have written, with scroll-back. The prompt stands below it."""
+"""The command window: output of commands, with scroll-back. The prompt is below it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CommandPane(Pane):
         self.back = 0
 
     def take_open_line(self) -> str:
-        """What was written behind the last newline: the prompt goes on there."""
+        """The text after the last newline: the prompt continues there."""
         text, self._open = self._open, ""
         self._version += 1
         return text
@@ -89,7 +89,7 @@ def _wrap(line: Line, width: int) -> list[Line]:
 
 
 class _Stream(io.StringIO):
-    """A text stream that hands on what is written."""
+    """A text stream that passes on what is written."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         super().__init__()

@@ -49,6 +49,14 @@ class UnknownLineError(LocationSpecError):
     """An address without a known line."""
 
 
+def _without_line(place: Location) -> UnknownLineError:
+    if not place.file_address:
+        return UnknownLineError("No line number information available.")
+    name = place.program.symbolize(place.address, data=False)
+    at = f"{place.address:#x} <{name}>" if name else f"{place.address:#x}"
+    return UnknownLineError(f"No line number information available for address {at}")
+
+
 class Places:
     """Resolves locations at the focus. ``kernel_name`` names the chosen kernel, or raises a `rocdbg.Error`."""
 
@@ -289,8 +297,7 @@ class Places:
         if isinstance(spec, AddressSpec):
             found = self._at(LoadedAddress(self._address(spec.expression)))
             if found.file is None or found.line is None:
-                at = f" for address {found.address:#x}" if found.file_address else ""
-                raise UnknownLineError(f"No line number information available{at}.")
+                raise _without_line(found)
             return [SourcePlace(found.file, found.line, found.code, found.address)]
         if isinstance(spec, LabelSpec):
             return [_source_place(place) for place in self._labels(spec)]
@@ -304,7 +311,9 @@ class Places:
         if default is not None and default not in files:
             files = [default]
         if not files:
-            if spec.file and any(info.functions_named(spec.file) for info in infos):
+            if not spec.file:
+                raise LocationSpecError('No symbol table is loaded.  Use the "file" command.')
+            if any(info.functions_named(spec.file) for info in infos):
                 return self._function_lines(FunctionSpec(spec.file))
             raise LocationSpecError(f"No source file named {spec.file}.")
         line = self.resolver(defaults).line_of(spec)
@@ -326,6 +335,7 @@ class Places:
         self._inferior.need_program()
         found: dict[tuple[SourceFile, int, int, int], SourcePlace] = {}
         failed: LocationSpecError | None = None
+        bare: list[Location] = []
         for program in self._inferior.programs:
             resolver = LocationResolver(program, self.default_place)
             try:
@@ -339,6 +349,8 @@ class Places:
                     copy = place.address if each_copy and place.file_address else None
                     key = place.file, place.line, place.code.offset if place.code is not None else 0, copy or 0
                     found.setdefault(key, replace(_source_place(place), address=copy))
+                else:
+                    bare.append(place)
         if spec.label is None:
             running = self._inferior.target is not None and self._focus.current.thread is not None
             frame = self._focus.frame() if running else None
@@ -355,6 +367,8 @@ class Places:
                 labels = map(_source_place, self._labels(LabelSpec(spec.name)))
                 return [SourcePlace(label.file, label.line) for label in labels]
         if not found:
+            if bare:
+                raise _without_line(bare[0])
             where = f' in "{spec.file}"' if spec.file is not None else ""
             raise failed or LocationSpecError(f'Function "{spec.name}" not defined{where}.')
         return list(found.values())
