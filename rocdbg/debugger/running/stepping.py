@@ -287,7 +287,7 @@ class Stepper(Struct):
                 )
             return None
         if stop.kind is TargetStopKind.WAVE_DONE:
-            return self.runner.run()
+            return self.runner.thread_exited(thread_of(scope))
         return self.runner.event(stop)
 
     def _until_active(self, scope: Focus, plan: StepPlan | None, began: bool = False) -> StopEvent | None:
