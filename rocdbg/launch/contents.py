@@ -93,7 +93,7 @@ class Contents(Struct, frozen=True):
                 raise LaunchError(where, f"{shown(rest)}: {error}") from None
             return cls(ContentKind.FILE, where, path=path if directory is None else directory / path)
         raise LaunchError(
-            where, f"`{shown(text)[1:-1]}` is none of zeros, ones, arange, random:SEED, file:NAME.npy, [1, 2, 3]"
+            where, f"`{shown(text)[1:-1]}` is not one of zeros, ones, arange, random:SEED, file:NAME.npy, [1, 2, 3]"
         )
 
     @classmethod

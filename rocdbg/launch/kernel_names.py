@@ -46,7 +46,7 @@ class KernelMap(Mapping[str, Kernel]):
         if found:
             listed = ", ".join(self._display_name(kernel.name) for kernel in found[:8])
             more = ", ..." if len(found) > 8 else ""
-            raise LaunchError(f"kernel {name}", f"the name stands for {len(found)} kernels: {listed}{more}")
+            raise LaunchError(f"kernel {name}", f"the name matches {len(found)} kernels: {listed}{more}")
         raise LaunchError(f"kernel {name}", f"not in {self._code_object.name}{near_names(name, list(self))}")
 
     def candidates(self, name: str) -> list[Kernel]:

@@ -427,7 +427,7 @@ class _Names:
             return None
         occurrences = self.info.labels.get(node, [])
         if len(occurrences) != 1:
-            raise LoweringError(f"{self.info.name_of(node)} is no one place in the code")
+            raise LoweringError(f"{self.info.name_of(node)} is not a single place in the code")
         flow = self.info.flows[occurrences[0].function.name]
         label = flow.function.blocks[flow.block_of(occurrences[0].index)].label
         address = self.lowering.addresses[flow.function.name].blocks[label]
@@ -450,7 +450,7 @@ class _Names:
     def object_location(self, tree: Tree) -> Items:
         node = self._argument(tree)
         if not isinstance(node, Node):
-            raise LoweringError(f"{tree.name} stands for nothing")
+            raise LoweringError(f"{tree.name} does not refer to anything")
         entry = self.lowering.by_node.get((node, None))
         if entry is not None:
             return ["undefined"] if not self.info.segments_of.get(node) else [("call_ref", entry.offset)]

@@ -223,7 +223,7 @@ class _Checker:
         if header is None or (number == 0 and header.version < 5):
             return
         if not header.first_file <= number < header.first_file + len(header.files):
-            self.at_entry("source-file", f"file {number} is none of the {len(header.files)} of the line table", entry)
+            self.at_entry("source-file", f"file {number} is not among the {len(header.files)} files of the line table", entry)
 
     def _ranges(self, entry: Entry) -> None:
         """Addresses of code: of a list, or from the first one to the last."""
@@ -294,7 +294,7 @@ class _Checker:
                 if value.value > _LAST_MEMORY_SPACE and value.value not in _VENDOR_MEMORY_SPACES:
                     self.at_entry("memory-space", f"there is no memory space {value.value:#x}", entry)
             case At.LLVM22_ADDRESS_SPACE if die.tag == Tag.BASE_TYPE and die.number(At.ENCODING) != _ADDRESS_ENCODING:
-                self.at_entry("address-space", "a base type that is no address has an address space", entry)
+                self.at_entry("address-space", "a base type that is not an address has an address space", entry)
             case At.LLVM22_ADDRESS_SPACE if isinstance(value, Constant) and self.architecture is not UNSPECIFIED:
                 if self.architecture.address_space(value.value, die.unit.dialect) is None:
                     self.at_entry(
