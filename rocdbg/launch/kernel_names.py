@@ -9,7 +9,7 @@ from itertools import islice
 
 from rocdbg import text
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel
-from rocdbg.codeobject.demangle import base_name, demangle, function_name, stands_for
+from rocdbg.codeobject.demangle import base_name, demangle, function_name, matches_symbol
 from rocdbg.codeobject.metadata import KernelKind
 from rocdbg.dwarf.info import DebugInfo, SourceFile
 from rocdbg.launch.errors import LaunchError
@@ -73,7 +73,7 @@ class KernelMap(Mapping[str, Kernel]):
                 if symbol is not None and symbol not in symbols:
                     symbols.append(symbol)
         symbols = symbols or self._by_full_name.get(_key(name), [])
-        symbols = symbols or [symbol for symbol in self._code_object.kernels if stands_for(name, symbol)]
+        symbols = symbols or [symbol for symbol in self._code_object.kernels if matches_symbol(name, symbol)]
         kernels = (self._code_object.kernels.find(symbol) for symbol in symbols)
         return [kernel for kernel in kernels if kernel is not None]
 

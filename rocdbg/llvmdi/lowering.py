@@ -483,7 +483,7 @@ class _Names:
             if address == at and _alike(self.segment, segment) and _same(known.flat(), tree.flat()):
                 return entry.offset
         for other in lowering.alike(key):
-            if other is not self.segment and other.object is not None and self._stands_for(other, tree):
+            if other is not self.segment and other.object is not None and self._coincides(other, tree):
                 return lowering.by_node[other.object, other.inlined].offset
         lowering.artificial += 1
         entry = lowering.add(f"implicit.{lowering.artificial}", "DW_TAG_dwarf_procedure")
@@ -491,7 +491,7 @@ class _Names:
         lowering.pending.append((entry, self.segment, tree, self.function, self.address))
         return entry.offset
 
-    def _stands_for(self, other: Segment, tree: Tree) -> bool:
+    def _coincides(self, other: Segment, tree: Tree) -> bool:
         """Whether, wherever this segment is active, a variable's only active segment gives the same location as a tree
         of this one.
         """

@@ -48,7 +48,7 @@ CASES = [
     ("return-addr", "// return_addr", "0x38, 0x36, 0xe9, 0x02", "0x90, 36, 0x96, 0x96", "it is register s4"),
     ("static-link", "// static link", "0x38, 0x36, 0xe9, 0x02", "0x90, 36, 0x96, 0x96", "it is register s4"),
     ("static-link", "// static link", "0x38, 0x36, 0xe9, 0x02", "0x38, 0x9f, 0x96, 0x96", "implicit"),
-    ("source-file", ".Lfunction:", ".byte 0, 1", ".byte 3, 1", "file 3 is none of the 1"),
+    ("source-file", ".Lfunction:", ".byte 0, 1", ".byte 3, 1", "file 3 is not one of the 1"),
     ("range-list", ".Lfunction:", ".quad 0x1100", ".quad 0x0f00", "ends at 0xf00"),
     # A.3.4.2: calls
     ("call-site", "// value: lit7", ".byte 0x37", ".byte 0x22", "DW_OP_plus"),

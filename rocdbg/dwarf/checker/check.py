@@ -223,7 +223,8 @@ class _Checker:
         if header is None or (number == 0 and header.version < 5):
             return
         if not header.first_file <= number < header.first_file + len(header.files):
-            self.at_entry("source-file", f"file {number} is not among the {len(header.files)} files of the line table", entry)
+            files = len(header.files)
+            self.at_entry("source-file", f"file {number} is not one of the {files} of the line table", entry)
 
     def _ranges(self, entry: Entry) -> None:
         """Addresses of code: of a list, or from the first one to the last."""
