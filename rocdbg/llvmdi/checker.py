@@ -186,8 +186,8 @@ class _Checker:
         if segment.is_bounded:
             yield from self._bounds(segment, node, name)
         else:
-            # type: ignore[arg-type]
-            same = [s for s in self.info.segments_of.get(segment.object, []) if not s.is_bounded and s.node]
+            about = self.info.segments_of.get(segment.object, []) if segment.object is not None else []
+            same = [s for s in about if not s.is_bounded and s.node]
             if segment.object is not None and len(same) > 1 and same[0] is segment:
                 words = f"{self.info.name_of(segment.object)} has {len(same)} computed lifetime segments"
                 yield self._at("DILifetime", words, node.offset, is_note=True)
