@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.annotate.annotated_file import annotate as annotate
     from rocdbg.host.program_api import Program as Program
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = ["Debugger", "Error", "GpuFault", "Image", "Local", "Program", "Sampler", "__version__", "annotate", "load"]
 

@@ -1,7 +1,7 @@
-"""Settings that GDB has and that change nothing here: `set` keeps their value, `show` tells it in GDB's words.
+"""GDB's settings without an effect here: `set` keeps their value, `show` shows it in GDB's words.
 
-Scripts and start files that are written for GDB go through with them. What a row is about (processes, remote targets,
-other languages, debugging GDB itself) rocdbg does not have. A setting that comes to have an effect moves to
+They let scripts and init files that were written for GDB run. They concern things that rocdbg does not have (processes,
+remote targets, other languages, debugging GDB itself). A setting that gains an effect moves to
 `rocdbg.cli.settings_table`.
 """
 
@@ -25,7 +25,7 @@ from rocdbg.cli.value_kinds import (
 
 NOTE = "Accepted and kept for scripts that are written for GDB; it changes nothing in rocdbg."
 Row = tuple[str, ValueKind | str, object, str] | tuple[str, ValueKind | str, object, str, str]
-"""Name, kind (words of an enumeration joined by ``|``), default, what it is about, sentence of ``show``."""
+"""Name, kind (words of an enumeration joined by ``|``), default, its subject, sentence of ``show``."""
 
 ROWS: tuple[Row, ...] = (
     ("agent", "on|off", "off",
@@ -141,7 +141,6 @@ ROWS: tuple[Row, ...] = (
     ("dump-excluded-mappings", BOOLEAN, False,
      "whether gcore should dump mappings marked with the VM_DONTDUMP flag",
      "Dumping of mappings marked with the VM_DONTDUMP flag is {}."),
-    ("editing", BOOLEAN, False, "editing of command lines as they are typed"),
     ("exec-done-display", BOOLEAN, False, "notification of completion for asynchronous execution commands"),
     ("exec-file-mismatch", "ask|warn|off", "ask",
      "exec-file-mismatch handling (ask|warn|off)", "exec-file-mismatch handling is currently \"{}\"."),
@@ -227,11 +226,6 @@ ROWS: tuple[Row, ...] = (
     ("struct-convention", "default|pcc|reg", "default", "the convention for returning small structs"),
     ("suppress-cli-notifications", BOOLEAN, False,
      "whether printing notifications on CLI is suppressed", "Suppression of printing CLI notifications is {}."),
-    ("style disassembler enabled", BOOLEAN, True,
-     "whether disassembler output styling is enabled", "Disassembler output styling is {}."),
-    ("style tui-current-position", BOOLEAN, False,
-     "whether to style text highlighted by the TUI's current position indicator",
-     "Styling the TUI's current position indicator is {}."),
     ("sysroot", STRING, "target:", "an alternate system root", "The current system root is \"{}\"."),
     ("target-file-system-kind", "auto|unix|dos-based", "auto",
      "assumed file system kind for target reported file names",
@@ -240,11 +234,6 @@ ROWS: tuple[Row, ...] = (
     ("tcp connect-timeout", COUNT, 15, "timeout limit in seconds for socket connection"),
     ("trace-user", STRING, "", "the user name to use for current and future trace runs"),
     ("trust-readonly-sections", BOOLEAN, False, "mode for reading from readonly sections"),
-    ("tui active-border-mode", "normal|standout|reverse|half|half-standout|bold|bold-standout", "bold-standout",
-     "the attribute mode to use for the active TUI window border"),
-    ("tui border-kind", "space|ascii|acs", "acs", "the kind of border for TUI windows"),
-    ("tui border-mode", "normal|standout|reverse|half|half-standout|bold|bold-standout", "normal",
-     "the attribute mode to use for the TUI window borders"),
     ("tui compact-source", BOOLEAN, False,
      "whether the TUI source window is compact", "TUI source window compactness is {}."),
     ("tui tab-width", UNSIGNED, 8, "the tab width, in characters, for the TUI", "TUI tab width is {} spaces."),
@@ -256,43 +245,6 @@ ROWS: tuple[Row, ...] = (
     ("watchdog", SIGNED, 0, "watchdog timer"),
     ("write", BOOLEAN, False, "writing into executable and core files"),
 )
-
-COLOURS = "none|black|red|green|yellow|blue|magenta|cyan|white"
-INTENSITIES = "normal|bold|dim"
-STYLES = (
-    ("address", "address", "blue", "normal"),
-    ("disassembler comment", "comment", "white", "dim"),
-    ("disassembler immediate", "immediate", "blue", "normal"),
-    ("disassembler mnemonic", "mnemonic", "green", "normal"),
-    ("disassembler register", "register", "red", "normal"),
-    ("filename", "filename", "green", "normal"),
-    ("function", "function", "yellow", "normal"),
-    ("highlight", "highlight", "red", "normal"),
-    ("metadata", "metadata", "none", "dim"),
-    ("title", "title", "none", "bold"),
-    ("tui-active-border", "tui-active-border", "cyan", ""),
-    ("tui-border", "tui-border", "cyan", ""),
-    ("variable", "variable", "cyan", "normal"),
-    ("version", "version", "magenta", "bold"),
-)
-"""Name, GDB's name of the style, its colour and intensity; borders have none."""
-
-
-def _rows() -> Iterator[Row]:
-    yield from ROWS
-    for name, style, colour, intensity in STYLES:
-        lead = f'The "{style}" style'
-        yield f"style {name} background", COLOURS, "none", "the background color for this property", (
-            f"{lead} background color is: {{}}"
-        )
-        yield f"style {name} foreground", COLOURS, colour, "the foreground color for this property", (
-            f"{lead} foreground color is: {{}}"
-        )
-        if intensity:
-            yield f"style {name} intensity", INTENSITIES, intensity, "the display intensity for this property", (
-                f"{lead} display intensity is: {{}}"
-            )
-
 
 SUMMARIES = {
     "auto-load gdb-scripts": ("Enable or disable auto-loading of canned sequences of commands scripts.", ""),
@@ -311,12 +263,12 @@ SUMMARIES = {
     "startup-with-shell": ("", "Show use of shell to start subprocesses."),
     "sysroot": ("", "Show the current system root."),
 }
-"""The first lines of help of `set` and `show` where they are not the usual ones."""
+"""The first lines of help of `set` and `show` if they differ from the usual ones."""
 
 
 def settings_without_effect() -> Iterator[Setting]:
     """All of them, by name."""
-    for name, kind, default, what, *rest in sorted(_rows(), key=lambda row: row[0]):
+    for name, kind, default, what, *rest in sorted(ROWS, key=lambda row: row[0]):
         set_summary, show_summary = SUMMARIES.get(name, ("", ""))
         yield Setting(
             name, Enumeration(tuple(kind.split("|"))) if isinstance(kind, str) else kind, what,

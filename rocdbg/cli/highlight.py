@@ -1,44 +1,59 @@
-"""Source as a terminal may see it, coloured: pygments' tokens as escape sequences, by the file's name and language."""
+"""Source as a terminal may see it, coloured: the roles of Pygments' tokens, by the file's name and language."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from rocdbg.cli.visible_text import visible_source
+from rocdbg.cli.writer import DEFAULT_PALETTE, RESET
 
-# What clang reads is C, C++ or assembly under many names that pygments does not know.
+if TYPE_CHECKING:
+    from pygments.token import _TokenType
+
+Parts = tuple[tuple[str, str], ...]
+"""A line: roles of `rocdbg.cli.themes`, each with its text."""
+
+# Clang reads C, C++ and assembly under many file names that pygments does not know.
 LEXERS = {
     ".hip": "cpp", ".cl": "c", ".clh": "c", ".cu": "cpp", ".cuh": "cpp", ".hpp": "cpp", ".h": "cpp",
     ".f90": "fortran",
 }
 ASSEMBLY = {".s", ".S", ".asm"}
-"""Of the GPU, or, if a program is debugged, of its host."""
+"""Assembly of the GPU or, for a whole program, of its host."""
 
 
 MAX_COLOURED = 1 << 20
-"""Characters of a file that is coloured; lexing a longer one would be felt."""
+"""Limit on the characters of a coloured file; lexing a longer one would be noticeable."""
 
 
-def shown_lines(lines: Sequence[str], file: str, first: int, count: int, colour: bool) -> list[str]:
-    """Lines [first, first + count) of a file, made visible, and then coloured if ``colour``.
+def shown_lines(
+    lines: Sequence[str], file: str, first: int, count: int, colour: bool, palette: Mapping[str, str] = DEFAULT_PALETTE
+) -> list[str]:
+    """Lines [first, first + count) of a file, made visible, and then coloured by a palette if ``colour``.
 
-    The whole file is lexed, so that comments are known. Every coloured line ends with its colours reset.
+    The whole file is lexed, so that comments are recognised. Every coloured line ends with its colours reset.
     """
-    if not colour or sum(map(len, lines)) > MAX_COLOURED:
+    if not colour:
         return [visible_source(line) for line in lines[first : first + count]]
-    coloured = _highlight("\n".join(map(visible_source, lines)), file)
-    return list(coloured[first : first + count])
+    return [
+        "".join(f"{palette[role]}{text}{RESET}" if palette.get(role) else text for role, text in parts) + RESET
+        for parts in styled_lines(lines, file)[first : first + count]
+    ]
+
+
+def styled_lines(lines: Sequence[str], file: str) -> Sequence[Parts]:
+    """All lines of a file, made visible, in parts with their roles."""
+    if sum(map(len, lines)) > MAX_COLOURED:
+        return [(("", visible_source(line)),) for line in lines]
+    return _lexed("\n".join(map(visible_source, lines)), file)
 
 
 @lru_cache(maxsize=16)
-def _highlight(text: str, file: str) -> tuple[str, ...]:
-    from pygments import highlight
-    from pygments.formatters import TerminalFormatter
-    from pygments.formatters.terminal import TERMINAL_COLORS  # type: ignore[attr-defined]  # not in its stubs
+def _lexed(text: str, file: str) -> tuple[Parts, ...]:
     from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
-    from pygments.token import Name
     from pygments.util import ClassNotFound
 
     suffix = PurePath(file).suffix
@@ -53,6 +68,40 @@ def _highlight(text: str, file: str) -> tuple[str, ...]:
         else:
             lexer = get_lexer_for_filename(file, None, stripnl=False, ensurenl=False)
     except ClassNotFound:
-        return tuple(text.split("\n"))
-    colours = {**TERMINAL_COLORS, Name.Label: ("magenta", "brightmagenta")}
-    return tuple(str(highlight(text, lexer, TerminalFormatter(colorscheme=colours))).split("\n"))
+        return tuple((("", line),) for line in text.split("\n"))
+    found: list[list[tuple[str, str]]] = [[]]
+    for token, value in lexer.get_tokens(text):
+        role = _role(token)
+        for number, piece in enumerate(value.split("\n")):
+            if number:
+                found.append([])
+            if not piece:
+                continue
+            last = found[-1]
+            if last and last[-1][0] == role:
+                last[-1] = (role, last[-1][1] + piece)
+            else:
+                last.append((role, piece))
+    return tuple(map(tuple, found))
+
+
+@lru_cache(maxsize=256)
+def _role(token: _TokenType) -> str:
+    """The role of a token of Pygments, or of the nearest of its kinds that has one."""
+    from pygments.token import Comment, Keyword, Literal, Name, Number, Operator, String
+
+    roles = {
+        Comment: "source.comment", Comment.Preproc: "source.preprocessor", Comment.PreprocFile: "source.string",
+        Keyword: "source.keyword", Keyword.Type: "source.type", Operator.Word: "source.keyword",
+        Name.Function: "function", Name.Class: "source.type", Name.Builtin: "source.builtin",
+        Name.Variable: "register", Name.Label: "source.label", Name.Attribute: "source.name",
+        Name.Constant: "source.builtin", Name.Decorator: "source.name", Name.Tag: "source.keyword",
+        Name.Function.Magic: "source.preprocessor", Literal: "source.number", String: "source.string",
+        Number: "source.number",
+    }
+    kind: _TokenType | None = token
+    while kind is not None:
+        if kind in roles:
+            return roles[kind]
+        kind = kind.parent
+    return ""

@@ -1,4 +1,4 @@
-"""What leaves a command without being an error: `quit`, and the words that steer `while` loops."""
+"""Exceptions that leave a command without being errors: `quit`, and the control commands of `while` loops."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from rocdbg.debugger.base.errors import ControlFlow
 
 
 class Quit(ControlFlow):
-    """`quit` was given: unwinds to the front end. ``status`` is the exit status."""
+    """`quit` was given: unwinds to the front end. ``status`` is the exit status, ``None`` where none was named."""
 
-    def __init__(self, status: int = 0) -> None:
+    def __init__(self, status: int | None = None) -> None:
         self.status = status
         super().__init__(status)
 

@@ -1,4 +1,4 @@
-"""The `rocdbg` command: options as GDB has them, then scripts, then the prompt."""
+"""The `rocdbg` command: options as in GDB, then scripts, then the prompt."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from rocdbg.cli import internal_errors
 from rocdbg.cli.command_registry import CommandError
 from rocdbg.cli.interrupts import Signals, Terminated
 from rocdbg.cli.leaving_commands import Quit
+from rocdbg.cli.look import meet_terminal
+from rocdbg.cli.outcomes import Outcomes
 from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.script import Line
 from rocdbg.cli.shell import Shell
@@ -65,6 +67,17 @@ def make_parser() -> argparse.ArgumentParser:
     add("-iex", "--iex", "-init-eval-command", "--init-eval-command", dest="init", action=_Ordered,
         metavar="COMMAND", help="as -ex, before FILE is loaded")
     add("-batch", "--batch", action="store_true", help="leave after the commands; status 1 if one failed")
+    add("-batch-silent", "--batch-silent", action="store_true", help="as -batch, without normal output")
+    add("-return-child-result", "--return-child-result", action="store_true",
+        help="the exit status is the program's: of a kernel 1 if a buffer is not as expected or it faulted")
+    add("-tui", "--tui", action="store_true", help="begin in the full-screen mode")
+    add("-nw", "--nw", "-nowindows", "--nowindows", "-w", "--w", "-windows", "--windows", dest="no_windows",
+        action="store_true", help="not in a mode with windows; for scripts that are written for GDB")
+    add("-cd", "--cd", metavar="DIR", help="change the working directory first")
+    add("-d", "--d", "-directory", "--directory", dest="directories", action="append", default=[], metavar="DIR",
+        help="search for source files in DIR")
+    add("-p", "--p", "-pid", "--pid", dest="process", metavar="PID", help="as the command \"attach PID\"")
+    add("-l", "--l", dest="timeout", metavar="SECONDS", help="as the command \"set remotetimeout SECONDS\"")
     add("-q", "-quiet", "--quiet", "-silent", "--silent", dest="quiet", action="store_true",
         help="no version at the start")
     add("-nx", "--nx", "-n", dest="no_init", action="store_true", help="do not run ~/.rocdbginit")
@@ -85,7 +98,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def run_scripts(shell: Shell, scripts: Sequence[tuple[str, str]]) -> bool:
-    """Run -x files and -ex commands in order; whether all went well. A failure does not stop the rest."""
+    """Run -x files and -ex commands in order; returns whether all succeeded. A failure does not stop the rest."""
     good = True
     for kind, text in scripts:
         if kind == "command":
@@ -96,7 +109,7 @@ def run_scripts(shell: Shell, scripts: Sequence[tuple[str, str]]) -> bool:
 
 
 TOOLS = {"annotate": "annotate", "dwarf": "dwarf_tool", "llvmdi": "llvmdi_tool"}
-"""First arguments that choose another tool than the debugger, and the module of `rocdbg.cli` with its ``run``."""
+"""First arguments that select a tool other than the debugger, and the module of `rocdbg.cli` with its ``run``."""
 
 
 def _run_tool(arguments: list[str]) -> int:
@@ -109,20 +122,23 @@ def _run_tool(arguments: list[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> int:
-    """Run the debugger; returns the exit status. ``interrupts``: Ctrl-C that came before this was called."""
+    """Run the debugger; returns the exit status. ``interrupts``: the number of Ctrl-C before this was called."""
     return with_streams(lambda: _main(sys.argv[1:] if argv is None else list(argv), interrupts))
 
 
 def _main(arguments: list[str], interrupts: Sequence[int]) -> int:
     terminal = TerminalState()
     try:
-        if arguments and arguments[0] in TOOLS:  # a file of such a name is ./llvmdi
+        if arguments and arguments[0] in TOOLS:  # a file with this name can be given as ./llvmdi
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if interrupts:
                 raise KeyboardInterrupt
             return _run_tool(arguments)
         options = make_parser().parse_args(arguments)
         shell = _make_shell(options)
+        if options.tui and not shell.interactive:
+            complain("Cannot enable the TUI when output is not a terminal")
+            return 1
         shell.signals = signals = Signals(shell)
         signals.install(len(interrupts))
         try:
@@ -141,16 +157,21 @@ def _main(arguments: list[str], interrupts: Sequence[int]) -> int:
 def _make_shell(options: argparse.Namespace) -> Shell:
     from rocdbg.debugger.session import Session
 
+    options.batch = options.batch or options.batch_silent
     interactive = sys.stdin.isatty() and sys.stdout.isatty() and not options.batch
     colour = interactive and os.environ.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in os.environ
     shell = Shell(Session(), Writer(sys.stdout, colour), Writer(sys.stderr), interactive)
     if interactive:
+        meet_terminal(shell)
         from rocdbg.cli.pager import Pager
 
         shell.out.pager = Pager(shell, sys.stdout)
     if internal_errors.are_reported():
         shell.reports_internal_errors = True
         internal_errors.keep_stray_reports()
+    if options.batch_silent:
+        shell.program_out = Writer(sys.stdout)
+        shell.out.redirect(open(os.devnull, "w", encoding="utf-8"), False)  # noqa: SIM115, PTH123
     if options.batch:
         shell.settings["confirm"] = False
         shell.state.batch = True
@@ -159,30 +180,35 @@ def _make_shell(options: argparse.Namespace) -> Shell:
 
 def _session(shell: Shell, options: argparse.Namespace) -> int:
     """From the first script to the last line."""
+    outcomes = Outcomes()
+    shell.session.observers.append(outcomes)
+    status: int | None = None
     try:
         good = _start(shell, options)
         if options.batch:
-            status = 0 if good else 1
+            status = None if good else 1
         else:
             from rocdbg.cli.repl import run_prompt
 
-            status = run_prompt(shell, quiet=options.quiet)
+            run_prompt(shell)
         shell.out.flush()
     except (Quit, Terminated) as leaving:
         status = leaving.status
         with suppress(OutputLost):
             shell.out.flush()
     except OutputLost:
-        return LOST  # the reader left; nothing more to say
+        return LOST  # the reader has gone; nothing more to write
     finally:
         if shell.out.log is not None:
             with suppress(OSError):
                 shell.out.log.close()
+    if status is None:
+        status = outcomes.status(options.return_child_result, shell.settings.get("exit-status") == "strict")
     return status or int(shell.out.failure is not None)
 
 
 def _wait_for_detached(shell: Shell) -> None:
-    """Programs that were detached from go on to their ends: rocdbg is their GPU. Ctrl-C ends them."""
+    """Wait until detached programs end, because rocdbg is their GPU. Ctrl-C ends them."""
     program = shell.session.program_launch
     for pid in program.detached:
         complain(f"rocdbg: waiting for process {pid}, as its kernels run here (Ctrl-C ends it)")
@@ -193,7 +219,8 @@ def _wait_for_detached(shell: Shell) -> None:
 
 def _start(shell: Shell, options: argparse.Namespace) -> bool:
     if not options.quiet and not options.batch:
-        shell.line(f"rocdbg {rocdbg.__version__}: debugging AMD GPU kernels without an AMD GPU.")
+        shell.out.styled([("version", f"rocdbg {rocdbg.__version__}"),
+                          ("", ": debugging AMD GPU kernels without an AMD GPU.\n")])
         shell.line('For help, type "help".')
     good = True
     home = internal_errors.home_directory()
@@ -201,6 +228,7 @@ def _start(shell: Shell, options: argparse.Namespace) -> bool:
     if not options.no_init and init is not None and os.path.exists(init):  # noqa: PTH110 - never raises
         good = run_scripts(shell, [("file", str(init))])
     good = run_scripts(shell, options.init) and good
+    good = run_scripts(shell, _settings_of(options)) and good
     if not options.no_init:
         attempt(shell, partial(shell.guard, shell.auto_load.local_init, "auto-load"))
     if options.gpu is not None:
@@ -226,4 +254,18 @@ def _start(shell: Shell, options: argparse.Namespace) -> bool:
         if loaded:
             attempt(shell, partial(shell.guard, shell.auto_load.program_script, "auto-load"))
         good = loaded and good
+    if options.process is not None:
+        good = run_scripts(shell, [("command", f"attach {options.process}")]) and good
     return run_scripts(shell, options.script) and good
+
+
+def _settings_of(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """What further options stand for, as commands."""
+    lines = [f"cd {options.cd}"] if options.cd is not None else []
+    if options.directories:
+        lines.append(f"set directories {':'.join(reversed(options.directories))}")
+    if options.timeout is not None:
+        lines.append(f"set remotetimeout {options.timeout}")
+    if options.tui:
+        lines.append("tui enable")
+    return [("command", line) for line in lines]

@@ -1,7 +1,7 @@
-"""How far the program is while it runs: a bar on a terminal after two seconds, the status line of the full screen.
+"""Progress of a running program: a bar on a terminal after two seconds, or the status line of the full screen.
 
-A thread of its own looks at the target from time to time, since the engine does not come back to Python while
-it runs. The bar is gone before anything else is written.
+A separate thread polls the target, since the engine does not return to Python while it runs. The bar is removed before
+anything else is written.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FORMAT = "{percentage:3.0f}%|{bar}| {n}/{total} workgroups, {desc}"
 
 
 class ProgressShown(ABC):
-    """Shows how far the program is while it runs, which `started` and `ended` say; ``look`` measures it."""
+    """Shows the progress between `started` and `ended`; ``look`` measures it."""
 
     delay = DELAY
 
@@ -48,7 +48,7 @@ class ProgressShown(ABC):
         self._before = 0
 
     def started(self) -> None:
-        """The program goes on. A command may let it do so many times."""
+        """The program resumes; this may happen many times in a command."""
         self._start()
         self._running = True
 
@@ -73,13 +73,13 @@ class ProgressShown(ABC):
             self._thread.start()
 
     def ended(self) -> None:
-        """The program has stopped; takes the bar away."""
+        """The program has stopped; removes the bar."""
         with self._drawing:
             self._running = False
             self._erase()
 
     def close(self) -> None:
-        """The command is over."""
+        """The command has ended."""
         self.ended()
         self._closed.set()
 
@@ -109,7 +109,7 @@ class ProgressShown(ABC):
 
     @abstractmethod
     def _erase(self) -> None:
-        """Take away what is shown, if anything is."""
+        """Remove the display, if shown."""
 
 
 class ProgressBar(ProgressShown):
@@ -149,7 +149,7 @@ class ProgressBar(ProgressShown):
 
 
 class ProgressLine(ProgressShown):
-    """A line of text that something else shows; an empty one when there is nothing to say."""
+    """A line of text that another part shows; empty without progress."""
 
     delay = STATUS_DELAY
 
@@ -175,7 +175,7 @@ class ProgressLine(ProgressShown):
 
 @contextmanager
 def progress_shown(session: Session, stream: TextIO) -> Iterator[None]:
-    """While this is open, long runs of the session show how far they are on ``stream``, if that can show it."""
+    """While this is open, long runs of the session show their progress on ``stream``, if possible."""
     show: Callable[[str], None] | None = getattr(stream, "show_progress", None)
     if show is None and (not stream.isatty() or is_dumb()):
         yield

@@ -6,15 +6,18 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.internal_errors import home_directory
-from rocdbg.cli.leaving_commands import Quit
+from rocdbg.cli.line_prompt import LinePrompt
 from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.progress import progress_shown
 from rocdbg.cli.script import ScriptError, asking, parse
 from rocdbg.cli.shell import Shell
+from rocdbg.cli.standard_streams import is_dumb
+from rocdbg.cli.visible_text import visible
 
 if TYPE_CHECKING:
     from prompt_toolkit.history import History
@@ -27,17 +30,18 @@ MAX_HISTORY = 64 << 20
 
 
 def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
-    """Run one typed line, asking for the rest of a block; errors are shown. Whether it went well."""
+    """Run one typed line, reading the rest of a block; errors are shown. Returns whether it succeeded."""
 
     good: list[bool] = []
 
     def run() -> None:
-        with progress_shown(shell.session, shell.out.stream):
+        is_seen = shell.answers or shell.out.stream is not sys.stdout  # not where nothing can be drawn again
+        with progress_shown(shell.session, shell.out.stream) if is_seen else nullcontext():
             if not first.strip():
                 good.append(shell.guard(shell.repeat_last, ""))
                 return
             try:
-                # one statement: what the generator would read after a block's end is the next prompt's
+                # one statement: input after a block's end belongs to the next prompt
                 statement = next(parse(asking(first, more), check=shell.check_block), None)
             except EOFError:
                 raise ScriptError("the input ended inside a block") from None
@@ -46,40 +50,34 @@ def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
     return attempt(shell, lambda: shell.guard(run, first)) and good == [True]
 
 
-def run_prompt(shell: Shell, quiet: bool = False) -> int:
-    """Read and run commands until the end of input or `quit`; returns the exit status."""
+def run_prompt(shell: Shell) -> None:
+    """Read and run commands until the end of input. Raises `Quit` for `quit`."""
     if sys.stdin.isatty() and sys.stdout.isatty():
-        return _run_terminal(shell)
-    return _run_lines(shell)
+        _run_terminal(shell)
+    else:
+        _run_lines(shell)
 
 
-def _run_lines(shell: Shell) -> int:
+def _run_lines(shell: Shell) -> None:
     """Commands from a pipe or file: the prompt is plain text, as GDB's is."""
-
-    def read(prompt: str) -> str:
-        shell.out.raw(prompt)
-        shell.out.flush()
-        try:
-            line = sys.stdin.readline()
-        except OSError as error:  # a folder, a terminal that is gone
-            shell.warn(f"standard input: {error.strerror}.")
-            raise EOFError from None
-        if not line:
-            raise EOFError
-        return line.rstrip("\n")
-
+    prompt = LinePrompt(shell, says_what_is_wanted=False)
     while True:
         try:
-            line = _read(shell, lambda: read(PROMPT))
+            line = _read(shell, lambda: prompt.read(prompt_text(shell)))
         except EOFError:
             shell.line("quit")
-            return 0
+            return
         if line is not None:
-            run_statement(shell, line, read)
+            run_statement(shell, line, prompt.more)
+
+
+def prompt_text(shell: Shell) -> str:
+    """`set prompt`; what is not to be shown of it becomes visible."""
+    return visible(str(shell.settings.get("prompt", PROMPT)))
 
 
 def _read(shell: Shell, read: Callable[[], str]) -> str | None:
-    """A line; ``None`` after "Quit", or when it could not be had. Raises EOFError."""
+    """A line; ``None`` after "Quit", or if it could not be read. Raises EOFError."""
     lines: list[str] = []
     ended: list[EOFError] = []
 
@@ -96,7 +94,7 @@ def _read(shell: Shell, read: Callable[[], str]) -> str | None:
 
 
 def history_path() -> Path | None:
-    """Where typed lines are kept: $ROCDBG_HISTFILE, else ~/.rocdbg_history; ``None`` without a home."""
+    """The file in which typed lines are kept: $ROCDBG_HISTFILE, else ~/.rocdbg_history; ``None`` without a home."""
     named = os.environ.get("ROCDBG_HISTFILE")
     if named:
         return Path(named)
@@ -109,7 +107,7 @@ def make_history(shell: Shell) -> History:
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     class KeptHistory(FileHistory):
-        """Goes on in memory when the disk is full, after one warning."""
+        """Continues in memory when the disk is full, after one warning."""
 
         broken = False
 
@@ -141,44 +139,77 @@ def make_history(shell: Shell) -> History:
     try:
         if not path.exists():
             path.touch(mode=0o600)
-        elif not path.is_file():  # reading a FIFO would wait
+        elif not path.is_file():  # reading a FIFO would block
             return InMemoryHistory()
     except (OSError, ValueError):
         return InMemoryHistory()
     return KeptHistory(str(path))
 
 
-def _run_terminal(shell: Shell) -> int:
-    made: list[TerminalPrompt] = []
+class _Prompts:
+    """How the next line is read: with editing, or plainly (`set editing off`, terminals that programs drive)."""
 
-    def make() -> None:
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._lines = LinePrompt(shell, says_what_is_wanted=True)
+        self._terminal: TerminalPrompt | None = None
+        self._failed = False
+
+    def now(self) -> TerminalPrompt | LinePrompt:
+        """The prompt to read with."""
+        shell = self._shell
+        is_full = shell.screen is not None and shell.screen.enabled
+        if not (is_full or edits_lines(shell)) or self._failed:
+            self.close()
+            return self._lines
+        if self._terminal is None and not shell.guard(self._make, "the prompt"):
+            self._failed = True
+        return self._terminal or self._lines
+
+    def _make(self) -> None:
         from rocdbg.cli.prompt import TerminalPrompt
 
-        made.append(TerminalPrompt(shell, make_history(shell)))
+        self._terminal = TerminalPrompt(self._shell, make_history(self._shell))
 
-    if not shell.guard(make, "the prompt"):
-        return _run_lines(shell)
-    prompt = made[0]
-    shell.ask = prompt.ask
+    def ask(self, question: str) -> str:
+        """The answer to a question."""
+        return self.now().ask(question)
+
+    def more(self, prompt: str) -> str:
+        """A further line of a block."""
+        return self.now().more(prompt)
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        if self._terminal is not None:
+            self._terminal.close()
+
+
+def edits_lines(shell: Shell) -> bool:
+    """Whether lines are edited as they are typed: if the user has not said it, on a terminal that can redraw them."""
+    said = shell.settings.get("editing")
+    return bool(said) if said is not None else shell.interactive and shell.answers and not is_dumb()
+
+
+def _run_terminal(shell: Shell) -> None:
+    prompts = _Prompts(shell)
+    shell.ask = prompts.ask
     try:
-        return _read_and_run(shell, prompt)
+        _read_and_run(shell, prompts)
     finally:
-        prompt.close()
+        prompts.close()
 
 
-def _read_and_run(shell: Shell, prompt: TerminalPrompt) -> int:
+def _read_and_run(shell: Shell, prompts: _Prompts) -> None:
     while True:
         try:
-            line = _read(shell, lambda: prompt.read(str(shell.settings.get("prompt") or PROMPT)))
+            line = _read(shell, lambda: prompts.now().read(prompt_text(shell)))
         except EOFError:
             shell.line("quit")
-            try:
-                run_statement(shell, "quit", prompt.more)
-            except Quit as request:
-                return request.status
+            run_statement(shell, "quit", prompts.more)
             if not sys.stdin.isatty():
-                return 0
+                return
             continue
         if line is not None:
             shell.state.remember(line)
-            run_statement(shell, line, prompt.more)
+            run_statement(shell, line, prompts.more)

@@ -1,4 +1,4 @@
-"""Settings of GDB about the session itself, whose `show` is more than a sentence with a value."""
+"""GDB's settings of the session itself whose `show` is more than a sentence with a value."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 LANGUAGES = (
-    "auto", "local", "unknown", "ada", "asm", "c", "c++", "d", "fortran", "go", "minimal", "modula-2", "objective-c",
-    "opencl", "pascal", "rust",
+    "auto", "local", "unknown", "ada", "asm", "c", "c++", "d", "fortran", "go", "hip", "minimal", "modula-2",
+    "objective-c", "opencl", "pascal", "rust",
 )
 CHARSETS = ("auto", "ASCII", "UTF-8", "UTF-16", "UTF-32", "ISO-8859-1", "ISO-8859-15", "CP1252")
 ON_OFF_AUTO = Enumeration(("on", "off", "auto"))
 SMALLEST_VALUE = 16
-"""Bytes; what GDB raises a lower ``max-value-size`` to."""
+"""Bytes; GDB's minimum of ``max-value-size``."""
 
 CASE_MISMATCH = "warning: the current case sensitivity setting does not match the language.\n"
 MISMATCH = "Warning: the current language does not match this frame."
@@ -53,11 +53,11 @@ CHARSET_PLACES = {name: of_front_end(name, "auto") for name in CHARSET_NAMES}
 
 
 class PlainText(String, frozen=True):
-    """Text that ends with the line; blanks around it are not part of it."""
+    """Text up to the end of the line, without surrounding blanks."""
 
 
 def _switched(name: str, off: str, on: str, kind: ValueKind, what: str) -> Setting:
-    """A setting of two states that `show` describes by a sentence each."""
+    """A setting with two states, each of which `show` describes with a sentence."""
     place = of_front_end(name, False)
     return Setting(name, kind, what, place, line=lambda shell: on if place.read(shell) else off)
 
@@ -65,7 +65,7 @@ def _switched(name: str, off: str, on: str, kind: ValueKind, what: str) -> Setti
 # -- the language
 
 def language_name(shell: Shell) -> str:
-    """The language of the selected frame, else of the program."""
+    """The language of the selected frame, otherwise of the program."""
     return shell.session.data.language_name
 
 
@@ -75,13 +75,14 @@ def _language_line(shell: Shell) -> str:
     if value in ("auto", "local"):
         return f'The current source language is "auto; currently {own}".'
     line = f'The current source language is "{value}".'
-    if shell.session.inferior.running and value != own:
+    is_same = value == own or {value, own} == {"c++", "hip"}  # the latter is the former with kernels
+    if shell.session.inferior.running and not is_same:
         line += f"\n{MISMATCH}"
     return line
 
 
 def _language_changed(shell: Shell) -> None:
-    """As GDB, say once in a session that the language is not the frame's."""
+    """As GDB, warn once in a session that the language is not the frame's."""
     text = _language_line(shell)
     if MISMATCH in text and not shell.state.language_warned:
         shell.state.language_warned = True
@@ -202,7 +203,7 @@ def _radix_line(shell: Shell) -> str:
 
 
 class BothRadices(Radix, frozen=True):
-    """A base for numbers that are read and shown: 10 where none is given."""
+    """A base for numbers that are read and shown: 10 by default."""
 
     def evaluated(self, text: str, evaluate: Callable[[str], int] | None) -> object:
         return super().evaluated(text, evaluate) if text else 10
@@ -216,6 +217,12 @@ def _set_radices(shell: Shell, value: object) -> None:
 def _radices_set(shell: Shell) -> str:
     radix = shell.session.settings.output_radix
     return f"Input and output radices now set to decimal {radix}, hex {radix:x}, octal {radix:o}."
+
+
+def _edits(shell: Shell) -> bool:
+    from rocdbg.cli.repl import edits_lines
+
+    return edits_lines(shell)
 
 
 def session_settings() -> tuple[Setting, ...]:
@@ -263,6 +270,16 @@ def session_settings() -> tuple[Setting, ...]:
             sentence="Controlling the inferior in non-stop mode is {}.",
         ),
         Setting(
+            "editing", BOOLEAN, "editing of command lines as they are typed",
+            Place(
+                "editing", lambda shell: bool(shell.settings.get("editing", _edits(shell))),
+                lambda shell, value: shell.settings.__setitem__("editing", value),
+            ),
+            set_help="Set editing of command lines as they are typed.\n\nIf off, the terminal itself edits and shows "
+            "them; nothing is completed or drawn again. So it is where TERM is \"dumb\", and on a terminal that does "
+            "not answer, as one that a program drives, until it is set.",
+        ),
+        Setting(
             "history size", DEPTH, "the size of the command history", of_front_end("history size", 256),
             sentence="The size of the command history is {}.",
         ),
@@ -272,6 +289,17 @@ def session_settings() -> tuple[Setting, ...]:
         Setting(
             "history filename", STRING, "the filename in which to record the command history", HISTORY_FILE,
             line=_history_file_line,
+        ),
+        *(
+            Setting(
+                f"amdgpu {name}", BOOLEAN, f"{name} mode", of_front_end(f"amdgpu {name}", False),
+                set_help=f"Set {name} mode.\n\nExceptions are always reported at the instruction that caused them: "
+                "the setting is there for scripts that are written for ROCgdb.",
+                sentence=f"AMDGPU {what} reporting is {{}} (currently enabled).",
+            )
+            for name, what in (
+                ("precise-memory", "precise memory access"), ("precise-alu-exceptions", "precise ALU exceptions"),
+            )
         ),
         Setting(
             "cwd", PlainText(), "the current working directory to be used when the inferior is started", CWD,

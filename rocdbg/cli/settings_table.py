@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.command_options import Option, OptionGroup
 from rocdbg.cli.command_registry import Category, CommandError, Completes
+from rocdbg.cli.look import restyle
 from rocdbg.cli.paths import expand, search_folder
 from rocdbg.cli.register_groups import keep_registers
 from rocdbg.cli.setting_declaration import Place, Setting, of_engine, of_front_end, of_launch, of_print, of_program
@@ -36,7 +37,7 @@ STYLE_SOURCES = of_front_end("style sources", True)
 
 
 class FileList(String, frozen=True):
-    """Files and folders, joined by colons; there may be none."""
+    """Files and directories, separated by colons; may be empty."""
 
     @property
     def metasyntax(self) -> str:
@@ -105,6 +106,7 @@ def _redirect_line(shell: Shell) -> str:
 
 def _colour(shell: Shell) -> None:
     shell.out.colour = bool(STYLE.read(shell)) and shell.can_colour
+    restyle(shell)
 
 
 def _set_direction(shell: Shell, word: object) -> None:
@@ -409,6 +411,15 @@ SETTINGS = (
         "confirm", BOOLEAN, "whether to confirm potentially dangerous operations", of_front_end("confirm", True),
     ),
     Setting(
+        "exit-status", Enumeration(("gdb", "strict")), "what the exit status of rocdbg tells",
+        of_front_end("exit-status", "gdb"),
+        set_help="Set what the exit status of rocdbg tells.\n\n"
+        "gdb: 1 with -batch if a command failed, else 0, or what -return-child-result says.\n"
+        "strict: 1 as well if any launch ended badly: a buffer is not what \"expect\" says, an exception\n"
+        "stopped a kernel, a program exited with another code than 0. \"quit STATUS\" decides before both.",
+        line=lambda shell: f'The exit status of rocdbg is "{shell.settings.get("exit-status", "gdb")}".',
+    ),
+    Setting(
         "pagination", BOOLEAN, "state of rocdbg output pagination", of_front_end("pagination", True),
         sentence="State of pagination is {}.",
     ),
@@ -423,6 +434,8 @@ SETTINGS = (
     ),
     Setting(
         "style sources", BOOLEAN, "whether source code styling is enabled", STYLE_SOURCES,
+        set_help="Set whether source code styling is enabled.\nIf enabled, source code is styled.\nNote that source "
+        "styling only works if styling in general is enabled,\nsee \"show style enabled\".",
         line=lambda shell: f"Source code styling is {'enabled' if STYLE_SOURCES.read(shell) else 'disabled'}.",
     ),
     Setting(
@@ -468,7 +481,7 @@ def below(prefix: str) -> dict[str, Setting]:
 
 
 def _options(command: str) -> tuple[Option, ...]:
-    """The options of a command that change a setting of `print` for once."""
+    """The options of a command that temporarily change a setting of `print`."""
     return tuple(
         Option(f"-{name}", f"Set {setting.what}.", setting.kind, setting.place.field)
         for name, setting in sorted(below("print").items())

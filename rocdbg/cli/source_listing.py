@@ -1,4 +1,4 @@
-"""`list`: which lines come next, and how they look."""
+"""`list`: which lines come next, and their format."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.paths import shown_name
+from rocdbg.cli.themes import instruction_parts
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:
-    """Write lines [first, last] of a file; `list` goes on after them. Raises past the end of the file."""
+    """Write lines [first, last] of a file; `list` continues after them. Raises past the end of the file."""
     position = shell.session.places.position
     first = max(1, first)
     position.show_lines(file, first, first)
@@ -30,16 +31,22 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:
     if first > count:
         raise DebuggerError(f"Line number {first} out of range; {shown_name(shell, file)} has {count} lines.")
     last = min(last, count)
-    shown = shown_lines(text.lines, file.name, first - 1, last - first + 1, shell.out.colour)
+    shown = source_lines(shell, text.lines, file.name, first - 1, last - first + 1)
     for number, line in enumerate(shown, first):
         shell.out.raw(f"{number}\t{line}\n")
     position.show_lines(file, first, last + 1)
 
 
+def source_lines(shell: Shell, lines: Sequence[str], file: str, first: int, count: int) -> list[str]:
+    """Lines [first, first + count) of a file, counted from 0, as the session shows source."""
+    colour = shell.out.colour and shell.settings.get("style sources", True) is not False
+    return shown_lines(lines, file, first, count, colour, shell.out.palette)
+
+
 def search(shell: Shell, pattern: Pattern, step: int) -> None:
     """Show the nearest line after (``step`` 1) or before (-1) the first one listed last that matches.
 
-    It is the line that `list` goes on around, and `$_` is its number. Raises `DebuggerError` where there is none.
+    `list` then continues around it, and `$_` is its number. Raises `DebuggerError` if there is none.
     """
     position = shell.session.places.position
     # GDB 13 counts from the first line of a listing; after a stop from the file's beginning
@@ -56,7 +63,7 @@ def search(shell: Shell, pattern: Pattern, step: int) -> None:
 
 
 def around(line: int, size: int) -> tuple[int, int]:
-    """The lines that GDB shows around one: five before it where ten are shown."""
+    """The lines that GDB shows around one: five before it if ten are shown."""
     first = max(1, line - size // 2)
     return first, first + size - 1
 
@@ -66,7 +73,7 @@ def write_instructions(
 ) -> None:
     """Write instructions: address, offset, bytes with ``raw``, text. With a ``title`` the function's name is known.
 
-    With ``heads`` labels stand on lines of their own in front of what they name.
+    With ``heads`` labels are on separate lines before the instructions that they name.
     """
     offsets = [
         f"<{'' if title else (line.function or '')}+{line.offset}>" if line.function else "" for line in lines
@@ -77,6 +84,12 @@ def write_instructions(
         mark = "=> " if line.current else "   "
         data = " ".join(f"{byte:02x}" for byte in line.data) + "\t" if raw else ""
         note = operand_note(shell) if line.current else ""
-        shell.out.styled([("", mark), ("address", f"{line.address:#018x}"),
-                          ("", f" {offset}:\t{data}{line.text}"), *([("comment", f"\t; {note}")] if note else []),
+        shell.out.styled([("", mark), ("address", f"{line.address:#018x}"), ("", f" {offset}:\t{data}"),
+                          *shown_instruction(shell, line.text), *([("comment", f"\t; {note}")] if note else []),
                           ("", "\n")])
+
+
+def shown_instruction(shell: Shell, text: str) -> list[tuple[str, str]]:
+    """The text of an instruction in styles, unless `set style disassembler enabled` is off."""
+    styled = shell.out.colour and shell.settings.get("style disassembler enabled", True) is not False
+    return instruction_parts(text) if styled else [("", text)]

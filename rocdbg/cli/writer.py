@@ -2,7 +2,8 @@
 
 Commands write through a `Writer` and never print. What they write is made `visible` here, in one place, so that no
 text of a file or kernel steers the terminal; styles are added afterwards. Styled text is a run of (style, text)
-parts, with the style names of `STYLES`; a writer without colour drops the styles.
+parts, with the roles of `rocdbg.cli.themes` as styles. A writer's palette has their escape sequences; one without
+colour drops the styles.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
@@ -22,7 +23,7 @@ from rocdbg.streams import complain
 if TYPE_CHECKING:
     from rocdbg.cli.pager import Pager
 
-# GDB's default colours for what it styles.
+# GDB's default colours for what it styles, where no terminal is known that has a theme.
 STYLES = {
     "": "",
     "file": "\x1b[32m",
@@ -33,6 +34,23 @@ STYLES = {
     "highlight": "\x1b[31m",
     "metadata": "\x1b[2m",
     "command": "\x1b[1m",
+}
+DEFAULT_PALETTE = {
+    **STYLES,
+    "version": "\x1b[35;1m",
+    "comment": "\x1b[37;2m",
+    "immediate": "\x1b[34m",
+    "mnemonic": "\x1b[32m",
+    "register": "\x1b[31m",
+    "source.comment": "\x1b[90m",
+    "source.preprocessor": "\x1b[36m",
+    "source.keyword": "\x1b[34m",
+    "source.type": "\x1b[36m",
+    "source.builtin": "\x1b[36m",
+    "source.label": "\x1b[35m",
+    "source.name": "\x1b[35m",
+    "source.number": "\x1b[34m",
+    "source.string": "\x1b[33m",
 }
 NAMES = ("file", "function", "variable")  # one line each, whatever is in them
 RESET = "\x1b[m"
@@ -48,30 +66,34 @@ class OutputLost(ControlFlow):
 class Writer:
     """Text output. ``colour`` says whether styles become escape sequences.
 
-    A full disk or a closed terminal does not end the session: what cannot be written is dropped from then on,
-    ``failure`` says why, and ``failed`` is called once with it.
+    A full disk or a closed terminal does not end the session: further output is dropped, ``failure`` gives the reason,
+    and ``failed`` is called once with it.
     """
 
     def __init__(self, stream: TextIO, colour: bool = False) -> None:
         self.stream = stream
         self.colour = colour
+        self.palette: Mapping[str, str] = DEFAULT_PALETTE  # the escape sequence of each style
         self._base = (stream, colour)
         self.at_line_start = True
         self.log: TextIO | None = None  # a copy without colour (`set logging`)
         self.pager: Pager | None = None  # on a terminal
+        self.also: TextIO | None = None  # what the full screen will show, which is chosen and not there yet
         self.log_alone = False  # whether the stream gets nothing (`set logging redirect`)
         self.failure: OSError | ValueError | None = None
         self.failed: Callable[[str], None] = lambda message: None
 
     def write(self, text: str) -> None:
-        """Write text; control characters in it become visible, nothing is added."""
+        """Write text; control characters in it become visible; nothing is appended."""
         self.raw(visible(text))
 
     def raw(self, text: str) -> None:
-        """Write text as it is: for what is already visible, and for the user's own `echo`."""
+        """Write text unchanged: for text that is already visible, and for the user's own `echo`."""
         if not text:
             return
         self.at_line_start = text.endswith("\n")
+        if self.also is not None and self.stream is self._base[0]:
+            self.also.write(text)
         if self.log is not None:
             self._copy(self.log, ESCAPES.sub("", text))
             if self.log_alone and self.log is not None:
@@ -106,11 +128,12 @@ class Writer:
         pieces = []
         for style, text in parts:
             shown = one_line(text) if style in NAMES else visible(text)
-            pieces.append(f"{STYLES[style]}{shown}{RESET}" if self.colour and STYLES[style] and text else shown)
+            escape = self.palette.get(style, "") if self.colour and text else ""
+            pieces.append(f"{escape}{shown}{RESET}" if escape else shown)
         return "".join(pieces)
 
     def flush(self) -> None:
-        """Push out what is buffered."""
+        """Flush the buffer."""
         if self.failure is not None:
             return
         try:
@@ -128,11 +151,11 @@ class Writer:
         self.at_line_start = True
 
     def restore(self) -> None:
-        """Back to the stream of the beginning, whatever a `Capture` did that was interrupted."""
+        """Restore the original stream, even after an interrupted `Capture`."""
         self.stream, self.colour = self._base
 
     def _lost(self, error: OSError | ValueError) -> None:
-        """The stream takes no more. ValueError is a closed one."""
+        """Handle a stream that cannot be written. ValueError means that it is closed."""
         if isinstance(error, BrokenPipeError):
             raise OutputLost from None
         self.failure = error
@@ -173,7 +196,7 @@ class Capture(AbstractContextManager[io.StringIO]):
 
 
 def tool_output() -> Writer:
-    """The output of a tool without a session: what cannot be written is said once."""
+    """The output of a tool without a session: a write failure is reported once."""
     writer = Writer(sys.stdout)
     writer.failed = lambda message: complain(f"rocdbg: {message}")
     return writer

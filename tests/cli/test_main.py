@@ -40,7 +40,7 @@ STATUS = [
     (["-nx", "-batch", "-iex", "set listsize 1", SAXPY, "-ex", "list 7,"], 0, "7\t    int i = global_x();\n", ""),
     (["-nx", "-batch", "--arch", "gfx1100", SAXPY, "-ex", "print sizeof(n)"], 1, "",
      'No symbol "n" in current context.\n'),
-    (["--version"], 0, "rocdbg 0.2.0\n", ""),
+    (["--version"], 0, "rocdbg 0.3.0\n", ""),
 ]
 
 

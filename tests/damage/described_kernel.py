@@ -71,7 +71,36 @@ amdhsa.kernels:
 .end_amdgpu_metadata
 .section .debug_line,"",@progbits
 .Lline:
+.section .debug_loclists,"",@progbits
+  .long .Llists_end-.Llists
+.Llists:
+  .short 5
+  .byte 8, 0
+  .long 0
+.Llist:
+  .byte 8
+  .quad k
+  .uleb128 8
+  .byte 2, 0x90, 17
+  .byte 0
+.Llists_end:
+.section .debug_frame,"",@progbits
+.Lcie:
+  .long .Lcie_end-.Lcie-4, 0xffffffff
+  .byte 4
+  .asciz "[amd:v0.0]"
+  .byte 8, 0, 4, 4, 16
+  .byte 7, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+.Lcie_end:
+  .long .Lfde_end-.Lfde
+.Lfde:
+  .long 0
+  .quad k, .Lend-k
+  .byte 0x0f, 4, 0x30, 0x36, 0xe9, 0x02, 0, 0
+.Lfde_end:
 """
+FRAME_CODE = bytes((0x0F, 4, 0x30, 0x36, 0xE9, 0x02))
+"""The instructions of k's call frame information: its CFA is the beginning of the wave's private memory."""
 
 
 def code3(number: int) -> bytes:
@@ -128,7 +157,7 @@ def entries() -> list[tuple[str, int, bool, list[Field]]]:
                            Field(0x3E0A, DATA1, 64), Field(0x3E0A, EXPR, assemble("lit4", "stack_value")),
                            Field(UNKNOWN, DATA1, 2), Field(UNKNOWN, EXPR, b""), Field(UNKNOWN, EXPR, b""),
                            Field(0x40, EXPR, assemble("lit0", "lit5", "form_aspace_address")),
-                           Field(UNKNOWN, EXPR, b"")]),
+                           Field(UNKNOWN, EXPR, b""), Field(UNKNOWN, 0x17, ".Llist-.Llists+4")]),
         ("x", 0x34, False, [name("x"), Field(TYPE, REF4, "int"), Field(LOCATION, EXPR, X)]),
         ("s", 0x34, False, [name("s"), Field(TYPE, REF4, "struct"), Field(LOCATION, EXPR, LDS4)]),
         ("p", 0x34, False, [name("p"), Field(TYPE, REF4, "plain"), Field(LOCATION, EXPR, LDS4)]),

@@ -3,7 +3,7 @@
     python -m tests.damage.explore [--count N] [--seed S]     (make damage)
 
 Whatever is damaged, a session stops at the kernel, shows the stack and the lanes, prints a register, goes on by
-`next`.
+`next`, and variables that do not depend on the damaged entry have the values that they have in the sound object.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ from functools import cache
 from pathlib import Path
 
 import rocdbg
+from rocdbg import dwarf
+from rocdbg.dwarf.info import Die
+from rocdbg.dwarf.info.attribute_values import Reference
+from rocdbg.dwarf.info.constants import Tag
 from tests.damage.damages import Damage, damages
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
@@ -29,6 +33,8 @@ OBJECTS = (
     "divergence/divergence.O0.wave64.toml", "divergence/divergence.O2.wave64.toml", "vectors/vectors.toml",
     "spaces/spaces.toml", "saxpy/saxpy.toml", "scan/scan.toml",
 )
+_TYPES = (Tag.STRUCTURE_TYPE, Tag.CLASS_TYPE, Tag.UNION_TYPE, Tag.ARRAY_TYPE, Tag.ENUMERATION_TYPE)
+_MOST_VARIABLES = 3
 _COMMANDS = ("bt", "info locals", "info lanes", "print $pc", "next", "bt", "info frame", "print $exec")
 
 
@@ -52,6 +58,54 @@ def _all(name: str) -> list[Damage]:
     return damages(_object(name)[2])
 
 
+@cache
+def _unrelated(name: str) -> dict[str, tuple[str, frozenset[int]]]:
+    """Variables of the kernel with their values in the sound object, and the entries that those depend on."""
+    launch, _, data, kernel = _object(name)
+    file = dwarf.open(data)
+    debugger = rocdbg.Debugger(launch)
+    found = {}
+    try:
+        _stop(debugger, kernel)
+        [*_, focus] = debugger.execute("print $pc", to_string=True).split("0x")
+        pc = int(focus.split()[0], 16) - debugger.session.inferior.need_program().base
+        for variable in file.variables_at(pc):
+            try:
+                value = debugger.execute(f"output {variable.name}", to_string=True)
+            except rocdbg.Error:
+                continue
+            if variable.name and "<" not in value and len(found) < _MOST_VARIABLES:
+                found[variable.name] = value, frozenset(_entries_of(variable.die))
+    finally:
+        debugger.session.running.kill()
+    return found
+
+
+def _entries_of(die: Die) -> set[int]:
+    """Offsets of an entry, of those around it, and of all that they refer to or types have in them."""
+    found: set[int] = set()
+    todo = [die]
+    while todo:
+        each = todo.pop()
+        if each.offset in found:
+            continue
+        found.add(each.offset)
+        if each.parent is not None:
+            todo.append(each.parent)
+        if each.tag in _TYPES:
+            todo += each.children
+        todo += [
+            file.die(value.offset) for value in each.attributes.values() if isinstance(value, Reference)
+            for file in [each.unit.entries] if value.offset
+        ]
+    return found
+
+
+def _stop(debugger: rocdbg.Debugger, kernel: str) -> bool:
+    debugger.execute(f"break {kernel}", to_string=True)
+    return "hit Breakpoint" in debugger.execute("run", to_string=True)
+
+
 def sample(name: str, count: int, seed: int) -> list[Damage]:
     """Some ways to damage an object."""
     found = _all(name)
@@ -68,9 +122,13 @@ def faults(name: str, damage: Damage, folder: Path) -> list[str]:
     found = []
     debugger = rocdbg.Debugger(folder / launch.name)
     try:
-        debugger.execute(f"break {kernel}", to_string=True)
-        if "hit Breakpoint" not in debugger.execute("run", to_string=True):
+        if not _stop(debugger, kernel):
             found.append(f"{name}: {damage.what}: run does not stop")
+        for variable, (value, entries) in _unrelated(name).items() if damage.entry is not None else ():
+            if damage.entry not in entries:
+                shown = debugger.execute(f"output {variable}", to_string=True)
+                if shown != value:
+                    found.append(f"{name}: {damage.what}: {variable} is {shown}, not {value}")
         for command in _COMMANDS:
             if debugger.session.inferior.target is None:
                 break  # without lines `next` runs on to the end

@@ -12,12 +12,12 @@ import pytest
 
 import rocdbg
 from rocdbg.dwarf.encoding import assemble
-from tests.damage.described_kernel import Described, build
+from tests.damage.described_kernel import FRAME_CODE, Described, build
 
 pytestmark = pytest.mark.llvm
 
 EXEC = 17
-LANES, ITERATIONS, CONSTANT, LANE_PC, ACTIVE, BASE, LINK = 4, 5, 6, 7, 8, 9, 10
+LANES, ITERATIONS, CONSTANT, LANE_PC, ACTIVE, BASE, LINK, LIST = 4, 5, 6, 7, 8, 9, 10, 11
 """Attributes of k by their index."""
 VALUE = assemble("lit15")
 MASK = assemble(("regx", EXEC))
@@ -39,6 +39,7 @@ CASES = [
      "DW_AT_LLVM_active_lane of k at .debug_info+0x"),
     ("a mask of no operations", [("k", ACTIVE, 0x3E08, b"\xff")], "print x", "$1 = 0", "EXEC is used"),
     ("a mask in no register", [("k", ACTIVE, 0x3E08, assemble(("regx", 9999)))], "print x", "$1 = 0", "EXEC is used"),
+    ("a mask that a list gives elsewhere only", [("k", LIST, 0x3E08, None)], "print x", "$1 = 0", "EXEC is used"),
     ("a lane PC of fewer lanes", [("k", LANE_PC, 0x3E0B, FEW)], "print $__lane_pc_array", "$1 = ",
      "DW_AT_LLVM_lane_pc of k at"),
     ("a lane PC that fails", [("k", LANE_PC, 0x3E0B, assemble("deref"))], "print $__lane_pc_array", "$1 = ",
@@ -82,6 +83,25 @@ CASES = [
     ("an implicit value of the beginning", [("p", 2, None, assemble(("implicit_value", bytes((7, 0, 0, 0)))))],
      "print p", "$1 = {a = 7, b = <optimized out>, c = <optimized out>}", ""),
 ]
+
+
+@pytest.mark.parametrize("code", [
+    bytes((0x0F, 127, 0x30, 0x36, 0xE9, 0x02)), bytes((0x0F, 4, 0x30, 0x36, 0xE9, 0x7F)),
+    bytes((0x0F, 4, 0x13, 0x13, 0x13, 0x13)), bytes((0x3F, 4, 0x30, 0x36, 0xE9, 0x02)),
+])
+def test_call_frame_information_that_is_damaged(
+    code: bytes, described: Described, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is named once, and what else is known of frames is used."""
+    assert described.file.count(FRAME_CODE) == 1
+    debugger = stopped(tmp_path, described.file.replace(FRAME_CODE, code))
+    assert debugger.execute("print x", to_string=True) == "$1 = 0\n"
+    assert "#0  k () at /nowhere/k.c:4" in debugger.execute("bt", to_string=True)
+    debugger.execute("info frame", to_string=True)
+    assert "5\t" in debugger.execute("next", to_string=True)
+    debugger.execute("info frame", to_string=True)
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
+    assert len(told) == 1 and "Call frame information of k in .debug_frame" in told[0]
 
 
 @pytest.fixture(scope="module")

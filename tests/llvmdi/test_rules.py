@@ -302,6 +302,24 @@ def test_the_rest(name: str) -> None:
     assert sorted(found(text)) == sorted(words)
 
 
+@pytest.mark.parametrize(("type", "words"), [
+    ("i32", "i32 of 32 bits for an input that has a segment of 64 bits"), ("i64", "i64 of 64 bits for an input of 32 bits"),
+])
+def test_segments_of_an_input_have_its_size(type: str, words: str) -> None:
+    text = (
+        "define void @f(i32 %a, i64 %b) {\n"
+        "call void @llvm.dbg.def(metadata !4, metadata i32 %a)\ncall void @llvm.dbg.kill(metadata !4)\n"
+        "call void @llvm.dbg.def(metadata !5, metadata i64 %b)\ncall void @llvm.dbg.kill(metadata !5)\nret void\n}\n"
+        '!1 = !DILocalVariable(name: "x")\n'
+        f"!2 = distinct !DILifetime(object: !1, location: !DIExpr(DIOpArg(0, {type})), argObjects: {{!3}})\n"
+        "!3 = distinct !DIFragment()\n"
+        "!4 = distinct !DILifetime(object: !3, location: !DIExpr(DIOpReferrer(i32)))\n"
+        "!5 = distinct !DILifetime(object: !3, location: !DIExpr(DIOpReferrer(i64)))\n"
+    )
+    [finding] = [each for each in llvmdi.check(llvmdi.read_text(text)) if not each.is_note]
+    assert finding.rule == "DIOpArg" and finding.reason == f"DIOpArg says {words}"
+
+
 def test_two_computed_segments_are_noted() -> None:
     text = X + LIFETIME.format("!DIExpr(DIOpConstant(i8 1))") + LIFETIME.format("!DIExpr(DIOpConstant(i8 1))").replace("!2", "!3")
     notes = [finding.reason for finding in llvmdi.check(llvmdi.read_text(text)) if finding.is_note]

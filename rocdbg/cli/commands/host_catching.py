@@ -1,4 +1,4 @@
-"""`catch throw`, `catch fork` and others for what processes of the host do: set as GDB sets them, and never hit."""
+"""`catch throw`, `catch fork` and others for events of host processes: they can be set as in GDB, but are never hit."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ SUMMARIES = {
     "throw": "Catch an exception, when thrown.", "catch": "Catch an exception, when caught.",
     "rethrow": "Catch an exception, when rethrown.", "fork": "Catch calls to fork.", "vfork": "Catch calls to vfork.",
     "exec": "Catch calls to exec.", "syscall": "Catch system calls by their names, groups and/or numbers.",
+    "hiperr": "Catch errors that functions of HIP return.",
 }
 NEVER = "No kernel does that: it is taken as from a script for GDB, and never stops one."
 
@@ -35,7 +36,7 @@ def _set(shell: Shell, word: str, text: str, temporary: bool) -> None:
         raise CommandError("Junk at end of arguments.")
     if argument:
         compile_pattern(argument)
-    if condition.strip() and word not in THROWN:  # whose condition is first read where one is thrown
+    if condition.strip() and word not in THROWN:  # whose condition is first parsed when an exception is thrown
         shell.session.data.expression_type(condition.strip())
     made = HostCatchpoint(0, word, argument=argument, condition=condition.strip() or None)
     made.disposition = Disposition.DELETE if temporary else Disposition.KEEP
@@ -67,3 +68,4 @@ catch_fork, tcatch_fork = _declare("fork")
 catch_vfork, tcatch_vfork = _declare("vfork")
 catch_exec, tcatch_exec = _declare("exec")
 catch_syscall, tcatch_syscall = _declare("syscall")
+catch_hiperr, tcatch_hiperr = _declare("hiperr")

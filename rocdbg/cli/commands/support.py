@@ -26,19 +26,20 @@ SUPPORT = Category.SUPPORT
 
 @command(
     "quit", category=SUPPORT, aliases=("q", "exit"), repeat=Repeat.NEVER,
-    args=Arguments(optional("status", INTEGER, 0, "STATUS")),
+    args=Arguments(optional("status", INTEGER, shown="STATUS")),
 )
-def quit_(shell: Shell, status: int) -> None:
+def quit_(shell: Shell, status: int | None) -> None:
     """Exit rocdbg.
 
-    The optional expression STATUS becomes the exit status.
+    The optional expression STATUS becomes the exit status. Without it that is 0, unless -return-child-result or
+    "set exit-status strict" make another one of what was launched.
     """
     target = shell.session.inferior.target
     if target is not None and not target.finished:
         question = "A debugging session is active.\n\n\tInferior 1 will be killed.\n\nQuit anyway?"
         if not shell.confirm(question):
             return
-    raise Quit(status & 0xFF)
+    raise Quit(status if status is None else status & 0xFF)
 
 
 @command(
@@ -63,17 +64,17 @@ def echo(shell: Shell, text: str) -> None:
 def source(shell: Shell, verbose: bool, search: bool, path: str) -> None:
     """Read commands from a file named FILE.
 
-    With -v each command is shown as it is executed. With -s, a FILE that is not there is looked for in the folders
-    of "show directories". An error ends the file.
+    With -v each command is shown as it is executed. With -s, a FILE that does not exist is searched for in the source
+    path ("show directories"). An error ends the script.
     """
     if not path and not (verbose or search):
         raise CommandError("source command requires file name of file to source.")
-    path = path or ("-v" if verbose else "-s")  # where nothing follows, it is a file's name
+    path = path or ("-v" if verbose else "-s")  # if nothing follows, it is a file's name
     shell.source(_searched(shell, path) if search else path, verbose)
 
 
 def _searched(shell: Shell, path: str) -> str | Path:
-    """The first file of that name in the source path, else the name."""
+    """The first file of that name in the source path, otherwise the name."""
     if not expand(path).exists():
         for folder in shell.session.settings.directories:
             found = Path("." if folder == "$cwd" else folder) / path

@@ -10,20 +10,22 @@ from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
+from rocdbg.cli.screen.source_pane import on_current
+from rocdbg.cli.source_listing import shown_instruction
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, function_bounds
 from rocdbg.errors import Error
 
 NO_CODE = "[ No Assembly Available ]"
 REACH = 2048
-"""Bytes on both sides of the PC that are disassembled of a function that is longer than that."""
+"""How many bytes on both sides of the PC are disassembled in a longer function."""
 
 
 Row = DisassemblyLine | str
-"""An instruction, or a label in front of one."""
+"""An instruction, or a label before one."""
 
 
 class AssemblyPane(Pane):
-    """Follows the selected frame. A long function is shown around where it stands."""
+    """Follows the selected frame. A long function is shown around the frame's PC."""
 
     name = "asm"
 
@@ -40,7 +42,7 @@ class AssemblyPane(Pane):
         return [("", f"{name}, machine code" if lines else "machine code")]
 
     def _code(self, view: View) -> list[Row]:
-        """The instructions to scroll through, with their labels; asked for again when the code has changed."""
+        """The instructions to scroll through, with their labels; read again when the code has changed."""
         session = view.session
         try:
             program = session.inferior.need_program()
@@ -71,7 +73,7 @@ class AssemblyPane(Pane):
         if high - low > 4 * REACH:
             row = program.line_at(LoadedAddress(max(low, address - REACH)))
             start = int(program.to_loaded(row.address)) if row is not None else address
-            low = start if low <= start <= address else address  # where an instruction begins for sure
+            low = start if low <= start <= address else address  # where an instruction certainly begins
             high = min(high, address + REACH)
         return low, high
 
@@ -95,17 +97,18 @@ class AssemblyPane(Pane):
                 found.append([("class:function", f"   {line}:")])
                 continue
             is_current = line.address == pc
-            style = " class:here" if is_current else ""
             count = lanes.get(line.address, 0)
-            name, _, operands = line.text.partition(" ")
+            text: Line = [
+                (f"class:{role}" if role else "", part) for role, part in shown_instruction(view.shell, line.text)
+            ]
+            if is_current and note:
+                text.append(("class:comment", f"  ; {note}"))
             found.append([
                 ("class:breakpoint", view.breakpoint_addresses.get(line.address, "  ")),
                 ("class:current", ">" if is_current else " "),
                 ("class:address", f"{line.address:#x} "), ("class:dim", f"<+{line.offset}>".ljust(8)),
                 ("class:others", f"{count or '':>3} " if lanes else ""),
-                (f"class:mnemonic{style}", f"{name} "), (style.strip(), operands),
-                *([(f"class:dim{style}", f"  ; {note}")] if is_current and note else []),
-                *([("class:here", " " * width)] if is_current else []),
+                *([*on_current(view, text), ("class:here", " " * width)] if is_current else text),
             ])
         return found
 
@@ -118,7 +121,7 @@ def _rows(lines: Sequence[DisassemblyLine]) -> list[Row]:
 
 
 def _lanes_at(view: View) -> Counter[int]:
-    """How many lanes of the wave stand at each address."""
+    """How many lanes of the wave are at each address."""
     counts: Counter[int] = Counter()
     if view.standing is not None:
         for place in view.standing.places:

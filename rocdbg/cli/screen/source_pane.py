@@ -1,10 +1,8 @@
-"""The source window: lines, breakpoints, and in the margin how many lanes stand at each."""
+"""The source window: lines, breakpoints, and in the margin the number of lanes at each line."""
 
 from __future__ import annotations
 
-from prompt_toolkit.formatted_text import ANSI, to_formatted_text
-
-from rocdbg.cli.highlight import shown_lines
+from rocdbg.cli.highlight import shown_lines, styled_lines
 from rocdbg.cli.screen.fragments import Fragment, Line
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
@@ -28,7 +26,7 @@ class SourcePane(Pane):
         self._coloured: tuple[SourceText, tuple[bool, int], list[Line]] | None = None
 
     def place(self, view: View) -> SourcePlace | None:
-        """The line that has to be visible. What changed last decides: the selection, or what was listed."""
+        """The line that has to be visible: that of the selection or of the listing, whichever changed last."""
         key = (view.life, view.stops, view.focus)
         if self._seen[:3] != key:
             self._shown = view.frame_place or (None if view.frame is not None else view.listed)
@@ -41,7 +39,7 @@ class SourcePane(Pane):
         return self._shown
 
     def follow(self) -> None:
-        """Show where the selected frame stands, wherever it was scrolled."""
+        """Show the selected frame's position, wherever the window was scrolled."""
         self._seen = ()
         self.top = -1
 
@@ -87,14 +85,14 @@ class SourcePane(Pane):
             line.append(("class:number", f"{number:>{digits}} "))
             line += self._margin(view, mine.get(row, 0), others[row], other_width)
             if is_current:
-                line += [(f"{style} class:here", part) for style, part in source] + [("class:here", " " * width)]
+                line += [*on_current(view, source), ("class:here", " " * width)]
             else:
                 line += source
             found.append(line)
         return found
 
     def _margin(self, view: View, mine: int, others: int, other_width: int) -> Line:
-        """``▂ 9 +5``: lanes of this wave that stand here, and how many of other waves."""
+        """``▂ 9 +5``: lanes of this wave at the line, and the number of those of other waves."""
         line: Line = []
         standing = view.standing
         if standing is not None:
@@ -110,23 +108,22 @@ class SourcePane(Pane):
         return line
 
     def _body(self, view: View, text: SourceText, rows: range) -> list[Line]:
-        colour = view.shell.out.colour
+        colour = view.shell.out.colour and view.shell.settings.get("style sources", True) is not False
         width = view.shell.settings.get("tui tab-width", 8)
         how = (colour, min(width, 64) if isinstance(width, int) else 8)
         if self._coloured is None or self._coloured[0] is not text or self._coloured[1] != how:
             expanded = [line.expandtabs(how[1]) for line in text.lines]
-            shown = shown_lines(expanded, text.file.name, 0, len(expanded), colour)
-            self._coloured = (text, how, [[("", line)] for line in shown])
+            if colour:
+                parts = styled_lines(expanded, text.file.name)
+                shown = [[(f"class:{role}" if role else "", part) for role, part in line] for line in parts]
+            else:
+                shown = [[("", line)] for line in shown_lines(expanded, text.file.name, 0, len(expanded), False)]
+            self._coloured = (text, how, shown)
         kept = self._coloured[2]
-        found = []
-        for row in rows:
-            if colour and len(kept[row]) == 1 and "\x1b" in kept[row][0][1]:
-                kept[row] = [(part[0], part[1]) for part in to_formatted_text(ANSI(kept[row][0][1]))]
-            found.append(_shifted(kept[row], self.left))
-        return found
+        return [_shifted(kept[row], self.left) for row in rows]
 
     def click(self, view: View, x: int, y: int) -> str | None:
-        """The margin sets a breakpoint, or takes away those of the line."""
+        """A click on the margin sets a breakpoint, or deletes those of the line."""
         place = self.place(view)
         if place is None or x > 8:
             return None
@@ -134,8 +131,15 @@ class SourcePane(Pane):
         return f"clear {where}" if (place.file.path, self.top + y + 1) in view.breakpoints else f"break {where}"
 
 
+def on_current(view: View, line: Line) -> Line:
+    """The text that the current position indicator highlights: styled itself if `set style tui-current-position`."""
+    if view.shell.settings.get("style tui-current-position"):
+        return [(f"class:here.styled {style}", text) for style, text in line]
+    return [("class:here", text) for _, text in line]
+
+
 def _shifted(line: Line, left: int) -> Line:
-    """A line without its first columns, of which each character has one."""
+    """A line without its first columns, counting each character as one."""
     if not left:
         return line
     found: Line = []

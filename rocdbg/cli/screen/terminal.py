@@ -1,7 +1,7 @@
 """The full screen on a terminal: prompt_toolkit shows what `Screen` draws, and reads lines below it.
 
-Every line is a run of the application of its own, as at the plain prompt: commands run outside of it, in the
-terminal's usual mode, where Ctrl-C is a signal. The alternate screen stays between the runs (`_KeptRenderer`).
+The application runs separately for every line, as at the plain prompt: commands run outside it, in the terminal's usual
+mode, where Ctrl-C is a signal. The alternate screen remains between the runs (`_KeptRenderer`).
 """
 
 from __future__ import annotations
@@ -34,40 +34,27 @@ from prompt_toolkit.layout import (
 )
 from prompt_toolkit.layout.processors import BeforeInput, Transformation, TransformationInput
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
-from prompt_toolkit.output import ColorDepth, create_output
+from prompt_toolkit.output import create_output
 from prompt_toolkit.renderer import Renderer
-from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
 
 from rocdbg.cli.answer_keys import add_answer_keys
 from rocdbg.cli.screen.canvas import Canvas
 from rocdbg.cli.screen.fragments import columns
 from rocdbg.cli.screen.screen import ONE, TWO, Picture, Screen
+from rocdbg.cli.toolkit_style import colour_depth, theme_style
 from rocdbg.cli.typed_blocks import lead, what_is_wanted
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 REPAINT_SECONDS = 0.1
-"""How often output of a command under way is shown, at most."""
+"""Minimum time between updates of a running command's output."""
 MOST_PROMPT_ROWS = 8
-
-STYLE = Style.from_dict(
-    {
-        "title": "ansicyan", "title.focus": "ansicyan bold", "rule": "ansibrightblack", "dim": "ansibrightblack",
-        "number": "ansibrightblack", "here": "bg:ansibrightblack", "current": "ansigreen bold",
-        "breakpoint": "ansired bold", "others": "ansibrightblack", "address": "ansiblue", "mnemonic": "bold",
-        "register": "ansicyan", "changed": "ansired bold", "differs": "ansiyellow", "variable": "ansicyan",
-        "head": "underline", "file": "ansigreen", "function": "ansiyellow", "active": "bold", "selected": "bold",
-        "cursor": "reverse", "status": "reverse", "status.strong": "bold", "place0": "ansigreen",
-        "place1": "ansiyellow", "place2": "ansimagenta", "place3": "ansicyan", "place4": "ansiblue",
-        "place5": "ansired", "prompt": "",
-    }
-)
 
 
 class _Prompts(BeforeInput):
-    """The prompt before the first line, and before further lines of a block theirs."""
+    """The prompt of the first line, and that of further lines of a block."""
 
     def apply_transformation(self, given: TransformationInput) -> Transformation:
         if given.lineno == 0:
@@ -81,7 +68,7 @@ class _Prompts(BeforeInput):
 
 
 class _KeptRenderer(Renderer):
-    """Leaves the terminal as it is when a run of the application ends, until `leave` is called."""
+    """Keeps the screen when a run of the application ends, until `leave` is called."""
 
     leaving = True
 
@@ -100,9 +87,9 @@ class _KeptRenderer(Renderer):
         self.forget()
 
     def leave(self) -> None:
-        """Give the terminal back."""
+        """Release the terminal."""
         self.leaving = True
-        self.output.enable_autowrap()  # which only a last drawing, as never comes here, would do
+        self.output.enable_autowrap()  # which otherwise only a final drawing would do, and there is none here
         self.reset()
 
     def forget(self) -> None:
@@ -134,7 +121,7 @@ class FullScreen:
         self.screen = screen
         self._prompt = ""
         self._asks = False
-        self._kept = ""  # what stood at the prompt when a key ran a command
+        self._kept = ""  # the text at the prompt when a key ran a command
         self._painted = 0.0
         self._painting = Lock()
         self.toggled = False
@@ -146,13 +133,14 @@ class FullScreen:
             accept_handler=self._accept,
         )
         output = create_output(sys.stdout)
+        style = theme_style(shell, full_screen=True)
         search = SearchToolbar(ignore_case=True)
         control = BufferControl(
             self._buffer, input_processors=[_Prompts(lambda: [("class:prompt", self._prompt)])],
             search_buffer_control=search.control, preview_search=True,
         )
         entry = HSplit([Window(control, wrap_lines=True, style="class:input"), search])
-        # the buffer needs the loop that runs while a line is read; output is shown without it
+        # the buffer needs the event loop, which only runs while a line is read; output is shown without it
         entry_now = ConditionalContainer(entry, Condition(lambda: self.app.is_running))
         self._input = Float(entry_now, left=0, top=0, width=80, height=1)
         container = FloatContainer(
@@ -161,24 +149,21 @@ class FullScreen:
         )
         self.app: Application[str] = Application(
             layout=Layout(container, focused_element=control), key_bindings=self._bindings(), full_screen=True,
-            mouse_support=Condition(lambda: self.screen.mouse), style=STYLE, output=output,
-            color_depth=self._depth, enable_page_navigation_bindings=False,
+            mouse_support=Condition(lambda: self.screen.mouse), style=style, output=output,
+            color_depth=lambda: colour_depth(shell), enable_page_navigation_bindings=False,
         )
-        self._renderer = _KeptRenderer(STYLE, output, full_screen=True,
+        self._renderer = _KeptRenderer(style, output, full_screen=True,
                                        mouse_support=Condition(lambda: self.screen.mouse))
         self.app.renderer = self._renderer
         self.started = False
 
-    def _depth(self) -> ColorDepth | None:
-        """The terminal's colours, or none with ``NO_COLOR`` and ``set style enabled off``."""
-        return None if self.shell.out.colour else ColorDepth.DEPTH_1_BIT
-
     # -- on and off
 
     def start(self) -> None:
-        """Take the terminal: what is written goes to the command window from now on."""
+        """Take the terminal: output goes to the command window from now on."""
         if not self.started:
             self.started = True
+            self.shell.out.also = self.shell.err.also = None
             stream = self.screen.command.stream
             stream.flushed = self._repaint
             stream.show_progress = self._show_progress
@@ -188,7 +173,7 @@ class FullScreen:
             self._renderer.enter()
 
     def stop(self) -> None:
-        """Give the terminal back."""
+        """Release the terminal."""
         if self.started:
             self.started = False
             self.shell.out.redirect(sys.stdout, self.shell.out.colour)
@@ -197,12 +182,12 @@ class FullScreen:
             self._echo(True)
 
     def pause(self) -> None:
-        """Something else takes the terminal for a while (`shell`)."""
+        """Another program takes the terminal temporarily (`shell`)."""
         self._renderer.leave()
         self._echo(True)
 
     def resume(self) -> None:
-        """It has ended: what it wrote can be read until Enter."""
+        """That program has ended: its output remains visible until Enter."""
         with suppress(KeyboardInterrupt, OSError, ValueError):
             sys.stdout.write("[Press RETURN to go on] ")
             sys.stdout.flush()
@@ -216,7 +201,7 @@ class FullScreen:
 
     @staticmethod
     def _echo(on: bool) -> None:
-        """Whether the terminal shows what is typed while a command runs."""
+        """Whether the terminal echoes typed text while a command runs."""
         import termios
 
         with suppress(termios.error, OSError, ValueError):
@@ -229,8 +214,8 @@ class FullScreen:
     def read(
         self, prompt: str, default: str = "", asks: bool = False, begun: Callable[[], None] | None = None
     ) -> str:
-        """A line, or a block of lines. ``asks``: a command under way wants it, so that windows stay as they are;
-        ``begun`` is called when it can be left.
+        """A line, or a block of lines. ``asks``: a running command requests it, so that windows do not change;
+        ``begun`` is called when it can be interrupted.
 
         Raises EOFError and KeyboardInterrupt as prompt_toolkit's prompt does.
         """
@@ -253,7 +238,7 @@ class FullScreen:
             self._prompt = ""
             self._buffer.reset()
             self._paint()
-            self._painted = 0.0  # the first thing that the command says is shown at once, however long it then takes
+            self._painted = 0.0  # the first output of the command is shown at once, however long it then takes
         return text
 
     def _accept(self, buffer: Buffer) -> bool:
@@ -261,7 +246,7 @@ class FullScreen:
         return True
 
     def _run(self, line: str | None) -> None:
-        """Run a command that a key or a click stands for, as if typed; what stands at the prompt comes back."""
+        """Run the command of a key or a click as if typed, and then restore the text at the prompt."""
         if line is not None:
             self._kept = self._buffer.text
             self.app.exit(result=line)
@@ -290,7 +275,7 @@ class FullScreen:
         return max(1, min(rows + searching, most))
 
     def _leads(self, text: str) -> list[str]:
-        """What stands before each line of a text at the prompt."""
+        """The prefix of each line of a text at the prompt."""
         lines = text.split("\n")
         return [self._prompt, *(lead(lines[:number]) for number in range(1, len(lines)))]
 
@@ -300,12 +285,12 @@ class FullScreen:
             self._renderer.render(self.app, self.app.layout)
 
     def _repaint(self) -> None:
-        """A command has written something."""
+        """Called when a command has written output."""
         if self.started and not self.app.is_running and time.monotonic() - self._painted > REPAINT_SECONDS:
             self._paint()
 
     def _show_progress(self, text: str) -> None:
-        """How far the program is, from a thread that looks at it while a command runs."""
+        """The program's progress, from a thread that polls it while a command runs."""
         self.screen.progress = text
         if self.started and not self.app.is_running:
             self._paint()

@@ -100,6 +100,11 @@ class MachineCode:
         found = table.active_lanes(pc) if table is not None else None
         return None if found is None else Expression(found, _DIALECT)
 
+    def tells_all(self, pc: FileAddress, wave_size: int) -> bool:
+        """Whether one place is known for each lane that waits while the wave is at an address."""
+        table = self._table(pc, wave_size)
+        return table is not None and not table.leaves and table.lane_pc(pc) is not None
+
     def place(self, element: int, pc: FileAddress, wave_size: int) -> FileAddress | None:
         """One address for an element that represents several, if they are the same place of the source."""
         places = self.candidates(element, pc, wave_size)

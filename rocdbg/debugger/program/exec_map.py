@@ -25,7 +25,8 @@ class FunctionExec(Struct, frozen=True):
     ``events`` are ends of such instructions, ascending. ``windows`` maps the address of each instruction
     in a window to the first SGPR of the saved mask. ``settled`` are the ends of instructions that write EXEC, with
     whether they may turn on lanes that are not in the function (which takes a constant other than 0), ``joins`` the
-    addresses of branch targets, both ascending.
+    addresses of branch targets, both ascending. ``leaves`` are the addresses of instructions after which control may be
+    outside the function.
     """
 
     low: int
@@ -34,6 +35,7 @@ class FunctionExec(Struct, frozen=True):
     windows: dict[int, int]
     settled: tuple[tuple[int, bool], ...] = ()
     joins: tuple[int, ...] = ()
+    leaves: frozenset[int] = frozenset()
 
     def wakes_lanes(self, address: int) -> bool:
         """Whether EXEC may select other lanes than the active ones: the straight run up to an address does not exclude
@@ -91,6 +93,7 @@ class ExecMap(Struct):
         saved: int | None = None
         settled: list[tuple[int, bool]] = []
         joins: set[int] = set()
+        leaving: set[int] = set()
         target = self.program.code_object.target.name
         for instruction in isa.disassemble(code, target, address=low, wave_size=wave_size):
             if saved is not None:
@@ -98,6 +101,11 @@ class ExecMap(Struct):
             leaves = instruction.flow is not isa.Flow.NEXT
             writes = _writes_exec(instruction)
             end = instruction.address + instruction.size
+            target_pc = instruction.branch_target
+            if instruction.flow in (isa.Flow.CALL, isa.Flow.INDIRECT) or (
+                target_pc is not None and not low <= target_pc < high
+            ):
+                leaving.add(instruction.address)
             if writes:
                 settled.append((end, any(operand.value for operand in instruction.operands)))
             if instruction.branch_target is not None:
@@ -107,7 +115,7 @@ class ExecMap(Struct):
             if leaves or writes:
                 events.append(end)
                 saved = None if leaves else _all_lanes_on(instruction)
-        return FunctionExec(low, high, tuple(events), windows, tuple(settled), tuple(sorted(joins)))
+        return FunctionExec(low, high, tuple(events), windows, tuple(settled), tuple(sorted(joins)), frozenset(leaving))
 
 
 def _writes_exec(instruction: isa.Instruction) -> bool:

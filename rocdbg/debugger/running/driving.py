@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from rocdbg.debugger.base.errors import NotRunningError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
@@ -25,24 +26,38 @@ class Driving:
         self._parts = runner.parts
 
     def _need_lane(self) -> Focus:
+        target, focus = self._parts.inferior.target, self._parts.focus.current
+        if target is not None and target.runnable is not None and focus.thread is None:
+            raise NotRunningError("Cannot execute this command without a live selected thread.")
         focus = self._parts.focus.need_running()
         self._parts.inferior.need_runnable()
         return self._parts.inferior.need_stack(focus)
 
     def perform(self, action: Callable[[], StopEvent | None]) -> StopEvent:
-        """Do something that moves the program in time, so that `interrupt` stops it, and tell of the stop."""
+        """Do something that moves the program in time, so that `interrupt` stops it, and report the stop."""
         return self._done(self._driven(action))
 
-    def repeat(self, count: int, step: Callable[[Focus], StopEvent]) -> StopEvent:
-        """Step so often with the focused lane, or until something else stops it."""
+    def repeat(
+        self, count: int, step: Callable[[Focus], StopEvent],
+        ahead: Callable[[Focus, int], tuple[int, StopEvent | None]] = lambda focus, count: (0, None),
+    ) -> StopEvent:
+        """Step so often with the focused lane, or until something else stops it.
+
+        ``ahead`` may do some of the steps but the last at once, and gives how many it did, and what has stopped it.
+        """
         self._need_lane()
         event = None
         new_thread = new_lane = False
-        if count <= 0:  # where it stands, as after a stop
+        if count <= 0:  # at its position, as after a stop
             return self._done(self._runner.step_done(True))
         with self._runner.drive():
-            for _ in range(count):
-                event = step(self._need_lane().with_frame(0))
+            left = count
+            while left > 0:
+                focus = self._need_lane().with_frame(0)
+                done, event = ahead(focus, left - 1) if left > 1 else (0, None)
+                if event is None:
+                    left -= done + 1
+                    event = step(self._need_lane().with_frame(0))
                 new_thread |= event.new_thread
                 new_lane |= event.new_lane
                 if event.reason is not StopReason.STEP:
@@ -56,7 +71,7 @@ class Driving:
             return action()
 
     def _done(self, event: StopEvent | None) -> StopEvent:
-        """Record what a stop leaves behind and tell who wants to know."""
+        """Record the results of a stop and notify observers."""
         assert event is not None, "an internal stop is not for the session"
         if event.returned is not None and event.returned.value is not None:
             number = self._parts.history.record(event.returned.value)
@@ -83,7 +98,7 @@ class Driving:
             self._parts.convenience.set_int("_exitcode", end.code if end is not None else 0)
 
     def return_to(self, target: Target) -> None:
-        """The program whose end was reported is there again."""
+        """Record that the program whose end was reported exists again."""
         self._parts.inferior.attach(target)
         self._parts.state.attached = True
 
@@ -93,7 +108,7 @@ class Driving:
         return self._parts.state.last_stop
 
     def error_of_queue(self, number: int) -> str:
-        """The exception of the last stop if the program cannot go on after it, and it was a wave of this queue's."""
+        """The exception of the last stop if the program cannot continue after it and it was a wave of this queue."""
         stop = self._parts.state.last_stop
         if stop is None or not self._parts.state.pending_signal or stop.scope.thread is None:
             return ""
@@ -103,5 +118,5 @@ class Driving:
 
     @property
     def runner(self) -> Runner:
-        """What resumes the target."""
+        """The capability that resumes the target."""
         return self._runner

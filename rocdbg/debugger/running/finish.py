@@ -11,6 +11,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.calling_convention import return_value
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
 from rocdbg.debugger.program.location_lookup import Location
+from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_calls import run_to
@@ -56,7 +57,7 @@ def finish(stepper: Stepper, scope: Focus) -> StopEvent:
 def _is_there_too(
     runner: Runner, event: StopEvent, scope: Focus, address: int, place: tuple[int | None, int | None] | None
 ) -> bool:
-    """Whether what else stopped the wave did so just where the function returns to."""
+    """Whether another stop was exactly at the function's return address."""
     thread = thread_of(scope)
     if event.reason not in (StopReason.WATCHPOINT_SCOPE, StopReason.BREAKPOINT) or event.scope.thread != thread:
         return False
@@ -66,7 +67,7 @@ def _is_there_too(
 
 
 def _returned(runner: Runner, function: Function | None, thread: int, lane: int | None) -> Returned | None:
-    """The value that a function has just returned; only its type where the value is not known."""
+    """The value that a function has just returned; only its type if the value is not known."""
     if function is None:
         return None
     value = return_value(function, runner.target, thread, lane)
@@ -103,7 +104,7 @@ def _finish_inline(stepper: Stepper, scope: Focus, frame: Frame) -> StopEvent:
 def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], anywhere: bool) -> StopEvent:
     """``advance`` and ``until LOCATION``: to one of the places, or out of the frame.
 
-    ``anywhere``: also in a function that the frame calls (``advance``).
+    ``anywhere``: also stop in functions that the frame calls (``advance``).
     """
     thread = thread_of(scope)
     addresses = {place.address for place in places}
@@ -126,7 +127,13 @@ def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], an
             return physical_place(runner.top_frame(scope).context) == outer_place
         return not own or physical_place(runner.top_frame(scope).context) == own[0]
 
-    event = runner.run(Internal(frozenset(wanted), accept))
+    def frame_at(pc: int) -> tuple[int | None, int | None] | None:
+        if pc == return_to and pc not in addresses:
+            return outer_place
+        return own[0] if own else None
+
+    awaited = Awaited(runner.parts.inferior, scope, True, frame_at)
+    event = runner.run(Internal(frozenset(wanted), accept, awaited), follows=thread)
     if event is None:
         pc = runner.target.wave(thread).pc
         if pc in addresses:

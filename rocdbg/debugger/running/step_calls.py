@@ -1,4 +1,4 @@
-"""Calls that a step comes to: stepped into, or run through to where they return."""
+"""Calls that a step reaches: stepped into, or run until they return."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import physical_place
+from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.program.extents import function_start
+from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import StepStart
@@ -15,14 +17,14 @@ from rocdbg.debugger.target.runnable import TargetStop
 
 RETURN_LOW, RETURN_HIGH = 62, 63
 """DWARF numbers of s30 and s31, where the calling convention has the return address at a function's entry."""
-_LINKS = (RETURN_LOW, 50)
-"""The first of the same, and GCC's s18."""
+_LINKS = (30, 18)
+"""The first of the same, and that of GCC's."""
 
 
 def over_or_into_call(
     runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress, into: bool
 ) -> StopEvent | bool:
-    """Deal with a PC at the entry of a called function.
+    """Handle a PC at the entry of a called function.
 
     An event when the step ends in there; True when the call was run through; False when there is no call.
     """
@@ -32,7 +34,7 @@ def over_or_into_call(
     program = runner.parts.inferior.programs.at(pc)
     function = program.function_at(pc)
     row = program.line_at(pc)
-    if into and function is None and row is not None and row.line:  # assembly: no function but lines
+    if into and function is None and row is not None and row.line:  # assembly: lines without functions
         return runner.step_done(True)
     if into and function is not None and not runner.parts.skips.covers(function, row.file if row is not None else None):
         address = program.info.breakpoint_address(function)
@@ -47,16 +49,23 @@ def over_or_into_call(
     return event if event is not None else True
 
 
+def links_at(inferior: Inferior, pc: LoadedAddress) -> tuple[int, ...]:
+    """The first of each two scalar registers that may have the return address at the entry of a function."""
+    program = inferior.programs.at(pc)
+    entry = program.to_file(pc)
+    called = program.functions.at(entry)
+    own = () if called is None or called.start != entry else (called.link,)
+    return tuple(dict.fromkeys((*own, *_LINKS)))
+
+
 def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress) -> LoadedAddress | None:
-    """The return address when the wave stands at the entry of a function that ``start`` has called."""
+    """The return address if the wave is at the entry of a function that ``start`` has called."""
     program = runner.parts.inferior.programs.at(pc)
     entry = function_start(program, pc)
     if entry is None or program.to_loaded(entry) != pc:
         return None
-    called = program.functions.at(entry)
-    own = () if called is None or called.start != entry else (sgpr_number(called.link),)
     target, thread = runner.target, thread_of(scope)
-    for link in dict.fromkeys((*own, *_LINKS)):
+    for link in map(sgpr_number, links_at(runner.parts.inferior, pc)):
         low, high = (int.from_bytes(target.read_register(thread, link + half), "little") for half in (0, 1))
         address = LoadedAddress(low | high << 32)
         call = LoadedAddress(address - 1)
@@ -81,7 +90,7 @@ def run_to(
 ) -> StopEvent | None:
     """Run to an address in the frame of a place; ``None`` when it got there.
 
-    ``any_frame``: whatever frame is there; unless ``lane_matters``, also while the lane is inactive.
+    ``any_frame``: in any frame; unless ``lane_matters``, also while the lane is inactive.
     """
     thread = thread_of(scope)
 
@@ -94,6 +103,7 @@ def run_to(
             return True
         return physical_place(runner.top_frame(scope).context) == place
 
+    awaited = Awaited(runner.parts.inferior, scope, lane_matters, lambda pc: None if any_frame else place)
     return runner.run(
-        Internal(frozenset({address}), accept), thread if runner.locked else None
+        Internal(frozenset({address}), accept, awaited), thread if runner.locked else None, thread
     )

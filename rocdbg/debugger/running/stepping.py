@@ -1,7 +1,7 @@
 """Stepping: the focused lane moves to another line or another instruction.
 
-The wave runs; the lane is what is watched. Where the lane is not active the wave goes on until it is again:
-code that other lanes execute is not a place where this one has been.
+The wave runs, but the lane's position counts. While the lane is inactive, the wave continues until it is active again:
+code that other lanes execute does not count as this lane's position.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from msgspec.structs import replace
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.dwarf_registers import FRAME_REGISTERS
 from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
 from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_calls import over_or_into_call
+from rocdbg.debugger.running.step_plans import StepPlan
 from rocdbg.debugger.running.step_start import (
     StepStart,
     frame_changed,
@@ -27,6 +29,7 @@ from rocdbg.debugger.running.step_start import (
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.dwarf.info import LineRow
+from rocdbg.sim.core.stop_plan import State, StopPlan
 
 
 class Stepper(Struct):
@@ -46,7 +49,7 @@ class Stepper(Struct):
             return self._enter_inlined(scope, here)
         start = first = self._start(scope)
         if self.runner.parts.inferior.behind_traps.pop(thread_of(scope), None) is not None:
-            # the trap itself is over: the step may have no more to do than to show where the wave is
+            # the trap itself is done: the step may only have to show where the wave is
             self.runner.parts.inferior.state_changed()
             frame = self.runner.top_frame(scope)
             hides_other = frame.hidden and line_of(frame) != start.line
@@ -54,9 +57,10 @@ class Stepper(Struct):
                 return self.runner.step_done(frame_changed(frame, start))
         low, high = line_range(self.runner.top_frame(scope))
         line = start.line
+        plan = self._plan(scope, start, into)
         waits_at = None if self.runner.parts.inferior.is_active(scope) else self.runner.logical_pc(scope)
         if waits_at is not None:
-            event = self._until_active(scope)
+            event = self._until_active(scope, plan)
             if event is not None:
                 return event
             frame = self.runner.top_frame(scope)
@@ -64,39 +68,45 @@ class Stepper(Struct):
                 return self.runner.step_done(frame_changed(frame, start))
             low, high = line_range(frame)
         while True:
-            stop = self._resume_range(scope, low, high)
-            event = self._common(stop, scope)
+            stop, event = self._follow(scope, plan, State.ACTIVE, low, high)
             if event is not None:
                 return event
+            if plan is not None:
+                low, high = plan.plan.range if plan.plan.state is State.ACTIVE else (0, 0)
             pc = self.runner.target.wave(thread_of(scope)).pc
             if low <= pc < high and stop.kind is not TargetStopKind.RANGE:
                 continue
-            # what other lanes call is not entered, whatever this one did when the step began
+            # functions that other lanes call are not entered, whatever this lane did when the step began
             enter = into and self.runner.parts.inferior.is_active(scope)
             returned_or_event = over_or_into_call(self.runner, scope, start, pc, enter)
             if isinstance(returned_or_event, StopEvent):
                 return returned_or_event
+            if returned_or_event and plan is not None:
+                plan.called(pc, enter)
             if returned_or_event and low <= self.runner.target.wave(thread_of(scope)).pc < high:
-                continue  # a call was stepped over; go on in the old range
+                continue  # a call was stepped over; continue in the old range
             resumed_midway = False
             if not self.runner.parts.inferior.is_active(scope):
                 told = self.runner.logical_pc(scope) is not None
-                event = self._until_active(scope)
+                event = self._until_active(scope, plan, began=True)
                 if event is not None:
                     return event
-                # where lane PCs tell where the lane waited, a line that it goes on in the middle of is not its own
+                # if lane PCs show where the lane waited, a line in whose middle it continues is not its own
                 resumed_midway = not told
             frame = self.runner.top_frame(scope)
             place = physical_place(frame.context)
             if start.has_caller and place == start.caller_place and place != start.place:
-                # returned: what is left of the caller's line belongs to the step, calls in it are stepped into
+                # returned: the rest of the caller's line belongs to the step, calls in it are stepped into
                 start = self._start(scope)
-                if not frame.hidden and not begins_line(frame, line):
+                plan = self._plan(scope, start, into)
+                if frame.row is not None and not frame.hidden and not begins_line(frame, line):
                     low, high = line_range(frame)
                     line = line_of(frame)
                     continue
+            same_frame = place == start.place
             if is_inlined_deeper(frame, start) and not (into and self._enters(frame)):
                 low, high = row_range(frame)
+                self._learn(plan, same_frame, low, high)
                 continue
             if frame.hidden:
                 if line_of(frame) != line:
@@ -104,6 +114,7 @@ class Stepper(Struct):
                 if into and not self._skips_hidden(frame):
                     return self._enter_inlined(scope, frame)
                 low, high = row_range(frame)
+                self._learn(plan, same_frame, low, high)
                 continue
             row = frame.row
             if row is None:
@@ -118,9 +129,14 @@ class Stepper(Struct):
             low, high = line_range(frame)
             passing = waits_at is not None and place == start.place and not at_start
             if passed:
+                self._learn(plan, same_frame, low, high)
                 continue
-            if row.line != 0 and not passing and not (new_line and at_start and not row.is_stmt):
+            if row.line != 0 and not passing and not (new_line and at_start and not row.is_stmt) and line != place_here:
                 line = place_here
+                if plan is not None:
+                    plan.plan.forget_active()
+            else:
+                self._learn(plan, same_frame, low, high)
 
     def _is_passed(self, frame: Frame, row: LineRow) -> bool:
         """Whether a row is not a statement to a reader: nothing but the compiler's own code."""
@@ -128,17 +144,17 @@ class Stepper(Struct):
         return self.runner.parts.inferior.machine_code(frame.program).bookkeeping.is_passed(row, wave_size)
 
     def _enters(self, frame: Frame) -> bool:
-        """Whether `step` stops in the inlined call that a frame is of."""
+        """Whether `step` stops in a frame's inlined call."""
         row = frame.row
         return frame.function is None or not self.runner.parts.skips.covers(frame.function, row.file if row else None)
 
     def _skips_hidden(self, frame: Frame) -> bool:
-        """Whether `step` passes the inlined call that begins right behind a frame."""
+        """Whether `step` skips the inlined call that begins immediately after a frame."""
         function = inlined_starting_at(frame.program, frame.pc)[frame.hidden - 1].function
         return self.runner.parts.skips.covers(function, function.decl_file)
 
     def _enter_inlined(self, scope: Focus, frame: Frame) -> StopEvent:
-        """Into an inlined call that begins right here: nothing runs, one more frame is shown."""
+        """Step into an inlined call that begins here: nothing runs, one more frame is shown."""
         self.runner.parts.inferior.inline_entered[thread_of(scope)] = frame.hidden - 1
         self.runner.parts.inferior.state_changed()
         return self.runner.step_done(True)
@@ -158,7 +174,7 @@ class Stepper(Struct):
             if event is not None:
                 return event
             if stop.kind is not TargetStopKind.BREAKPOINT or self.runner.target.wave(thread).instructions != before:
-                break  # else something that stops it where it stands turned out to be nothing
+                break  # otherwise a possible stop at its position turned out not to be one
         pc = self.runner.target.wave(thread).pc
         if over:
             result = over_or_into_call(self.runner, scope, start, pc, False)
@@ -168,10 +184,38 @@ class Stepper(Struct):
         changed = after.function != frame.function or (after.function is None and frame_changed(after, start))
         return self.runner.step_done(changed)
 
-    def until_next(self, scope: Focus) -> StopEvent:
-        """``until`` without a place: as ``next``, but never backwards in the function: loops are left.
+    def run_ahead(self, scope: Focus, over: bool, count: int) -> tuple[int, StopEvent | None]:
+        """Up to so many instructions of the wave, none of which needs to be looked at: how many they were, and the
+        event of what else happened. ``over``: up to where the function may be left."""
+        runner, thread = self.runner, thread_of(scope)
+        inferior, state = runner.parts.inferior, runner.parts.state
+        recording = runner.target.recording
+        if (
+            not state.plans or state.budget is not None or state.pending_signal
+            or (recording is not None and recording.replaying)
+            or any(one.is_idle or one.needs_checks for one in runner.watcher.all())
+            or any(isinstance(one, Catchpoint) for one in runner.parts.breakpoints)
+        ):
+            return 0, None
+        wave = runner.target.wave(thread)
+        leaves: frozenset[int] = frozenset()
+        if over:
+            program = inferior.programs.at(wave.pc)
+            function = inferior.exec_map(program).function_at(program.to_file(wave.pc), wave.lane_count)
+            if function is None or program.to_file(wave.pc) in function.leaves:
+                return 0, None
+            leaves = frozenset(program.to_loaded(FileAddress(address)) for address in function.leaves)
+        before = wave.instructions
+        stop = self._resume(scope, ResumeMode.STEP, steps=count, also=leaves)
+        event = self._common(stop, scope)
+        if event is not None:
+            return count, event
+        return runner.target.wave(thread).instructions - before, None
 
-        As in GDB that is about addresses, whatever frame they are in: recursion is left as well.
+    def until_next(self, scope: Focus) -> StopEvent:
+        """``until`` without a place: as ``next``, but never backwards in the function, so that loops are left.
+
+        As in GDB this compares addresses, whatever their frame: recursion is left as well.
         """
         start = self.runner.top_frame(scope)
         low, end = line_range(start)
@@ -191,23 +235,47 @@ class Stepper(Struct):
     def _start(self, scope: Focus) -> StepStart:
         return step_start(self.runner.parts.inferior.chain(scope.with_frame(0)))
 
-    def _resume(self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0) -> TargetStop:
+    def _plan(self, scope: Focus, start: StepStart, into: bool) -> StepPlan | None:
+        return StepPlan.of(self.runner, scope, start, into) if self.runner.parts.state.plans else None
+
+    @staticmethod
+    def _learn(plan: StepPlan | None, same_frame: bool, low: int, high: int) -> None:
+        """The lane, active, goes on in a range from where it is, as it will whenever it comes there in this frame."""
+        if plan is not None and same_frame:
+            plan.goes_on(low, high)
+
+    def _follow(
+        self, scope: Focus, plan: StepPlan | None, state: State, low: int, high: int, comes_back: bool = False
+    ) -> tuple[TargetStop, StopEvent | None]:
+        """Run in a range, and by a plan where that goes on; the event of what else stops the wave."""
+        if plan is not None:
+            plan.plan.arm(state, low, high, comes_back)
+        while True:
+            stop = self._resume(scope, ResumeMode.RANGE, low, high, plan.plan if plan is not None else None)
+            event = self._common(stop, scope)
+            if event is not None or plan is None or plan.plan.state is not State.CALL:
+                return stop, event
+
+    def _resume(
+        self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0, plan: StopPlan | None = None,
+        steps: int = 1, also: frozenset[int] = frozenset(),
+    ) -> TargetStop:
         thread = thread_of(scope)
         if mode is ResumeMode.RANGE and self.runner.watcher.stepped(thread) == thread:
-            mode = ResumeMode.STEP  # the caller's loop goes on in its range
+            mode = ResumeMode.STEP  # the caller's loop continues in its range
         return self.runner.resume(
             Resume(
                 mode,
                 thread,
                 low,
                 high,
-                stop_addresses=self.runner.stop_addresses(),
+                stop_addresses=self.runner.stop_addresses() | also,
                 only=self.runner.locked,
+                always=also,
+                steps=steps,
+                plan=plan if mode is ResumeMode.RANGE else None,
             )
         )
-
-    def _resume_range(self, scope: Focus, low: int, high: int) -> TargetStop:
-        return self._resume(scope, ResumeMode.RANGE, low, high)
 
     def _common(self, stop: TargetStop, scope: Focus) -> StopEvent | None:
         """Events that end any step: other stops, and the end of the wave."""
@@ -219,13 +287,14 @@ class Stepper(Struct):
                 )
             return None
         if stop.kind is TargetStopKind.WAVE_DONE:
-            return self.runner.run()
+            return self.runner.thread_exited(thread_of(scope))
         return self.runner.event(stop)
 
-    def _until_active(self, scope: Focus) -> StopEvent | None:
+    def _until_active(self, scope: Focus, plan: StepPlan | None, began: bool = False) -> StopEvent | None:
         """Run the wave until the lane is active; ``None`` when it is.
 
-        Straight code in which EXEC does not change is run in one go.
+        Straight code in which EXEC does not change is run in one go. ``began``: the lane was active when the wave left
+        the range it was in.
         """
         inferior, target, thread = self.runner.parts.inferior, self.runner.target, thread_of(scope)
         start, was_in = None, None
@@ -234,20 +303,20 @@ class Stepper(Struct):
             program = inferior.programs.at(wave.pc)
             address = program.to_file(wave.pc)
             function = inferior.exec_map(program).function_at(address, wave.lane_count)
-            # A lane that waits stays in its frame: it is found again only where the wave's may be another.
+            # A waiting lane stays in its frame, which is looked up again only where the wave's frame may have changed.
             low = None if function is None else program.to_loaded(FileAddress(function.low))
             is_in = (low, *(target.read_register(thread, number) for number in FRAME_REGISTERS))
             if start is None or low is None or is_in != was_in:
                 start, was_in = self._start(scope), is_in
             if function is None:
                 stop = self._resume(scope, ResumeMode.STEP)
+                event = self._common(stop, scope)
             else:
                 end = program.to_loaded(function.next_event(address))
-                stop = self._resume_range(scope, wave.pc, end)
-            if stop.kind is TargetStopKind.BREAKPOINT:
-                event = self.runner.event(stop)
-            else:
-                event = self._common(stop, scope)
+                if plan is not None:
+                    plan.waits(wave.pc, end, began)
+                stop, event = self._follow(scope, plan, State.WAITING, wave.pc, end, comes_back=True)
+            began = False
             if event is not None:
                 return event
             if self.runner.parts.inferior.is_active(scope):
@@ -256,21 +325,23 @@ class Stepper(Struct):
             result = over_or_into_call(self.runner, scope, start, pc, False)
             if isinstance(result, StopEvent):
                 return result
+            if result and plan is not None:
+                plan.called(pc, False)
             if result and self.runner.parts.inferior.is_active(scope):
                 return None
 
 
-# From the end of a statement to the beginning of the next, where only the compiler's bookkeeping lies between. A
-# call returns, or a watched word is written, and nothing is left of the statement that did it but code that brings
-# registers and masks back (`rocdbg.debugger.program.bookkeeping`). On a host the next instruction would be of the
-# next statement, and a stop would show that.
+# From the end of a statement to the beginning of the next, if only the compiler's bookkeeping lies between. A
+# call returns, or a watched word is written, and only code that restores registers and masks is left of the statement
+# (`rocdbg.debugger.program.bookkeeping`). On a host the next instruction would be of the next statement, and a stop
+# would show that.
 _SETTLED = frozenset((StopReason.WATCHPOINT, StopReason.WATCHPOINT_SCOPE))
 
 
 def settle(runner: Runner, scope: Focus) -> StopEvent | None:
-    """Go on to the next statement if nothing else is left of the one that the lane is in.
+    """Continue to the next statement if nothing else is left of the lane's current one.
 
-    ``None`` unless something else happened on the way, as a breakpoint there.
+    ``None`` unless something else happened on the way, such as a breakpoint.
     """
     thread = thread_of(scope)
     wave = runner.target.wave(thread)
@@ -288,7 +359,7 @@ def settle(runner: Runner, scope: Focus) -> StopEvent | None:
 
 
 def settled(runner: Runner, event: StopEvent | None) -> StopEvent | None:
-    """The same for a stop at a watchpoint, which stays the event that it is."""
+    """The same for a stop at a watchpoint, whose event is kept."""
     if event is None or event.reason not in _SETTLED or event.scope.thread is None:
         return event
     scope = runner.parts.focus.current
@@ -300,6 +371,6 @@ def settled(runner: Runner, event: StopEvent | None) -> StopEvent | None:
     following = runner.parts.inferior.machine_code(program).bookkeeping.following(address, wave.lane_count)
     stops = runner.stop_addresses()
     if wave.pc in stops or any(program.to_loaded(row.address) in stops for row in following):
-        return event  # a breakpoint that would be passed
+        return event  # a breakpoint that would be skipped
     other = settle(runner, scope)
     return event if other is None else replace(other, problems=event.problems + other.problems)

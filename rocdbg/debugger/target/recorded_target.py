@@ -22,6 +22,7 @@ from rocdbg.launch.binding import BoundLaunch
 from rocdbg.sim.core.checks import Check
 from rocdbg.sim.core.memory import AllocationKind
 from rocdbg.sim.core.run_options import Followed, RunOptions, Stops
+from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Stop, StopKind
 from rocdbg.sim.core.watches import Access, WatchedBytes
 from rocdbg.sim.device.journal import Journal
@@ -260,10 +261,10 @@ class RecordedTarget(SimTarget):
         if request.mode is ResumeMode.STEP:
             stop = self._step(recorder, request, stops, until)
         elif request.mode is ResumeMode.RANGE:
-            wave = self._wave(request.thread)
-            if not request.low <= wave.pc < request.high:
-                return target_stop(Stop(StopKind.RANGE, wave, wave.pc))
-            stop = recorder.repeat(until, stops, Followed(wave.number, range=(request.low, request.high)))
+            wave, plan = self._wave(request.thread), request.plan
+            if plan is None:
+                plan = StopPlan.of_range(request.low, request.high)
+            stop = recorder.repeat(until, stops, Followed(wave.number, plan=plan))
         else:
             stop = recorder.repeat(until, stops)
         if self.dispatch.finished:

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from rocdbg.sim.core.checks import Check
+from rocdbg.sim.core.stop_plan import StopPlan
 
 
 class Progress(Struct, frozen=True):
@@ -122,6 +123,10 @@ class Resume(Struct, frozen=True):
     watches: tuple[WatchedMemory, ...] = ()
     alone: bool = False
     """Whether ``only`` also keeps other dispatches stopped."""
+    steps: int = 1
+    """Instructions of a ``STEP``; a target may execute fewer, and does if the wave reaches a stop address."""
+    plan: StopPlan | None = None
+    """With a range: where to go on instead of returning when the wave leaves it. A target may ignore it."""
     begins: bool = False
     """Whether to return (CHANGED) when a dispatch begins, before its first instruction."""
 

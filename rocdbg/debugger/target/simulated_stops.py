@@ -53,6 +53,8 @@ def run_options(request: Resume) -> RunOptions:
         alone=request.alone,
         budget=request.budget,
         checks=request.checks,
+        plan=request.plan,
+        steps=request.steps,
     )
 
 

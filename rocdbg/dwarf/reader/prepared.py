@@ -15,6 +15,7 @@ from rocdbg.dwarf.info.attribute_expressions import AnyExpression, as_written
 from rocdbg.dwarf.info.attribute_values import AttributeValue, Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.types import is_aggregate
 from rocdbg.dwarf.info.whereabouts import concerning
 
 __all__ = [
@@ -67,7 +68,13 @@ def location_expression(entry: Die, wave_size: int, size: int | None = None) -> 
         value = needed_expression(entry, At.LOCATION)
         if value is None:
             return None
-        return entry.unit.entries.expressions.location(value, entry.unit, wave_size, size)
+        return entry.unit.entries.expressions.location(value, entry.unit, wave_size, size, _is_of_aggregate(entry))
+
+
+def _is_of_aggregate(entry: Die) -> bool:
+    """Whether an object is of a class, union or array type."""
+    typed = next((die for die in entry.origins() if die.has(At.TYPE)), None)
+    return typed is not None and is_aggregate(typed.unit.entries.types.type_of(typed))
 
 
 def frame_base_expression(entry: Die, wave_size: int) -> AnyExpression | None:

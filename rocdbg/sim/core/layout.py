@@ -312,6 +312,7 @@ ENV: Final = make_fields(
     ("trace_first", 8),  # the wave's `instructions` that row 0 belongs to
     ("window_base", 8),  # simulated address at which the page table begins
     ("texel_size", 8),  # bytes of a texel of the image that was last accessed
+    ("plan", 8),  # host address of the plan by which the followed wave runs (`stop_plan`)
 )
 ENV_HELPERS: Final = 256  # u64[MAX_HELPERS]: addresses of the runtime's routines
 ENV_ADDRESS: Final = ENV_HELPERS + MAX_HELPERS * 8  # u64[64]: per-lane address or offset of the access

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from rocdbg.errors import Error
 from rocdbg.sim.core.checks import Check
+from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.watches import WatchedBytes
 
 
@@ -18,10 +19,12 @@ class RunOptions(Struct, frozen=True):
     ``stop_pcs``   any wave that is about to execute one of these stops with BREAKPOINT; a wave that stands on
                    one when ``run`` is called executes that instruction first.
     ``wave``       number of the focused wave, for ``step``, ``range`` and ``only``.
-    ``step``       execute one instruction of that wave (STEP).
+    ``step``       execute one instruction of that wave (STEP), or as many as ``steps`` says before it comes to a stop.
     ``range``      ``(low, high)``: execute that wave until its PC leaves low <= pc < high (RANGE).
     ``only``       the other waves stay where they are, except while the focused one waits at a barrier for
-    them. ``budget``     wave-instructions this call may execute in all (BUDGET when they are used up); None:
+    them.
+    ``plan``       beside ``range``: where to go on instead when that wave leaves it.
+    ``budget``     wave-instructions this call may execute in all (BUDGET when they are used up); None:
     no limit.
     ``alone``      with ``only``, of several dispatches the others stay where they are, too.
     ``checks``     pcs that are no ``stop_pcs``, where a wave stops as at those if a check says so.
@@ -37,6 +40,8 @@ class RunOptions(Struct, frozen=True):
     budget: int | None = None
     checks: Mapping[int, Check] = field(default_factory=dict)
     watches: Sequence[WatchedBytes] = ()
+    plan: StopPlan | None = None
+    steps: int = 1
 
     def __post_init__(self) -> None:
         if self.wave is None and (self.step or self.range is not None or self.only):
@@ -60,13 +65,14 @@ class Followed(Struct, frozen=True):
     """A wave that is followed while the scheduler gives it its usual turns.
 
     It stops (STEP) when it has its turn and has executed ``end`` instructions in all, or, with ``range``, when its PC
-    leaves low <= pc < high. ``traced``: it leaves a trace (`Engine.trace_into`).
+    leaves low <= pc < high, or, with ``plan``, where that ends. ``traced``: it leaves a trace (`Engine.trace_into`).
     """
 
     wave: int
     end: int = (1 << 64) - 1
     range: tuple[int, int] | None = None
     traced: bool = False
+    plan: StopPlan | None = None
 
 
 class RunRequestError(Error):

@@ -17,6 +17,7 @@ from rocdbg.sim.core.initial_state import DispatchState
 from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
 from rocdbg.sim.core.memory import Allocation, GlobalMemory
 from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
+from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
 from rocdbg.sim.core.wave import Dim3, Wave
 from rocdbg.sim.device.aql_packets import KernelPacket
@@ -42,6 +43,8 @@ RESIDENT_WAVES = 128
 """Waves that exist at once, at least one workgroup; the others of the grid are created as these end."""
 
 _UNLIMITED = 1 << 62
+_AT_ONCE = 200_000
+"""Instructions of a step of many between two looks at what else is to be done."""
 
 
 class DispatchPlan(Struct, frozen=True):
@@ -252,6 +255,7 @@ class Dispatch:
             with asking(lambda: self.asked):
                 try:
                     self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
+                    self._engine.set_cuts(options.plan.cuts if options.plan is not None else frozenset())
                     self._engine.set_watches(options.watches)
                     stop = self._run(options)
                 except Stopped:
@@ -273,9 +277,9 @@ class Dispatch:
         if focus is None or (options.range is None and not options.step):
             return self._run_waves(left, only=focus if options.only else None)
         if options.step:
-            return self._step(focus, left)
+            return self._step(focus, left, options.steps)
         assert options.range is not None
-        return self._run_range(focus, options.range, left, options.only)
+        return self._run_range(focus, options, left)
 
     def _run_waves(self, left: _Budget, only: Wave | None) -> Stop:
         """Run all waves in turn, or ``only`` one (and the others while it waits for them)."""
@@ -304,7 +308,7 @@ class Dispatch:
         followed = self._followed
         places.set("followed", followed.wave if followed else 0)
         places.set("followed_end", followed.end if followed else 0)
-        routine = self._engine.followed_routine(followed.range, followed.traced) if followed else 0
+        routine = self._engine.followed_routine(followed.range, followed.traced, followed.plan) if followed else 0
         places.set("followed_run", routine)
         status = self._engine.schedule(places, left.share(_UNLIMITED))
         left.spend(places.get("executed"))
@@ -323,47 +327,68 @@ class Dispatch:
             return self._crash(self.wave(places.get("turn_of")))
         return self._finish_turn(places.wave(places.get("current")), status)
 
-    def _step(self, wave: Wave, left: _Budget) -> Stop:
-        """Execute one instruction of ``wave``; if it waits for other waves, these run first."""
-        stop = self._await(wave, left)
-        if stop is not None:
-            return stop
-        begun = self._begin_given()
-        status = Status(self._engine.run(wave.address, budget=1, step=True))
-        if status is Status.MISS:
-            self._end_given(wave.number, begun)
-            return self._untranslated(wave)
-        # A step ignores the stop at which it starts, so BREAK means that it has reached another one.
-        stop = self._handle(wave, status) if status is not Status.BREAK else None
-        self._end_given(wave.number, begun)
-        if stop is not None:
-            return stop
-        if wave.ended:
-            return self._done_or(StopKind.WAVE_DONE, wave)
-        return self._report(StopKind.STEP, wave)
-
-    def _run_range(self, wave: Wave, bounds: tuple[int, int], left: _Budget, only: bool) -> Stop:
-        """Run ``wave`` until its PC leaves the bounds; the others have their turns between its own unless ``only``."""
-        low, high = bounds
+    def _step(self, wave: Wave, left: _Budget, steps: int) -> Stop:
+        """Execute ``steps`` instructions of ``wave``, fewer if it reaches a stop; while it waits for other waves, these
+        run."""
+        first = True
         while True:
             stop = self._await(wave, left)
             if stop is not None:
                 return stop
-            if not low <= wave.pc < high:
-                return self._report(StopKind.RANGE, wave)
-            stop = self._give_turn(wave, left, bounds)
+            begun, before, count = self._begin_given(), wave.instructions, min(steps, _AT_ONCE)
+            status = Status(
+                self._engine.run(wave.address, budget=count, step=count == 1 and first, ignore_stop=first)
+            )
+            if status is Status.MISS:
+                self._end_given(wave.number, begun)
+                return self._untranslated(wave)
+            # A step ignores the stop it starts from, so BREAK means that it has arrived at another one.
+            stop = self._handle(wave, status) if status is not Status.BREAK else None
+            self._end_given(wave.number, begun)
             if stop is not None:
                 return stop
             if wave.ended:
                 return self._done_or(StopKind.WAVE_DONE, wave)
-            if not only:
-                for other in self.waves:
-                    if other is not wave and not other.waiting and not other.ended:
-                        stop = self._give_turn(other, left)
-                        if stop is not None:
-                            return stop
+            done = wave.instructions - before
+            steps, first = steps - done, False
+            if status is Status.BREAK or steps <= 0 or not done:
+                return self._report(StopKind.STEP, wave)
+            if self.take_interrupt():
+                return self._report(StopKind.INTERRUPTED, wave)
             if self.between_turns is not None:
                 self.between_turns()
+
+    def _run_range(self, wave: Wave, options: RunOptions, left: _Budget) -> Stop:
+        """Run ``wave`` until its PC leaves the bounds, or its plan ends; the others have their turns between its own
+        unless ``only``.
+
+        It has the first turn, whatever the schedule says; then the schedule continues.
+        """
+        assert options.range is not None
+        plan = options.plan or StopPlan.of_range(*options.range)
+        first, self._followed = True, Followed(wave.number, plan=plan)
+        try:
+            while True:
+                before = self.instructions
+                if options.only:
+                    stop = self._await(wave, left) or self._give_turn(wave, left)
+                elif first and not wave.waiting and self.next_wave != wave.number:
+                    stop = self._give_turn(wave, left)
+                else:
+                    stop = self._native_turns(left)
+                    if stop is None:
+                        stop = Stop(StopKind.DONE) if self.finished else self._next_turn(left)
+                first = False
+                if plan.spent(self.instructions - before):
+                    self._engine.set_cuts(plan.cuts)
+                if stop is not None:
+                    return stop
+                if wave.ended:
+                    return self._done_or(StopKind.WAVE_DONE, wave)
+                if self.between_turns is not None:
+                    self.between_turns()
+        finally:
+            self._followed = None
 
     def _await(self, wave: Wave, left: _Budget) -> Stop | None:
         """Run the other waves until ``wave`` no longer waits at a barrier."""
@@ -382,10 +407,10 @@ class Dispatch:
             return self._report(StopKind.HANG, self.waves[0], reason=reason)
         return self._turn(self._residency.wave(slot), left)
 
-    def _give_turn(self, wave: Wave, left: _Budget, bounds: tuple[int, int] | None = None) -> Stop | None:
+    def _give_turn(self, wave: Wave, left: _Budget) -> Stop | None:
         """Run a turn that is not the schedule's choice."""
         begun = self._begin_given()
-        stop = self._turn(wave, left, bounds)
+        stop = self._turn(wave, left)
         self._end_given(wave.number, begun)
         return stop
 
@@ -524,7 +549,7 @@ class Dispatch:
         if number is not None:
             self._note_reported(self.wave(number))
 
-    def _turn(self, wave: Wave, left: _Budget, bounds: tuple[int, int] | None = None) -> Stop | None:
+    def _turn(self, wave: Wave, left: _Budget) -> Stop | None:
         """Let ``wave`` run for one quantum."""
         places = self._residency
         if places.get("interrupted"):
@@ -534,9 +559,11 @@ class Dispatch:
             return Stop(StopKind.BUDGET, wave, wave.pc, wave.active_lanes())
         if left.exhausted:
             return self._report(StopKind.BUDGET, wave)
-        followed, most, traced = self._followed, _UNLIMITED, False
+        followed, most, traced, plan = self._followed, _UNLIMITED, False, None
+        bounds: tuple[int, int] | None = None
         if followed is not None and followed.wave == wave.number:
             most, bounds, traced = followed.end - wave.instructions, followed.range, followed.traced
+            plan = followed.plan
             if most <= 0:
                 return Stop(StopKind.STEP, wave, wave.pc)
         places.set("cursor", wave.number)
@@ -551,6 +578,7 @@ class Dispatch:
                 range=bounds,
                 traced=traced,
                 ignore_stop=reported,
+                plan=plan,
             )
         )
         used = wave.instructions - before

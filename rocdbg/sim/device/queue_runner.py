@@ -173,7 +173,7 @@ class QueueRunner:
         """Continue until something stops; None if no queue has anything to do. Options are those of `Dispatch.run`;
         with a ``wave``, other queues' dispatches run in shares besides it, unless it is to run alone."""
         options = options or RunOptions()
-        free = replace(options, wave=None, step=False, range=None, only=False, alone=False)
+        free = replace(options, wave=None, step=False, range=None, only=False, alone=False, plan=None)
         with self._lock:
             if options.wave is None:
                 return self._rotate(free, options.budget)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from rocdbg.arch.targets import Target
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.global_share import GlobalShare
 from rocdbg.sim.core.layout import ENV, WINDOW_BASE, WORDS, Status
+from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.watches import Access, Change, WatchedBytes, WatchTable
 from rocdbg.sim.engine.instruction_cache import Fetch
 from rocdbg.sim.engine.native_guard import Crash, guard
@@ -97,6 +99,7 @@ class Engine(Translations):
         range: tuple[int, int] | None = None,
         ignore_stop: bool = False,
         traced: bool = False,
+        plan: StopPlan | None = None,
     ) -> Status:
         """Run the wave whose state block is at host address ``state``.
 
@@ -104,7 +107,7 @@ class Engine(Translations):
         instruction, even if a stop is set on it (BUDGET when it was executed). ``range``: stop with RANGE when pc
         leaves [lo, hi). MISS is returned when the translation of the next block was stopped (`rocdbg.work`): none of it
         was executed. ``ignore_stop``: ignore a stop at the current pc. ``traced``: record what is executed in
-        `trace_into`'s rows; cannot be combined with a range or ``ignore_stop``.
+        `trace_into`'s rows; cannot be combined with a range or ``ignore_stop``. ``plan``: RANGE where it ends.
         """
         if budget <= 0:
             return Status.BUDGET
@@ -125,7 +128,7 @@ class Engine(Translations):
             status = Status.CONTINUE
         if status is Status.CONTINUE:
             limit.value = end
-            status = self._run(state, count, end, range, traced)
+            status = self._run(state, count, end, range, traced, plan)
             self._executed += count.value - before
             if self._executed > _HOT and not self._optimise:
                 self.optimise()
@@ -163,17 +166,19 @@ class Engine(Translations):
         return status
 
     def _run(
-        self, state: int, count: ctypes.c_uint64, end: int, range: tuple[int, int] | None, traced: bool = False
+        self, state: int, count: ctypes.c_uint64, end: int, range: tuple[int, int] | None, traced: bool = False,
+        plan: StopPlan | None = None,
     ) -> Status:
         """Run until a status other than that for untranslated code is returned."""
         native, table = self._run_native, self._blocks
-        if traced or range is not None:
-            native, table = self.followed_routine(range, traced), self._steps
+        if traced or range is not None or plan is not None:
+            native, table = self.followed_routine(range, traced, plan), self._steps
         while True:
             status = self._guard(native, state, self._env, table.address)
             if status is Status.MISS:
+                missing = self._blocks if plan is not None and plan.get("missed") else table
                 try:
-                    blocked = self._translate(_u64(state, "pc").value, self._key(state), table)
+                    blocked = self._translate(_u64(state, "pc").value, self._key(state), missing)
                 except Stopped:
                     return Status.MISS
                 if blocked is not None:
@@ -191,14 +196,26 @@ class Engine(Translations):
             else:
                 return status
 
-    def followed_routine(self, range: tuple[int, int] | None, traced: bool) -> int:
-        """Host address of the routine that runs a wave instruction by instruction, within a range or leaving a trace; 0
-        if neither is requested."""
+    def followed_routine(
+        self, range: tuple[int, int] | None, traced: bool, plan: StopPlan | None = None
+    ) -> int:
+        """Host address of the routine that runs a wave by a plan, or instruction by instruction, within a range or
+        leaving a trace; 0 if none of these is requested."""
+        if plan is not None:
+            self._set_env("plan", plan.address)
+            plan.set("ends", self._ends.address)
+            return self._run_planned
         if range is not None:
             self._set_env("range_lo", range[0])
             self._set_env("range_size", range[1] - range[0])
             return self._run_range
         return self._run_traced if traced else 0
+
+    @cached_property
+    def _run_planned(self) -> int:
+        suffix = "_indexed" if self._indexed else "_banked" if self._banked else ""
+        self._link_part(f"planned{suffix}")
+        return self.jit.address(f"{prefix(self.wave_size)}run_planned{suffix}")
 
     def trace_into(self, rows: NDArray[np.uint64], first: int) -> None:
         """Make traced waves record PC and EXEC before each instruction, in ``rows``, uint64[n, 2]; row 0 is for the

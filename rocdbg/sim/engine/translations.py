@@ -62,6 +62,8 @@ class Translations:
         self._env: int = self._storage.ctypes.data
         self._base = window_base
         self._blocks, self._steps = CodeTable(window_base), CodeTable(window_base)
+        self._ends = CodeTable(window_base)  # of blocks: where they end, instead of functions
+        self._cuts: frozenset[int] = frozenset()  # pcs that no block runs past
         self._installed: dict[tuple[int, int], int] = {}  # (mode key, start) -> end of the block
         self._compiled: dict[tuple[int, int, int], int] = {}  # (mode key, start, end) -> function
         self._single: dict[tuple[int, int], int] = {}  # (mode key, pc) -> function of one instruction
@@ -135,6 +137,19 @@ class Translations:
                     table.set(key, pc, self._stop_entry(key, pc))
         self._cut_blocks(added)
         self._stops, self._torn = inside, False
+
+    def set_cuts(self, cuts: frozenset[int]) -> None:
+        """Addresses that no block runs past, though nothing stops there."""
+        if cuts == self._cuts:
+            return
+        added, removed = cuts - self._cuts, self._cuts - cuts
+        self._cuts = cuts
+        self._cut_blocks(added)
+        for (key, start), end in list(self._installed.items()):
+            if end in removed:  # it may be longer now
+                del self._installed[key, start]
+                if start not in self._stops:
+                    self._blocks.set(key, start, 0)
 
     def _cut_blocks(self, added: frozenset[int]) -> None:
         """Discard the blocks that extend past a new stop."""
@@ -232,8 +247,8 @@ class Translations:
         for known in (self._installed, self._compiled, self._single):
             known.clear()
         self._checks.forget_instructions()
-        self._blocks.reset()
-        self._steps.reset()
+        for table in (self._blocks, self._steps, self._ends):
+            table.reset()
         self._generation = current
         self._checks.link_again(current)
 
@@ -247,7 +262,10 @@ class Translations:
             return self._translate_steps(pc, key)
         self._code.fill(pc)
         self._begin_again_if_full()
-        blocks = gather(pc, self._decoding(key), self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0)
+        blocks = gather(
+            pc, self._decoding(key), self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0,
+            self._cuts.__contains__,
+        )
         if blocks[0].blocked is not None:
             return self._block_entry(self._blocks, key, blocks[0])
         fresh = [b for b in blocks if b.instructions]
@@ -261,6 +279,7 @@ class Translations:
             if done.instructions:
                 self._compiled[key, block.start, done.end] = function
                 self._installed[key, block.start] = done.end
+                self._ends.set(key, block.start, done.end)
                 self._blocks.set(key, block.start, function)
             elif block.start == pc:
                 return self._block_entry(self._blocks, key, done)

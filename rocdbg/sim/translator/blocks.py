@@ -107,9 +107,13 @@ def successors(block: Block) -> list[int]:
 
 
 def gather(
-    start: int, decode: Decode, is_stop: Callable[[int], bool], known: Callable[[int], bool]
+    start: int, decode: Decode, is_stop: Callable[[int], bool], known: Callable[[int], bool],
+    is_cut: Callable[[int], bool] = lambda address: False,
 ) -> list[Block]:
-    """The block at ``start`` and those reached from it that are not ``known`` yet, up to `MAX_BATCH` instructions."""
+    """The block at ``start`` and those reached from it that are not ``known`` yet, up to `MAX_BATCH` instructions.
+
+    A block ends before a cut as before a stop, at which none begins.
+    """
     blocks: list[Block] = []
     seen: set[int] = set()
     pending = [start]
@@ -119,7 +123,7 @@ def gather(
         if address in seen or (address != start and (known(address) or is_stop(address))):
             continue
         seen.add(address)
-        block = form_block(address, decode, is_stop)
+        block = form_block(address, decode, lambda a: is_stop(a) or is_cut(a))
         blocks.append(block)
         total += len(block.instructions)
         pending += successors(block)

@@ -30,6 +30,7 @@ from rocdbg.sim.core.layout import (
 )
 from rocdbg.sim.data.atomics import BY_NAME, Atomic, Flush
 from rocdbg.sim.translator import scheduler, vector_access
+from rocdbg.sim.translator.plan_routine import planned
 from rocdbg.sim.translator.routine import Routine
 from rocdbg.sim.translator.routine_names import prefix
 from rocdbg.sim.translator.vector_access import scratch_origin
@@ -91,6 +92,10 @@ class Runtime:
             self.define(f"run{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False))
             self.define(f"run_range{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(True))
             self.define(f"run_traced{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False, True))
+        elif part.startswith("planned"):
+            suffix = part.removeprefix("planned")
+            self.indexed, self.banked = suffix == "_indexed", suffix == "_banked"
+            self.define(f"run_planned{suffix}", "ptr %state, ptr %env, ptr %tables", planned(self._mode_key))
         elif part == "schedule":
             for name, params, body, exported in scheduler.ROUTINES:
                 self.emit(
@@ -523,6 +528,19 @@ class Runtime:
 
     # -- the dispatch loop --------------------
 
+    def _mode_key(self, r: Routine) -> Value:
+        """Under which key blocks are at the wave's PC, as an I32."""
+        mode = r.state("mode")
+        key = mode & 0x3FF | mode.lshr(13) & 0x400
+        if self.indexed:
+            m0 = r.load(r.gep("%state", layout.sgpr_offset(124)), I32) & 0xF000
+            chosen = (mode & 1 << layout.GPR_IDX_EN).ne(0) & m0.ne(0)
+            skips = (mode & 1 << layout.VSKIP).ne(0)
+            key = key | skips.select(r.const(1 << 11, I32), chosen.select(m0 | 1 << 11, 0))
+        if self.banked:
+            key = key | (mode.lshr(layout.VGPR_MSB) & 0xFF).shl(layout.BANKS)
+        return key
+
     def _run(self, ranged: bool, traced: bool = False) -> Callable[[Routine], None]:
         """Call blocks until one returns a status. %tables: host address of the page directories, by MODE key.
 
@@ -532,16 +550,7 @@ class Runtime:
         def body(r: Routine) -> None:
             r.go("loop")
             r.mark("loop")
-            mode = r.state("mode")
-            key = mode & 0x3FF | mode.lshr(13) & 0x400
-            if self.indexed:
-                m0 = r.load(r.gep("%state", layout.sgpr_offset(124)), I32) & 0xF000
-                chosen = (mode & 1 << layout.GPR_IDX_EN).ne(0) & m0.ne(0)
-                skips = (mode & 1 << layout.VSKIP).ne(0)
-                key = key | skips.select(r.const(1 << 11, I32), chosen.select(m0 | 1 << 11, 0))
-            if self.banked:
-                key = key | (mode.lshr(layout.VGPR_MSB) & 0xFF).shl(layout.BANKS)
-            key = key.zext(I64)
+            key = self._mode_key(r).zext(I64)
             directory = r.load(r.gep("%tables", key.shl(3)), I64)
             offset = r.state("pc") - r.env("window_base")
             good = offset.ult(WINDOW_SIZE) & (offset & 3).eq(0)

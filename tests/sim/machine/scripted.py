@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from rocdbg.sim.core.global_share import GlobalShare
 from rocdbg.sim.core.initial_state import DispatchState
 from rocdbg.sim.core.layout import Status
 from rocdbg.sim.core.memory import GlobalMemory
+from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.wave import Dim3, StateBlock, Wave, state_block
 from rocdbg.sim.device.dispatch import Dispatch, DispatchPlan
 
@@ -45,6 +47,13 @@ class ScriptedEngine:
     def set_watches(self, watched: object) -> None:
         """Scripted waves change no memory."""
 
+    def set_cuts(self, cuts: frozenset[int]) -> None:
+        """There are no blocks."""
+
+    def followed_routine(self, range: object, traced: bool, plan: StopPlan | None) -> int:
+        """All turns are left to the dispatch."""
+        return 0
+
     def collect(self) -> None:
         """There are no checks."""
 
@@ -57,8 +66,10 @@ class ScriptedEngine:
         range: tuple[int, int] | None = None,
         ignore_stop: bool = False,
         traced: bool = False,
+        plan: StopPlan | None = None,
     ) -> Status:
         self.on_run()
+        range = plan.range if plan is not None else range
         size = layout.state_size(64, TARGET.has_agprs)
         block: Any = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(state))
         words: Any = np.ctypeslib.as_array(
@@ -123,7 +134,7 @@ def scripted(
     state = DispatchState(TARGET, 64, descriptor, BASE, groups, 0, 0, 0, b"", 0, 0, (0, 0, 0, 0), 0, 0, 0)
     workgroup = (64 * group_waves, 1, 1)
     grid = (64 * group_waves * groups[0], groups[1], groups[2])
-    kernel: Any = None
+    kernel: Any = SimpleNamespace(descriptor=descriptor, metadata=None)
     plan = DispatchPlan(kernel, 1, state, grid, workgroup, 0, resident_groups, None, 0)
     any_engine: Any = engine
     return Dispatch(plan, any_engine, memory), engine

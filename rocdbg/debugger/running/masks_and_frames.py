@@ -1,0 +1,148 @@
+"""Registers that tell native code what steps ask of a wave: whether a lane is active, and which frame it is in."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from rocdbg.arch.dwarf_registers import FRAME_REGISTERS, RegisterClass, dwarf_register
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.compiled_locations import compile_location
+from rocdbg.debugger.frames.compiled_places import InRegister, Pieces, Place, Untranslatable
+from rocdbg.debugger.frames.entry_point_of_frame import entry_points_of
+from rocdbg.debugger.frames.frame_context import FrameContext, lane_entries
+from rocdbg.debugger.frames.frames import physical_place
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.lane_pcs import top_context
+from rocdbg.debugger.frames.physical_frame import PhysicalFrame
+from rocdbg.debugger.frames.wave_access import ThreadAccess
+from rocdbg.dwarf.reader.prepared import active_lane_expression, first_expression
+from rocdbg.dwarf.reader.results import LANE_PC
+from rocdbg.errors import Error
+from rocdbg.sim.core.layout import EXEC_LO, VCC_LO
+
+
+def context_here(inferior: Inferior, thread: int, lane: int | None) -> FrameContext:
+    """The innermost frame at a wave's own PC, read anew."""
+    program = inferior.program_of(thread)
+    return top_context(program, inferior.need_target(), Focus(thread, lane), inferior.unwinder(program))
+
+
+def mask_here(inferior: Inferior, thread: int, lane: int) -> int | None:
+    """The scalar register that has the active lanes where a wave is: of a pair the first, such that the lane's half is
+    where it is in EXEC. ``None`` where it is no register that is always the same at this place."""
+    context = context_here(inferior, thread, lane)
+    program, wave = context.program, inferior.wave(thread)
+    address = program.to_file(wave.pc)
+    if lane >= min(context.lanes, wave.lane_count) or not wave.used_lanes >> lane & 1:
+        return None
+    try:
+        if entry_points_of(context.function):
+            return None
+        for entry in lane_entries(context):
+            told = active_lane_expression(entry.die)
+            if told is not None:
+                return _register_of(compile_location(told, context), lane)
+        exec_map = inferior.exec_map(program)
+        if not inferior.lane_pc_synthesis:
+            saved = exec_map.saved_mask(address, wave.lane_count)
+            return EXEC_LO if saved is None else saved
+        wakes = exec_map.wakes_lanes(address, wave.lane_count)
+        found = inferior.machine_code(program).active_lanes(address, wave.lane_count) if wakes else None
+        return EXEC_LO if found is None else _register_of(compile_location(found, context), lane)
+    except (Error, Untranslatable):
+        return None
+
+
+def tells_all(inferior: Inferior, thread: int, lane: int) -> bool:
+    """Whether it is known where a wave is where each lane waits, whichever way it has come there."""
+    context = context_here(inferior, thread, lane)
+    program = context.program
+    if not inferior.lane_pc_synthesis:
+        return False
+    if any(first_expression(entry.die, LANE_PC) is not None for entry in lane_entries(context)):
+        return False
+    address = program.to_file(inferior.wave(thread).pc)
+    return inferior.machine_code(program).tells_all(address, context.wave_size)
+
+
+def frame_register_here(inferior: Inferior, thread: int, lane: int | None) -> int | None:
+    """The scalar register that alone tells in which frame of its function a wave is. ``None`` where it takes more."""
+    context, reads = context_here(inferior, thread, lane), _Reads()
+    context.access.reader = reads
+    try:
+        cfa = context.cfa
+    except Error:
+        return None
+    finally:
+        context.access.reader = None
+    if cfa is None or reads.memory or len(reads.registers) != 1:
+        return None
+    (number,) = reads.registers
+    return dwarf_register(number).index if number in FRAME_REGISTERS else None
+
+
+def tells_frame(
+    inferior: Inferior, thread: int, lane: int | None, register: int, value: int, cfa: int | None
+) -> bool:
+    """Whether a wave would be in a frame with a CFA if it were where it is, and a register had a value."""
+    here = context_here(inferior, thread, lane)
+    access = _OtherValue(here.access.target, thread, None, register, value)
+    program = here.program
+    physical = PhysicalFrame(program, access, here.pc, inferior.unwinder(program).row)
+    place = physical_place(FrameContext(physical, lane, 0))
+    return place is not None and place[0] is not None and place[0] == cfa
+
+
+class _OtherValue(ThreadAccess):
+    """A wave's registers, of which one has another value."""
+
+    register: int = 0
+    value: int = 0
+
+    def read_register(self, number: int, offset: int, size: int) -> bytes:
+        found = dwarf_register(number)
+        if found.register_class is RegisterClass.SGPR and found.index == self.register:
+            return self.value.to_bytes(4, "little")[offset : offset + size]
+        return ThreadAccess.read_register(self, number, offset, size)
+
+
+class _Reads(Struct):
+    """What is read: numbers of registers, and whether memory is."""
+
+    registers: set[int] = field(default_factory=set)
+    memory: bool = False
+
+    def read_register(self, access: ThreadAccess, number: int, offset: int, size: int) -> None:
+        self.registers.add(number)
+
+    def read_memory(self, access: ThreadAccess, space: int, address: int, size: int, lane: int | None) -> None:
+        self.memory = True
+
+
+def _register_of(place: Place, lane: int) -> int | None:
+    """The operand code of the first dword of a mask, such that the lane's dword lies behind it as in a pair."""
+    half = lane // 32
+    if isinstance(place, Pieces):
+        if len(place.parts) <= half or any(bits != 32 for _, bits in place.parts):
+            return None
+        place = place.parts[half][0]
+    elif isinstance(place, InRegister):
+        place = place.moved(32 * half)
+    if not isinstance(place, InRegister) or place.by_lane or place.bit % 32:
+        return None
+    register, dword = dwarf_register(place.number), place.bit // 32
+    if not 0 <= dword < register.size // 4:
+        return None
+    match register.register_class:
+        case RegisterClass.SGPR:
+            code = register.index
+        case RegisterClass.EXEC:
+            code = EXEC_LO + dword
+        case RegisterClass.VCC:
+            code = VCC_LO + dword
+        case _:
+            return None
+    return code - half if code >= half else None
+
+
+__all__ = ["context_here", "frame_register_here", "mask_here", "tells_all", "tells_frame"]

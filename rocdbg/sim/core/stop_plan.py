@@ -1,0 +1,214 @@
+"""Stop plans: what native code does where a followed wave leaves a range, instead of coming back for it.
+
+A plan has a *range* of PCs. Where the wave leaves it, it has arrived somewhere, and the plan's row for that PC says
+what the range is from there on, if it says anything; else the run ends with RANGE. So a plan only saves its maker from
+being asked the same again: what has no row is for the maker to decide, and who ignores a plan asks more often.
+
+A row has two ranges, for a focused lane that is active there and for one that is not, with the mask that tells which.
+The wave is followed in one of three states: `State`. Entries of functions have a row that says where the return address
+is: if it lies in the function the plan is about, the call is run through, up to there and in the same frame.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from rocdbg.sim.core.layout import EXEC_LO, sgpr_offset
+
+HEAD: Final = {
+    name: 8 * index
+    for index, name in enumerate((
+        "state", "low", "size",  # `State`, and the range as it is now
+        "half", "bit",  # bytes from a mask's first dword to the lane's, and the lane's bit there
+        "base", "count", "table", "rows",  # u32[count] of row numbers for the dwords from `base` on; 0: no row
+        "function", "function_size",  # the function that the plan is about
+        "caller_state", "caller_low", "caller_size",  # what is to be as before behind a call
+        "frame", "frame_value",  # offset in the state, and value, of the register that tells the frame; 0: none
+        "comes_back",  # 1: come back where a lane that waited becomes active
+        "waited",  # 1 if the lane has waited since the plan was armed
+        "whole_blocks",  # 1: translate blocks where there are none
+        "missed",  # after MISS: 1 if a block was missing, 0 an instruction
+        "ends",  # host address of the ends of blocks, as page directories by MODE key
+    ))
+}
+"""Byte offsets of the words (u64) of a plan's head."""
+ROW: Final = {
+    name: 8 * index
+    for index, name in enumerate((
+        "flags", "active_low", "active_size", "waiting_low", "waiting_size",
+        "mask",  # offset in the state of the mask of active lanes
+        "link_0", "link_1", "link_2",  # offsets in the state of registers that may have the return address; 0: none
+        "frame",  # offset in the state of the register that tells the frame; 0: none is needed
+    ))
+}
+"""Byte offsets of the words (u64) of a row."""
+MOST_ROWS: Final = 4096
+_MANY: Final = 200_000
+"""Instructions after which blocks are cut for a plan: fewer are executed while one block is translated."""
+_MASK64: Final = (1 << 64) - 1
+
+
+class State(IntEnum):
+    """How a wave is followed."""
+
+    ACTIVE = 0
+    """The lane was active where the range was entered."""
+    WAITING = 1
+    """It was not."""
+    CALL = 2
+    """A call is run through, whatever the lane does: the range is everything but where it returns."""
+
+
+class RowFlag(IntFlag):
+    """What a row says."""
+
+    ACTIVE = 1
+    """Where to go on if the lane is active."""
+    WAITING = 2
+    """Where to go on if it is not."""
+    KNOWN_WAIT = 4
+    """An active lane may begin to wait here."""
+    ENTRY = 8
+    """A function begins here: if it was called from the plan's, the call is run through, unless the lane waits."""
+    WAITING_ENTRY = 32
+    """The same if it waits."""
+    FRAME = 16
+    """Which register tells the frame; none is needed where there is only one."""
+
+
+class Row(Struct):
+    """A row; ranges are (low, high), ``mask`` is the operand code of the mask's first dword, ``links`` and ``frame`` of
+    scalar registers."""
+
+    flags: RowFlag = RowFlag(0)
+    active: tuple[int, int] = (0, 0)
+    waiting: tuple[int, int] = (0, 0)
+    mask: int = EXEC_LO
+    links: tuple[int, ...] = ()
+    frame: int | None = None
+
+
+class StopPlan:
+    """A plan for a wave and a lane, over code in [base, base + size). ``function``: (low, high) of the one it is about,
+    None: calls are not run through."""
+
+    def __init__(self, base: int, size: int, lane: int, function: tuple[int, int] | None) -> None:
+        self._head = np.zeros(len(HEAD), np.uint64)
+        self._base, self._count = base, size // 4
+        self._table = np.zeros(self._count, np.uint32)
+        self._rows = np.zeros((MOST_ROWS + 1, len(ROW)), np.uint64)
+        self.rows: dict[int, Row] = {}
+        self._numbers: dict[int, int] = {}
+        self._spent = 0
+        low, high = function or (0, 0)
+        for name, value in {
+            "half": 4 * (lane // 32), "bit": lane % 32, "base": base, "count": self._count,
+            "table": self._table.ctypes.data, "rows": self._rows.ctypes.data,
+            "function": low, "function_size": high - low,
+        }.items():
+            self.set(name, value)
+
+    @classmethod
+    def of_range(cls, low: int, high: int) -> StopPlan:
+        """A plan without rows."""
+        plan = cls(0, 0, 0, None)
+        plan.arm(State.ACTIVE, low, high, comes_back=True)
+        return plan
+
+    @property
+    def address(self) -> int:
+        """Host address of the head."""
+        return int(self._head.ctypes.data)
+
+    def get(self, name: str) -> int:
+        """A word of the head."""
+        return int(self._head[HEAD[name] >> 3])
+
+    def set(self, name: str, value: int) -> None:
+        """Set a word of the head."""
+        self._head[HEAD[name] >> 3] = value & _MASK64
+
+    # -- where it stands
+
+    @property
+    def state(self) -> State:
+        """How the wave is followed now."""
+        return State(self.get("state"))
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The range (low, high) as it is now; within a call, that of its caller."""
+        prefix = "caller_" if self.state is State.CALL else ""
+        low, size = self.get(f"{prefix}low"), self.get(f"{prefix}size")
+        return low, low + size
+
+    @property
+    def waited(self) -> bool:
+        """Whether the lane has waited since the plan was armed."""
+        return bool(self.get("waited"))
+
+    def arm(self, state: State, low: int, high: int, comes_back: bool) -> None:
+        """Begin in a range. ``comes_back``: where a lane that waited becomes active, whatever rows say."""
+        self.set("state", state)
+        self.set("low", low)
+        self.set("size", high - low)
+        self.set("comes_back", int(comes_back))
+        self.set("waited", 0)
+
+    # -- rows
+
+    def row(self, pc: int) -> Row:
+        """The row for a PC, to be changed and then given to `put`."""
+        return self.rows.get(pc) or Row()
+
+    def put(self, pc: int, row: Row) -> None:
+        """Set the row for a PC; without effect outside the plan's code, and where there are too many."""
+        index, unaligned = divmod(pc - self._base, 4)
+        number = self._numbers.get(pc, len(self._numbers) + 1)
+        if unaligned or not 0 <= index < self._count or number > MOST_ROWS:
+            return
+        self._numbers[pc], self.rows[pc] = number, row
+        links = [sgpr_offset(link) for link in row.links][:3]
+        self._rows[number] = (
+            row.flags, row.active[0], row.active[1] - row.active[0], row.waiting[0], row.waiting[1] - row.waiting[0],
+            sgpr_offset(row.mask), *links, *[0] * (3 - len(links)),
+            sgpr_offset(row.frame) if row.frame is not None else 0,
+        )
+        self._table[index] = number
+
+    def forget_active(self) -> None:
+        """What rows say of an active lane no longer holds."""
+        for pc, row in self.rows.items():
+            if row.flags & RowFlag.ACTIVE:
+                row.flags &= ~RowFlag.ACTIVE
+                self.put(pc, row)
+
+    def spent(self, count: int) -> bool:
+        """Note that so many instructions were executed; whether it has come to so many by them that blocks are worth
+        being translated anew, cut where ranges are."""
+        before, self._spent = self._spent, self._spent + count
+        if before <= _MANY < self._spent:
+            self.set("whole_blocks", 1)
+            return True
+        return False
+
+    @property
+    def cuts(self) -> frozenset[int]:
+        """PCs at which ranges begin or end, if it is worth it that no block runs past them."""
+        if self._spent <= _MANY:
+            return frozenset()
+        found = set(self.range)
+        for pc, row in self.rows.items():
+            found.add(pc)
+            if row.flags & RowFlag.ACTIVE:
+                found.update(row.active)
+            if row.flags & RowFlag.WAITING:
+                found.update(row.waiting)
+        return frozenset(found)
+
+
+__all__ = ["HEAD", "ROW", "Row", "RowFlag", "State", "StopPlan"]
