@@ -119,5 +119,5 @@ def test_labels_beside_those_of_macros(tmp_path: Path) -> None:
     debugger.execute("break tail1")
     table = debugger.execute("info breakpoints", to_string=True)
     assert [row.rpartition("k.s:")[2] for row in table.splitlines()[1:]] == ["19", "17"]
-    code = debugger.execute("x/13i k", to_string=True)
+    code = debugger.execute("x/14i k", to_string=True)
     assert "s_cbranch_scc1 .Lback <" in code and "s_cbranch_vccnz 1b <" in code
