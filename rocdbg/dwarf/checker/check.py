@@ -64,7 +64,8 @@ _Ask = Callable[[Entry, Probe], object]
 def check(file: DebugFile) -> list[Finding]:
     """All that breaks a rule (A.2 to A.7), by section and offset. Nothing is raised for what is damaged."""
     checker = _Checker(file)
-    checker.run()
+    with work.doing("checking debug information"):
+        checker.run()
     return sorted(checker.findings, key=lambda found: (found.section, found.offset, found.rule.id, found.message))
 
 
