@@ -76,6 +76,7 @@ def _own() -> _Mine:
 
 
 _leaving = False
+_watcher: tuple[Callable[[], None], Callable[[], None]] | None = None
 _shown: Task | None = None
 """The main thread's task: the one that a front end shows."""
 
@@ -123,12 +124,27 @@ def doing(what: str, total: int = 0) -> Iterator[None]:
     task = mine.task = Task(what, total, outer)
     if main:
         _shown = task
+        if outer is None and _watcher is not None:
+            _watcher[0]()
     try:
         yield
     finally:
         mine.task = outer
         if main:
             _shown = outer
+            if outer is None and _watcher is not None:
+                _watcher[1]()
+
+
+@contextmanager
+def watched(began: Callable[[], None], ended: Callable[[], None]) -> Iterator[None]:
+    """While this is open, a front end is told when the main thread begins work that has a name, and when it is over."""
+    global _watcher
+    outer, _watcher = _watcher, (began, ended)
+    try:
+        yield
+    finally:
+        _watcher = outer
 
 
 def shown() -> Task | None:
@@ -209,5 +225,5 @@ atexit.register(leave)
 
 __all__ = [
     "PATIENCE", "Stopped", "Task", "asking", "doing", "leave", "leaving", "shown", "start", "unit",
-    "units", "when_leaving",
+    "units", "watched", "when_leaving",
 ]  # fmt: skip

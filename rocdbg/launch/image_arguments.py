@@ -201,10 +201,8 @@ def _rows(spec: ImageSpec, layout: ImageLayout, padded: NDArray[np.uint8]) -> li
     found = []
     for level, shape in zip(layout.levels, spec.shapes, strict=True):
         strides = (level.slice, level.pitch * size, 1)
-        view = np.lib.stride_tricks.as_strided(
-            padded[level.offset :], (shape[0], shape[1], shape[2] * size), strides, writeable=padded.flags.writeable
-        )
-        found.append(view)
+        # NumPy checks that the view ends within the memory, which `as_strided` does not.
+        found.append(np.ndarray((shape[0], shape[1], shape[2] * size), np.uint8, padded, level.offset, strides))
     return found
 
 

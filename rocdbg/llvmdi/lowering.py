@@ -29,7 +29,7 @@ from rocdbg.llvmdi.module import Function, Node, Operand
 from rocdbg.llvmdi.module_debug_info import DebugInfo
 from rocdbg.llvmdi.placement import CodeAddresses, Constant, Placement, Where
 from rocdbg.llvmdi.segments import CODES, VARIABLES, Segment
-from rocdbg.work import unit
+from rocdbg.work import doing, unit
 
 __all__ = ["Entry", "Lowered", "lower"]
 
@@ -96,7 +96,8 @@ def lower(info: DebugInfo, placement: Placement, dialect: str = "amd") -> Lowere
     if graph.cycle is not None:
         words = f"{info.name_of(graph.cycle)} is found by way of itself"
         raise NotWellFormed(words, info.module.position(graph.cycle.offset), "lifetime graph")
-    return _Lowering(info, placement, dialect).lowered()
+    with doing("lowering debug information"):
+        return _Lowering(info, placement, dialect).lowered()
 
 
 class _Lowering:

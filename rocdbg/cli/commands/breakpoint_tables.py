@@ -90,7 +90,8 @@ def _what(shell: Shell, where: BreakpointLocation) -> str:
     if place.label:
         return place.label
     if place.file is not None:
-        return f"{f'in {place.function} at ' if place.function else ''}{shown_name(shell, place.file)}:{place.line}"
+        described = place.function if place.code is not None else None  # GDB: not by symbols
+        return f"{f'in {described} at ' if described else ''}{shown_name(shell, place.file)}:{place.line}"
     name = place.program.symbolize(place.address, data=False)
     return f"<{name}>" if name else ""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
@@ -35,6 +37,16 @@ def mover(shell: Shell) -> RunControl | TimeControl:
     """The commands' implementation: forward, or according to `set exec-direction`."""
     session = shell.session
     return session.time if session.settings.exec_direction == "reverse" else session.running
+
+
+def _say_without_lines(shell: Shell) -> None:
+    """What `step` and `next` do in a function without lines, in GDB's words."""
+    session = shell.session
+    if session.focus.current.thread is None:
+        return
+    frame = session.focus.frame(replace(session.focus.current, frame=0))
+    if frame.line is None and frame.name is not None:
+        shell.line(f"Single stepping until exit from function {frame.name},\nwhich has no line number information.")
 
 
 def _back_or_till(shell: Shell) -> str:
@@ -242,6 +254,8 @@ def step(shell: Shell, count: int) -> None:
     Argument N means step N times (or till program stops for another reason). Calls to functions with line
     information are entered.
     """
+    if not shell.session.settings.step_mode:
+        _say_without_lines(shell)
     finish_run(shell, mover(shell).step(count))
 
 
@@ -255,6 +269,7 @@ def next_(shell: Shell, count: int) -> None:
 
     Unlike "step", if the current source line calls a subroutine, this command does not enter it.
     """
+    _say_without_lines(shell)
     finish_run(shell, mover(shell).next(count))
 
 

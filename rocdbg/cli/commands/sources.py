@@ -268,7 +268,11 @@ def info_line(shell: Shell, place: str) -> None:
         if position.place is None and session.focus.current.thread is None:
             shell.line("No line number information available.")
             return
-        default = session.places.default_line()  # even a stop that was not shown has a line
+        try:
+            default = session.places.default_line()  # even a stop that was not shown has a line
+        except DebuggerError:
+            shell.line("No line number information available.")
+            return
         places = [SourcePlace(default.file, (position.place and position.last) or default.line)]
     # the last units come first in GDB's list
     for found in sorted(places, key=lambda found: -found.function.unit.offset if found.function is not None else 0):

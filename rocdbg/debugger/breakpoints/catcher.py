@@ -69,6 +69,10 @@ class Catcher:
             )
         return self._found[names]
 
+    def ends(self) -> frozenset[LoadedAddress]:
+        """Where waves end."""
+        return self._instructions(_ENDS)
+
     def _dispatches(self, made: Catchpoint) -> list[DispatchInfo]:
         """The dispatches in progress to which a catchpoint applies."""
         target = self._parts.inferior.target

@@ -85,7 +85,7 @@ class Recovery:
         """
         if target is None or not self.looks_at(frame, target.wave(frame.context.access.thread).exec_mask):
             return None
-        followed = self._followed_in(frame, variable)
+        followed = self.known_of(frame, variable)
         if followed is None:
             return None
         return _Values(followed, frame, target, memory, by_location).value(variable)
@@ -100,9 +100,9 @@ class Recovery:
 
     def follows(self, frame: Frame, variable: Variable) -> bool:
         """Whether a variable of a frame's function may be recovered in some lane."""
-        return frame.kind is not FrameKind.DUMMY and self._followed_in(frame, variable) is not None
+        return frame.kind is not FrameKind.DUMMY and self.known_of(frame, variable) is not None
 
-    def _followed_in(self, frame: Frame, variable: Variable) -> Followed | None:
+    def known_of(self, frame: Frame, variable: Variable) -> Followed | None:
         """The analysis of a frame's variables, if it covers this one."""
         routine = routine_of(frame)
         if routine is None:
@@ -253,7 +253,7 @@ def _followed_data(
     if number in followed.constants and places.is_known(number):
         return followed.constants[number].to_bytes(8, "little")[:size]
     if size <= 4:
-        bits = followed.computations.bits(number, places, lambda place: _read(context, place))
+        bits = followed.computations.bits(number, places, lambda place: _read(context, place), int)
         return None if bits is None else bits.to_bytes(4, "little")[:size]
     found = b""
     for part in range((size + 3) // 4):

@@ -52,11 +52,10 @@ class Types:
             return [f"type = {text}"]
         type_, is_type_name = self._data.expression_type(text) if text else (self._latest(), False)
         real = "" if is_type_name or not text else self._real(text)
-        program = self._inferior.program
-        complete = program.complete_type(type_) if program is not None else type_
+        complete = self._data.environment().types.complete
         if offsets:
-            return offset_lines(complete if isinstance(type_, ClassType) else type_, hexadecimal, shown)
-        lines = describe(complete, shown)
+            return offset_lines(complete(type_) if isinstance(type_, ClassType) else type_, hexadecimal, shown)
+        lines = describe(type_, shown, complete)
         return f"type = {real}{lines[0]}".split("\n") + lines[1:]
 
     def virtual_tables(self, text: str) -> list[str]:

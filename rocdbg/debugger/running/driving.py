@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from rocdbg.debugger.base.errors import NotRunningError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
@@ -25,6 +26,9 @@ class Driving:
         self._parts = runner.parts
 
     def _need_lane(self) -> Focus:
+        target, focus = self._parts.inferior.target, self._parts.focus.current
+        if target is not None and target.runnable is not None and focus.thread is None:
+            raise NotRunningError("Cannot execute this command without a live selected thread.")
         focus = self._parts.focus.need_running()
         self._parts.inferior.need_runnable()
         return self._parts.inferior.need_stack(focus)

@@ -133,7 +133,7 @@ def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], an
         return own[0] if own else None
 
     awaited = Awaited(runner.parts.inferior, scope, True, frame_at)
-    event = runner.run(Internal(frozenset(wanted), accept, awaited))
+    event = runner.run(Internal(frozenset(wanted), accept, awaited), follows=thread)
     if event is None:
         pc = runner.target.wave(thread).pc
         if pc in addresses:

@@ -47,6 +47,7 @@ from rocdbg.debugger.running.stop_events import (
     StepDone,
     StopEvent,
     Terminated,
+    ThreadExited,
     WatchScopeEnded,
     WatchTriggered,
     hits_of,
@@ -56,6 +57,8 @@ from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value
+from rocdbg.sim.core.checks import Check, Condition, Counter
+from rocdbg.sim.core.lane_expressions import constant
 from rocdbg.work import asking
 
 FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
@@ -81,8 +84,8 @@ class Runner(Struct):
         """The running target."""
         return self.parts.inferior.need_target()
 
-    def resume(self, request: Resume) -> TargetStop:
-        """One resume of the target."""
+    def resume(self, request: Resume, follows: int | None = None) -> TargetStop:
+        """One resume of the target; a wave ``follows`` stops where it is about to end."""
         self.parts.inferior.state_changed()
         self.parts.inferior.inline_entered.clear()
         if self.parts.state.interrupting:  # between two steps: the target stops before it resumes
@@ -99,6 +102,10 @@ class Runner(Struct):
         checks |= self.native.checks(always, self.catcher.again_at)
         for address in ends - request.stop_addresses:
             checks[address] = self.watcher.end_check()
+        if follows is not None:
+            for address in self.catcher.ends() - request.stop_addresses:
+                there = checks[address].conditions if address in checks else ()
+                checks[address] = Check((*there, Condition(constant(1), None, Counter(), wave=follows)))
         self.watcher.add_checks(checks, request.stop_addresses)
         stops = request.stop_addresses | checks.keys()
         request = replace(request, stop_addresses=stops, checks=checks, watches=watches)
@@ -157,8 +164,13 @@ class Runner(Struct):
         """Whether other waves are stopped while one steps."""
         return self.parts.state.alone or self.parts.settings.scheduler_locking != "off"
 
-    def run(self, internal: Internal | None = None, thread: int | None = None) -> StopEvent | None:
-        """Run all waves (or one, with ``thread``) to the next event; ``None`` if it was the internal stop."""
+    def run(
+        self, internal: Internal | None = None, thread: int | None = None, follows: int | None = None
+    ) -> StopEvent | None:
+        """Run all waves (or one, with ``thread``) to the next event; ``None`` if it was the internal stop.
+
+        The end of a wave ``follows`` is an event: the command is about that wave.
+        """
         focus = thread if thread is not None else self.parts.focus.current.thread
         only = thread is not None or (self.parts.settings.scheduler_locking == "on" and self.alive(focus))
         ended = self.check_pending_signal()
@@ -175,12 +187,15 @@ class Runner(Struct):
                     only=only,
                     always=internal.addresses if internal is not None else frozenset(),
                     checks=awaited.checks if awaited is not None else {},
-                )
+                ),
+                follows,
             )
             calls = self.parts.state.calls
             if stop.kind is TargetStopKind.WAVE_DONE and any(call.thread == stop.thread for call in calls):
                 return self._call_over(stop.thread)  # a called function has ended its copy of the wave
             if stop.kind is TargetStopKind.WAVE_DONE:
+                if follows is not None and stop.thread in (follows, None):
+                    return self.thread_exited(follows)
                 only = False
                 continue
             if stop.kind is TargetStopKind.RETURNED and internal is not None and internal.returned:
@@ -199,6 +214,20 @@ class Runner(Struct):
                     return None
                 if awaited is not None:
                     awaited.wrong(stop.thread, stop.pc)
+            if follows is not None and stop.thread == follows and stop.pc in self.catcher.ends():
+                event = self._end_of(follows)
+                if event is not None:
+                    return event
+
+    def _end_of(self, thread: int) -> StopEvent | None:
+        """Let a wave end that is about to."""
+        stop = self.resume(Resume(ResumeMode.STEP, thread, stop_addresses=self.stop_addresses(), only=True))
+        return self.thread_exited(thread) if stop.kind is TargetStopKind.WAVE_DONE else self.event(stop)
+
+    def thread_exited(self, thread: int) -> StopEvent:
+        """An event of a wave having ended that a command followed."""
+        self.parts.focus.move(Focus())
+        return StopEvent(ThreadExited(thread), Focus())
 
     def check_pending_signal(self) -> StopEvent | None:
         """After a fatal signal the program cannot continue: it ends."""
@@ -266,7 +295,7 @@ class Runner(Struct):
     def _call_over(self, thread: int | None) -> StopEvent:
         """A called function has returned after its expression was abandoned: the wave is where it was before."""
         assert thread is not None
-        scope = self.end_call(thread)
+        scope = self.parts.focus.move(self.end_call(thread).with_frame(0))
         return StopEvent(CallEnded(), scope, 1 << scope.lane if scope.lane is not None else 0)
 
     def _scope_end(self, stop: TargetStop) -> StopEvent | None:

@@ -105,5 +105,5 @@ def run_to(
 
     awaited = Awaited(runner.parts.inferior, scope, lane_matters, lambda pc: None if any_frame else place)
     return runner.run(
-        Internal(frozenset({address}), accept, awaited), thread if runner.locked else None
+        Internal(frozenset({address}), accept, awaited), thread if runner.locked else None, thread
     )

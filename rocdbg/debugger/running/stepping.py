@@ -99,7 +99,7 @@ class Stepper(Struct):
                 # returned: the rest of the caller's line belongs to the step, calls in it are stepped into
                 start = self._start(scope)
                 plan = self._plan(scope, start, into)
-                if not frame.hidden and not begins_line(frame, line):
+                if frame.row is not None and not frame.hidden and not begins_line(frame, line):
                     low, high = line_range(frame)
                     line = line_of(frame)
                     continue
@@ -287,7 +287,7 @@ class Stepper(Struct):
                 )
             return None
         if stop.kind is TargetStopKind.WAVE_DONE:
-            return self.runner.run()
+            return self.runner.thread_exited(thread_of(scope))
         return self.runner.event(stop)
 
     def _until_active(self, scope: Focus, plan: StepPlan | None, began: bool = False) -> StopEvent | None:

@@ -38,6 +38,7 @@ class StopReason(Enum):
     INTERRUPTED = "interrupted"
     BUDGET = "instruction-budget"
     HISTORY = "no-history"
+    THREAD_EXITED = "thread-exited"
     EXITED = "exited-normally"
     TERMINATED = "exited-signalled"
 
@@ -210,6 +211,13 @@ class HistoryEnded(Struct, frozen=True):
     device: DeviceReport = DeviceReport()
 
 
+class ThreadExited(Struct, frozen=True):
+    """The wave ``thread`` has ended that a command followed; others are there or to come. No wave is in focus."""
+
+    reason: ClassVar[StopReason] = StopReason.THREAD_EXITED
+    thread: int
+
+
 class Exited(Struct, frozen=True):
     """The program has ended normally; the watchpoints ``watchpoints_gone`` ended with it."""
 
@@ -227,7 +235,7 @@ class Terminated(Struct, frozen=True):
 
 Cause = (
     BreakpointHit | WatchTriggered | CatchpointHit | WatchScopeEnded | StepDone | FinishDone | LocationReached
-    | CallEnded | SignalReceived | Interrupted | BudgetSpent | HistoryEnded | Exited | Terminated
+    | CallEnded | SignalReceived | Interrupted | BudgetSpent | HistoryEnded | ThreadExited | Exited | Terminated
 )
 """Why the program stopped: one of these, with exactly its own data."""
 
@@ -295,7 +303,7 @@ class StopEvent(Struct, frozen=True):
     def device(self) -> DeviceReport | None:
         """The device's report about the instruction, if it stopped the wave there."""
         match self.cause:
-            case StepDone() | FinishDone() | CallEnded() | Exited() | Terminated():
+            case StepDone() | FinishDone() | CallEnded() | ThreadExited() | Exited() | Terminated():
                 return None
         return self.cause.device
 
