@@ -22,8 +22,8 @@ from rocdbg.debugger.running.step_plans import StepPlan
 from rocdbg.debugger.running.step_start import (
     StepStart,
     frame_changed,
+    is_at_another_line,
     is_inlined_deeper,
-    stands_at_another_line,
     step_start,
 )
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
@@ -54,7 +54,7 @@ class Stepper(Struct):
             self.runner.parts.inferior.state_changed()
             frame = self.runner.top_frame(scope)
             hides_other = frame.hidden and line_of(frame) != start.line
-            if hides_other or (not frame.hidden and stands_at_another_line(frame, start)):
+            if hides_other or (not frame.hidden and is_at_another_line(frame, start)):
                 return self.runner.step_done(frame_changed(frame, start))
         low, high = line_range(self.runner.top_frame(scope))
         line = start.line
@@ -67,7 +67,7 @@ class Stepper(Struct):
             if event is not None:
                 return event
             frame = self.runner.top_frame(scope)
-            if stands_at_another_line(frame, start):
+            if is_at_another_line(frame, start):
                 return self.runner.step_done(frame_changed(frame, start))
             low, high = line_range(frame)
         while True:
@@ -93,12 +93,12 @@ class Stepper(Struct):
                 continue  # a call was stepped over; continue in the old range
             resumed_midway = False
             if not self.runner.parts.inferior.is_active(scope):
-                told = self.runner.logical_pc(scope) is not None
+                is_located = self.runner.logical_pc(scope) is not None
                 event = self._until_active(scope, plan, began=True)
                 if event is not None:
                     return event
                 # if lane PCs show where the lane waited, a line in whose middle it continues is not its own
-                resumed_midway = not told
+                resumed_midway = not is_located
             frame = self.runner.top_frame(scope)
             place = physical_place(frame.context)
             if start.has_caller and place == start.caller_place and place != start.place:
