@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, Protocol, Self, TypeVar
 
 from msgspec import Struct, field
 
@@ -25,6 +25,15 @@ _MOST_SOURCES: Final = 20_000
 DEEPEST: Final = 6
 """Limit on the depth of computations."""
 _MASK: Final = 0xFFFFFFFF
+
+
+class Bits(Protocol):
+    """What computations are done with: a number, or what stands for one; results are not cut to 32 bits."""
+
+    def __and__(self, other: int, /) -> Self: ...
+
+
+_Bits = TypeVar("_Bits", bound=Bits)
 
 
 class Number(Struct, frozen=True):
@@ -49,9 +58,14 @@ class Computations(Struct):
     markers: dict[int, int] = field(default_factory=dict)
 
     def bits(
-        self, value: int, places: Places, read: Callable[[int], int | None], depth: int = 0
-    ) -> int | None:
-        """The 32 bits of a value; ``places`` gives where parts of values are, ``read`` the contents of a place."""
+        self, value: int, places: Places, read: Callable[[int], _Bits | None], number: Callable[[int], _Bits],
+        depth: int = 0,
+    ) -> _Bits | None:
+        """The 32 bits of a value; ``places`` gives where parts of values are, ``read`` the contents of a
+        place.
+
+        ``number`` makes what is computed with of a constant.
+        """
         place = places.registers.get((value, 0))
         if place is not None:
             return read(place)
@@ -60,12 +74,14 @@ class Computations(Struct):
             return None
         for way in self.ways.get(value, ()):
             found = [
-                source.bits if isinstance(source, Number) else self.bits(source, places, read, depth + 1)
+                number(source.bits) if isinstance(source, Number)
+                else self.bits(source, places, read, number, depth + 1)
                 for source in way.sources
             ]
             known = [bits for bits in found if bits is not None]
             if len(known) == len(found):
-                return _OPERATIONS[way.name](*known) & _MASK
+                result: _Bits = _OPERATIONS[way.name](*known) & _MASK
+                return result
         return None
 
 
@@ -216,18 +232,18 @@ def _place(operand: Operand) -> int | None:
     return None
 
 
-def _signed(value: int, bits: int = 32) -> int:
-    value &= (1 << bits) - 1
+def _signed(value: Any, bits: int = 32) -> Any:
+    value = value & (1 << bits) - 1
     return value - (value >> bits - 1 << bits)
 
 
-def _low24(value: int) -> int:
+def _low24(value: Any) -> Any:
     return value & 0xFFFFFF
 
 
-_Binary = Callable[[int, int], int]
+_Binary = Callable[[Any, Any], Any]
 _ADD: Final[_Binary] = lambda a, b: a + b  # noqa: E731
-_OPERATIONS: Final[dict[str, Callable[..., int]]] = {
+_OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     **dict.fromkeys(
         ("v_add_u32", "v_add_nc_u32", "v_add_co_u32", "s_add_u32", "s_add_i32", "s_add_co_u32", "s_add_co_i32"), _ADD
     ),
@@ -260,4 +276,8 @@ _OPERATIONS: Final[dict[str, Callable[..., int]]] = {
     "v_mad_i32_i24": lambda a, b, c: _signed(a, 24) * _signed(b, 24) + c,
     **dict.fromkeys(("v_mov_b32", "s_mov_b32"), lambda a: a),
 }
-"""What instructions compute from unsigned 32-bit sources; only the low 32 bits of the result are used."""
+"""What instructions compute from unsigned 32-bit sources; only the low 32 bits of the result are used.
+
+All intermediate results but those of ``<<``, ``+``, ``-`` and ``*`` fit into 64 bits with a sign, so that arithmetic
+modulo 2^64 gives the same.
+"""

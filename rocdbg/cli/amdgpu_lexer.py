@@ -29,7 +29,7 @@ _FLAGS = (
     "lds", "lwe", "mul", "div", "neg", "nt", "nv", "offen", "r128", "row_half_mirror", "row_mirror", "row_share",
     "sc0", "sc1", "scc", "slc", "stripe", "tfe", "unorm", "vm", "wave_rol", "wave_ror", "wave_shl", "wave_shr",
 )
-"""Modifiers that stand for themselves; those with a value are known by their colon."""
+"""Modifiers without a value; those with a value are recognised by their colon."""
 _FUNCTIONS = (
     "abs", "attr", "depctr", "expcnt", "export", "hwreg", "instid0", "instid1", "instskip", "lgkmcnt", "lit", "lit64",
     "neg", "sendmsg", "sext", "swizzle", "vmcnt", "vscnt", "loadcnt", "storecnt", "dscnt", "kmcnt", "samplecnt",
@@ -48,14 +48,14 @@ _END_OF_METADATA = r"\.end_amdgpu_metadata\b|\.end_amd_amdgpu_(?:hsa|pal)_metada
 
 
 class AmdgpuLexer(RegexLexer):
-    """Assembly of AMD GPUs. Any text has tokens, whose texts are that text again."""
+    """Assembly of AMD GPUs. Any text can be split into tokens, which joined give the text again."""
 
     name = "AMDGPU assembly"
     aliases: ClassVar[list[str]] = ["amdgpu", "amdgcn", "gcnasm"]
     filenames: ClassVar[list[str]] = ["*.s", "*.S", "*.gcn", "*.amdgcn"]
     mimetypes: ClassVar[list[str]] = ["text/x-amdgpu-asm"]
     url = "https://llvm.org/docs/AMDGPUUsage.html"
-    priority = 0.0  # of files called so most are for other machines: `analyse_text` decides
+    priority = 0.0  # most files with these names are for other machines: `analyse_text` decides
     flags = re.MULTILINE
 
     tokens: ClassVar[dict[str, Any]] = {
@@ -69,7 +69,7 @@ class AmdgpuLexer(RegexLexer):
             (r"\*/", Comment.Multiline, "#pop"),
             (r"\*", Comment.Multiline),
         ],
-        # The beginning of a statement: of a line, or behind a label.
+        # The beginning of a statement: of a line, or after a label.
         "root": [
             (r"\n", Whitespace),
             (r"[^\S\n]+", Whitespace),
@@ -114,7 +114,7 @@ class AmdgpuLexer(RegexLexer):
             (words(_FLAGS, prefix=r"\b", suffix=r"\b"), Name.Attribute),
             (r"\b(?:TH|SCOPE|MSG|GS_OP|HW_REG|SQ_SEL|BUF_(?:DATA|NUM)_FORMAT|UNUSED|SDWA)_\w+\b|\b(?:BYTE|WORD)_\d\b",
              Name.Constant),
-            (r"\\(?:\(\)|@|\+|[A-Za-z_]\w*)", Name.Variable.Magic),  # what macros put in
+            (r"\\(?:\(\)|@|\+|[A-Za-z_]\w*)", Name.Variable.Magic),  # macro parameters
             (r"[A-Za-z_.$][\w.$]*(?:@[\w@]+)?|@\w+", Name),
             (r"[-+*/%&|^~!<>=]+?", Operator),
             (r"[\[\](){},:]", Punctuation),
@@ -136,7 +136,7 @@ class AmdgpuLexer(RegexLexer):
 
     @staticmethod
     def analyse_text(text: str) -> float:
-        """How sure it is that a text is assembly of these machines."""
+        """The confidence that a text is assembly of these machines."""
         if re.search(r"^\s*\.(?:amdgcn_target|amdhsa_kernel|amdgpu_metadata|amd_kernel_code_t|amdgpu_hsa_kernel)\b",
                      text, re.MULTILINE):
             return 1.0

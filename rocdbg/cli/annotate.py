@@ -1,4 +1,4 @@
-"""`rocdbg annotate IN -o OUT`: debug information of what rocdbg works out, for other tools."""
+"""`rocdbg annotate IN -o OUT`: writes debug information that rocdbg derives, for other tools."""
 
 from __future__ import annotations
 

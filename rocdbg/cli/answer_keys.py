@@ -1,4 +1,4 @@
-"""The keys of a prompt that answers a question: it is not a command line."""
+"""Keys of a prompt that asks a question, which is not a command line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 def add_answer_keys(keys: KeyBindings, asks: Condition) -> None:
     """Keys while a question is answered.
 
-    Enter keeps the answer out of the history, which is not gone through, and there is nothing to complete.
+    Enter does not add the answer to the history; history keys and completion are disabled.
     """
 
     @keys.add("enter", filter=asks)

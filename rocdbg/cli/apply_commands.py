@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Flags(Struct):
-    """``-q``: no heading; ``-c``: go on after an error, showing it; ``-s``: skip errors and empty output."""
+    """``-q``: no heading; ``-c``: continue after an error, showing it; ``-s``: skip errors and empty output."""
 
     quiet: bool = False
     proceed: bool = False
@@ -36,7 +36,7 @@ APPLY_OPTIONS = OptionGroup(
 
 
 def run_for(shell: Shell, heading: str, line: str, flags: Flags) -> None:
-    """Run a command for one lane, thread or frame that is selected already, under its heading."""
+    """Run a command for one lane, thread or frame, which is already selected, under its heading."""
     head = "" if flags.quiet else heading + "\n"
     if not flags.silent and not flags.proceed:
         shell.write(head)

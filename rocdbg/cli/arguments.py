@@ -1,8 +1,8 @@
-"""What a command takes, declared once: from `Arguments` come its parsing, usage, completion and help.
+"""The arguments of a command, declared once: parsing, usage, completion and help are derived from `Arguments`.
 
 A declaration lists options and positional arguments in the order of the usage line. A positional argument has a
-`Kind`, which says how much of the line belongs to it and what it means; the handler gets each as a keyword argument.
-Options may stand before and between positional arguments, but not after one that takes the rest of the line.
+`Kind`, which determines how much of the line belongs to it and what it means; the handler gets each as a keyword
+argument. Options may stand before and between positional arguments, but not after one that takes the rest of the line.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 JUNK = "Junk at end of arguments."
 IGNORED = ""
-"""As ``junk``: text that is left over is not looked at, as GDB does in many commands without arguments."""
+"""As ``junk``: excess text is ignored, as by many GDB commands without arguments."""
 
 
 class Kind(Struct, frozen=True):
     """A type of positional arguments.
 
     Attributes:
-        metasyntax: what stands for it in a usage line.
-        gives: the Python type that the handler gets, as its annotation.
-        read: makes that of the argument's text. Raises `rocdbg.Error`.
-        extent: how many characters at the beginning of a text belong to it. Raises `CommandError` where none can.
+        metasyntax: its placeholder in a usage line.
+        gives: the Python type that the handler receives, as in its annotation.
+        read: converts the argument's text to that type. Raises `rocdbg.Error`.
+        extent: how many characters at the beginning of a text belong to it. Raises `CommandError` if none can.
         completes: what completion offers.
-        words: further words that completion offers.
+        words: additional words that completion offers.
         keeps_blanks: whether blanks at the end belong to it.
     """
 
@@ -56,7 +56,7 @@ class Kind(Struct, frozen=True):
 
 
 class Positional(Struct, frozen=True):
-    """A positional argument; ``missing`` is what to say where it must stand and does not, `None` if it need not."""
+    """A positional argument; ``missing`` is the error if it is required but absent, `None` if it is optional."""
 
     key: str
     kind: Kind
@@ -66,12 +66,12 @@ class Positional(Struct, frozen=True):
 
 
 def required(key: str, kind: Kind, missing: str, shown: str = "") -> Positional:
-    """An argument that must be there. ``shown`` replaces the kind's metasyntax in the usage line."""
+    """A required argument. ``shown`` replaces the kind's metasyntax in the usage line."""
     return Positional(key, kind, missing, None, shown or kind.metasyntax)
 
 
 def optional(key: str, kind: Kind, default: object = None, shown: str = "") -> Positional:
-    """An argument that may be left out; the handler gets ``default`` then."""
+    """An optional argument; without it the handler gets ``default``."""
     return Positional(key, kind, None, default, f"[{shown or kind.metasyntax}]")
 
 
@@ -83,11 +83,11 @@ class Arguments:
 
     Attributes:
         items: options and positional arguments, as the usage line shows them.
-        options: all options, those of groups too.
+        options: all options, including those of groups.
         positional: all positional arguments.
-        unknown: what an unknown option is.
-        junk: the error for text that is left over, with ``{}`` for it; `IGNORED` for none.
-        has_table: whether `help` lists the options; not where the command's own text does.
+        unknown: how an unknown option is treated.
+        junk: the error for excess text, with ``{}`` as its placeholder; `IGNORED` for none.
+        has_table: whether `help` lists the options; false if the command's own text does.
     """
 
     __slots__ = ("has_table", "items", "junk", "options", "positional", "unknown")
@@ -109,11 +109,11 @@ class Arguments:
         self.has_table = has_table
 
     def parse(self, shell: Shell, text: str) -> dict[str, object]:
-        """The values that the handler gets, by parameter. Raises `rocdbg.Error`."""
+        """The values for the handler, by parameter. Raises `rocdbg.Error`."""
         reading = Reading()
         values: dict[str, object] = {}
         for index, item in enumerate(self.positional):
-            if not (index and self.unknown is Unknown.EXPRESSION):  # `print /x -array` is about a variable
+            if not (index and self.unknown is Unknown.EXPRESSION):  # in `print /x -array`, array is a variable
                 text = read_options(self.options, self.unknown, text, reading)
             size = item.kind.extent(text) if text else 0
             if size:
@@ -141,7 +141,7 @@ class Arguments:
         return values
 
     def parameters(self) -> dict[str, str]:
-        """The parameters that the handler must have, with the types that it gets."""
+        """The parameters that the handler must have, with their types."""
         found = {}
         for item in self.items:
             if isinstance(item, Positional):
@@ -153,7 +153,7 @@ class Arguments:
                 found[item.parameter] = item.gives
         return found
 
-    # -- what is derived
+    # -- derived information
 
     def usage(self, name: str) -> str:
         """The usage line of a command of this name."""
@@ -175,12 +175,12 @@ class Arguments:
 
     @property
     def completes(self) -> Completes:
-        """What the first positional argument that completes is completed with."""
+        """The completion of the first positional argument that has one."""
         kinds = (item.kind.completes for item in self.positional)
         return next((kind for kind in kinds if kind is not Completes.NOTHING), Completes.NOTHING)
 
     def candidates(self, text: str) -> Iterator[Candidate]:
-        """What may stand at the end of a text: options, values of options, positional arguments."""
+        """What may occur at the end of a text: options, values of options, positional arguments."""
         try:
             yield from self._candidates(text, len(text))
         except Error:
@@ -191,7 +191,7 @@ class Arguments:
         for item in (*self.positional, None):
             while options:
                 word, rest = _first(text)
-                if not rest:  # the cursor stands in this word
+                if not rest:  # the cursor is in this word
                     dashed = word.startswith("-")
                     names = (option.name if dashed else option.word for option in options)
                     yield Candidate(whole - len(word), words=tuple(filter(None, names)))
@@ -217,7 +217,7 @@ class Arguments:
             if self.unknown is Unknown.EXPRESSION:
                 options = ()
             size = item.kind.extent(text) if text else 0
-            if size < len(text):  # the argument is complete, or is not there
+            if size < len(text):  # the argument is complete, or absent
                 if not size and item.kind.words:
                     yield Candidate(whole - len(text), words=item.kind.words)
                 text = text[size:].lstrip()
@@ -228,7 +228,7 @@ class Arguments:
 
 
 class Candidate(Struct, frozen=True):
-    """Where the text to complete starts, what it is completed with, and words that may stand there."""
+    """Where the text to complete starts, its kind of completion, and words that are valid there."""
 
     start: int
     completes: Completes = Completes.NOTHING

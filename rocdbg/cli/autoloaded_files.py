@@ -1,7 +1,7 @@
-"""Files that run without being named: only where the user has declared that safe, as in GDB.
+"""Files that run automatically: only if the user has declared them safe, as in GDB.
 
-They are ``.rocdbginit`` of the current folder, and ``FILE-rocdbg.rocdbg`` beside a program FILE. Who wrote them could
-run anything (`shell`), so one that is not below an entry of the safe path is left alone, with a warning.
+They are ``.rocdbginit`` in the current directory, and ``FILE-rocdbg.rocdbg`` next to a program FILE. Their author could
+run anything (`shell`), so a file that is not below an entry of the safe path is not run, with a warning.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def default_safe_path() -> str:
 
 
 class AutoLoad:
-    """The safe path, and what was found to be loaded.
+    """The safe path, and the files that were found.
 
     Attributes:
         safe_path: folders, files and patterns joined by colons; ``/`` allows everything.
-        enabled: by kind (``local-rocdbginit``, ``rocdbg-scripts``), whether such files are looked for.
-        found: by kind, the files that were there and whether they were run.
+        enabled: by kind (``local-rocdbginit``, ``rocdbg-scripts``), whether such files are searched for.
+        found: by kind, the files found and whether they were run.
     """
 
     def __init__(self, shell: Shell) -> None:
@@ -51,22 +51,22 @@ class AutoLoad:
         self.safe_path = ":".join([*filter(None, [self.safe_path]), *_entries(text)])
 
     def is_safe(self, file: Path) -> bool:
-        """Whether a file, with all links followed, is one of the safe path's or below one."""
+        """Whether a file, with all links resolved, is an entry of the safe path or below one."""
         place = str(file.resolve())
         return any(_covers(entry, place) for entry in self.safe_path.split(":") if entry)
 
     def local_init(self) -> None:
-        """Run the current folder's init file if that is safe. The home's is run for another reason."""
+        """Run the current folder's init file if that is safe. The one in the home directory is run separately."""
         try:
             file = Path.cwd() / INIT_FILE
-        except OSError:  # the folder is gone
+        except OSError:  # the directory no longer exists
             return
         home = home_directory()
         if home is None or not _same(file, home / INIT_FILE):
             self._load("local-rocdbginit", file)
 
     def program_script(self) -> None:
-        """Run the script beside the program that was loaded, if that is safe."""
+        """Run the script next to the loaded program, if that is safe."""
         program = self._shell.session.inferior.program
         path = program.path if program is not None else None
         if path is not None:
@@ -92,7 +92,7 @@ def _entries(text: str) -> list[str]:
 
 
 def _covers(entry: str, place: str) -> bool:
-    """Whether an entry of the safe path means a file; ``*`` and ``?`` stay within one folder's name."""
+    """Whether an entry of the safe path matches a file; ``*`` and ``?`` do not match a slash."""
     folder = entry.rstrip("/")
     if not folder:
         return True

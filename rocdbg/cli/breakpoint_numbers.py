@@ -1,6 +1,6 @@
 """Numbers of breakpoints (and of displays, skips, ...) as GDB reads them from a line: numbers, ranges, variables.
 
-GDB reads them one after the other and acts on each at once, so that those before a bad one have had their effect.
+GDB reads and processes them one by one, so that those before an invalid one have already taken effect.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|\$?\d*)")
 _DIGITS = re.compile(r"\d+")
 _ENOUGH = 1 << 31
-"""Numbers from here on are none that a breakpoint has."""
+"""Numbers from here on are never breakpoint numbers."""
 
 
 def read_number(shell: Shell, text: str, trailer: str = "") -> tuple[int, str]:
-    """The number at the beginning of a text, and what follows it; 0 where there is none.
+    """The number at the beginning of a text, and the rest; 0 if there is none.
 
-    A blank, the end or ``trailer`` has to follow. A variable that is not an integer is said to be none, and is 0.
+    A blank, the end or ``trailer`` has to follow. A variable that is not an integer counts as 0, with a message.
     """
     negative = text.startswith("-")
     rest = text.removeprefix("-")
@@ -46,7 +46,7 @@ def read_number(shell: Shell, text: str, trailer: str = "") -> tuple[int, str]:
 
 
 def _variable(shell: Shell, name: str) -> int:
-    """The integer that a convenience variable or a value of the history is; 0, and a line that says so, otherwise."""
+    """The integer value of a convenience variable or history value; otherwise 0, with a message."""
     history = re.fullmatch(r"\$\$?\d*", name) is not None
     if history or name[1:] in shell.session.convenience:
         value = shell.session.data.evaluate(name)
@@ -90,7 +90,7 @@ def numbers_at(shell: Shell, text: str) -> Iterator[tuple[int, str]]:
 
 
 def each_breakpoint(shell: Shell, text: str, action: Callable[[int], object]) -> None:
-    """Do something to each breakpoint that is named; those that do not exist are said not to.
+    """Do something to each named breakpoint; reports those that do not exist.
 
     Raises `CommandError` without any argument, and for what `numbers_of` does.
     """
@@ -101,7 +101,7 @@ def each_breakpoint(shell: Shell, text: str, action: Callable[[int], object]) ->
 
 
 def act_on(shell: Shell, number: int, action: Callable[[int], object]) -> None:
-    """Do something to the breakpoint of a number, or say that there is none."""
+    """Do something to the breakpoint with a number, or report that there is none."""
     if number == 0:
         shell.warn("bad breakpoint number at or near '0'")
     elif number not in shell.session.breakpoints:

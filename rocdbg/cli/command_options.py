@@ -1,7 +1,7 @@
 """Options of commands (``-name``), read the way GDB reads them.
 
-Names may be abbreviated where that is unambiguous, a boolean option may stand without its value, and ``--`` ends the
-options. What an unknown option is depends on the command: see `Unknown`.
+Names may be abbreviated where that is unambiguous, a boolean option may omit its value, and ``--`` ends the options.
+The command determines how an unknown option is treated: see `Unknown`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NEGATIVE = re.compile(r"-\d")
 
 
 class Unknown(enum.Enum):
-    """What a word with a dash is that names no option."""
+    """How a word with a dash is treated that is not an option."""
 
     ERROR = "error"
     OPERAND = "operand"
@@ -40,9 +40,9 @@ class Option(Struct, frozen=True):
         kind: the type of its value; `None` for a flag.
         key: the handler's parameter that gets the value, by default the name (with underscores).
         value: what a flag sets.
-        default: what the parameter is without the option.
+        default: the parameter's value without the option.
         gives: the Python type of the parameter.
-        bare: holds before an expression also where no ``--`` follows.
+        bare: it is an option before an expression even without a ``--``.
         word: a word without a dash that means the same (``backtrace full``).
     """
 
@@ -58,12 +58,12 @@ class Option(Struct, frozen=True):
 
     @property
     def parameter(self) -> str:
-        """The key that the value is found under."""
+        """The key of the value."""
         return self.key or self.name.lstrip("-").replace("-", "_")
 
     @property
     def shown(self) -> str:
-        """As the option table names it."""
+        """Its name in the option table."""
         return f"{self.name} {self.kind.option_metasyntax}" if self.kind is not None else self.name
 
 
@@ -72,7 +72,7 @@ class OptionGroup(Struct, frozen=True):
 
     Attributes:
         key: the handler's parameter.
-        build: makes its value of those that were given, by their keys.
+        build: creates its value from those that were given, by their keys.
         shown: how a usage line abbreviates the group.
     """
 
@@ -91,7 +91,7 @@ class Reading(Struct):
 
 
 def read_options(options: tuple[Option, ...], unknown: Unknown, text: str, reading: Reading) -> str:
-    """Read the options that a text begins with into ``reading``; what is left. Raises `CommandError`."""
+    """Read the options at the beginning of a text into ``reading``; returns the rest. Raises `CommandError`."""
     if reading.ended or not options:
         return text
     delimited = has_delimiter(text)
@@ -114,12 +114,12 @@ def read_options(options: tuple[Option, ...], unknown: Unknown, text: str, readi
 
 
 def has_delimiter(text: str) -> bool:
-    """Whether a text that begins with an option has a ``--`` in it, as a word."""
+    """Whether a text that begins with an option contains the word ``--``."""
     return text.startswith("-") and "--" in text.split()
 
 
 def find_option(options: tuple[Option, ...], unknown: Unknown, text: str, delimited: bool) -> Option | None:
-    """The option that a text begins with, `None` for an operand. Raises `CommandError` for a wrong option."""
+    """The option at the beginning of a text, `None` for an operand. Raises `CommandError` for a wrong option."""
     word = split_word(text)[0]
     exact = next((option for option in options if word and word in (option.name, option.word)), None)
     if unknown is Unknown.EXPRESSION and not delimited:

@@ -2,9 +2,9 @@
 
 A command is a function under `command`, which attaches a `CommandSpec` and registers nothing. A
 `Registry` belongs to one shell and collects specs from modules or plug-ins; `help`, abbreviations,
-completion and the manual are all derived from what it holds.
+completion and the manual are all derived from its contents.
 
-Our own commands declare their arguments too (`rocdbg.cli.arguments`), and their functions get them parsed.
+Our own commands also declare their arguments (`rocdbg.cli.arguments`), and their functions receive them parsed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 Handler = Callable[[Any, str], None]
-"""Takes the `Shell` (of plug-ins a `PluginShell`) and what stands after the command's name."""
+"""Takes the `Shell` (for plug-ins a `PluginShell`) and the text after the command's name."""
 Precondition = Callable[["Shell"], None]
 F = TypeVar("F", bound=Callable[..., None])
 
 
 class CommandError(Error):
-    """A line that names no command, or more than one, or a command that is not there yet."""
+    """A line that does not name exactly one command, or a command that is not available yet."""
 
 
 class Category(enum.Enum):
@@ -84,11 +84,11 @@ class Completes(enum.Enum):
     REGISTER = "register"
     FILE = "file"
     COMMAND = "command"
-    MEANING = "meaning"  # a command behind `=`
-    SETTING = "setting"  # and behind `--` a command
+    MEANING = "meaning"  # a command after `=`
+    SETTING = "setting"  # and a command after `--`
     HELP = "help"  # commands and their classes
     SIGNAL = "signal"
-    HANDLING = "handling"  # signals, and what is done about them
+    HANDLING = "handling"  # signals, and how they are handled
     KERNEL = "kernel"
     PLUGIN = "plugin"
     BREAKPOINT = "breakpoint"
@@ -107,7 +107,7 @@ class Repeat(enum.Enum):
 class CommandSpec(Struct, frozen=True):
     """One command as declared. ``words`` is its full name (``("info", "lanes")``).
 
-    ``arguments`` is `None` for a command that takes its text apart by itself, as those of plug-ins do.
+    ``arguments`` is `None` for a command that parses its text itself, as those of plug-ins do.
     """
 
     words: tuple[str, ...]
@@ -121,7 +121,7 @@ class CommandSpec(Struct, frozen=True):
     repeat: Repeat = Repeat.SAME
     arguments: Arguments | None = None
     hidden: bool = False
-    """Whether lists of commands and completion leave it out."""
+    """Whether lists of commands and completion omit it."""
     keeps_blanks: bool = False
     """Whether blanks at the end of the line belong to its arguments."""
     setting: Setting | None = None
@@ -185,9 +185,9 @@ def command(
     """Declare a command; the function's docstring is its help text, the first line the summary.
 
     ``name`` and ``aliases`` are full names (``"info lanes"``). With ``args`` the function gets the shell and its
-    arguments by name, after ``needs`` has been asked; usage and completion come from the declaration. Without them
-    the function gets the shell and the text after the name, ``usage`` is the line that help shows, and ``options``
-    are the words starting with ``-`` that the command takes (offered by completion). ``hidden``: no list has it.
+    arguments by name, after ``needs`` was checked; usage and completion come from the declaration. Without them the
+    function gets the shell and the text after the name, ``usage`` is the line that help shows, and ``options`` are the
+    words starting with ``-`` that the command takes (offered by completion). ``hidden``: lists omit it.
     """
 
     def attach(function: F) -> F:
@@ -223,23 +223,23 @@ def _parsing(function: Callable[..., None], arguments: Arguments, needs: Precond
 
 
 class Node(Struct):
-    """A word of a command's name: what it does alone, and the words that may follow it."""
+    """A word of a command's name: its own command, and the words that may follow it."""
 
     spec: CommandSpec | None = None
     is_alias: bool = False
     is_topic: bool = False
     """Whether only `help` knows it."""
     own_name: tuple[str, ...] = ()
-    """Of an alias: the command's full name."""
+    """For an alias: the command's full name."""
     is_own: bool = False
-    """Whether GDB has nothing of that name."""
+    """Whether GDB has no command of that name."""
     children: dict[str, Node] = field(default_factory=dict)
 
     def match(self, word: str) -> tuple[str, Node] | list[str]:
-        """The child that ``word`` names, exactly or abbreviated, else the names it could stand for.
+        """The child that ``word`` names, exactly or abbreviated, otherwise the names that it could abbreviate.
 
-        As in GDB, any two names make an abbreviation ambiguous, but names of GDB's come before ours, and a help topic
-        is not a command.
+        As in GDB, any two names make an abbreviation ambiguous, but GDB's names take precedence over ours, and a help
+        topic is not a command.
         """
         exact = self.children.get(word)
         if exact is not None:
@@ -256,24 +256,24 @@ WORD = re.compile(r"[A-Za-z0-9_.-]+")
 SCROLLS = re.compile(r"[+<>](?!\S)")
 """Commands of the full screen's windows that are not words."""
 WRONG_WORD = re.compile(r"[A-Za-z0-9_.+<>$-]+")
-"""What an error quotes where no command can begin."""
+"""The text that an error quotes where no command can begin."""
 
 
 class Resolved(Struct, frozen=True):
-    """A typed line, taken apart: the command and the text after its name (leading blanks removed)."""
+    """A parsed line: the command and the text after its name (leading blanks removed)."""
 
     spec: CommandSpec
     text: str
 
 
 Saved = dict[tuple[str, ...], Node | None]
-"""What stood at some names; ``None`` where there was nothing."""
+"""The former commands at some names; ``None`` if there was none."""
 
 
 MAX_FOUND = 1024
 MAX_FOUND_LINE = 1024
 MAX_CANDIDATES = 100
-"""Characters of the names that an ambiguous one could stand for, as in GDB."""
+"""Limit on the characters of the listed candidates of an ambiguous name, as in GDB."""
 
 
 def _first_few(names: list[str]) -> str:
@@ -295,24 +295,24 @@ class Registry:
         """Full names of user-defined commands."""
         self.user_prefixes: set[str] = set()
         self.hooks: set[str] = set()
-        """Those that are hooks."""
+        """Full names of hooks."""
         self.alias_help: dict[tuple[str, ...], str] = {}
-        """What `document` said of aliases."""
-        self._found: dict[str, Resolved] = {}  # lines of loops come again and again
+        """The documentation of aliases by `document`."""
+        self._found: dict[str, Resolved] = {}  # lines of loops are resolved again and again
         self.defaults: dict[tuple[str, ...], str] = {}
-        """By the name that `alias` gave: the arguments that it stands for; most for none."""
+        """Default arguments by the name of an alias; most have none."""
         self.abbreviations: set[tuple[str, ...]] = set()
-        """Those of them that no list has (``alias -a``)."""
+        """Aliases that lists omit (``alias -a``)."""
         self._aliases: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         self._late: list[tuple[tuple[str, ...], Callable[[], None]]] = []
         self.prefix_command: Callable[[list[str], Node], CommandSpec] | None = None
 
     def add_late(self, prefixes: tuple[str, ...], add: Callable[[], None]) -> None:
-        """Have commands below ``prefixes`` added when one of these is asked for: most sessions need none of them."""
+        """Add commands below ``prefixes`` only when one of these is needed: most sessions need none of them."""
         self._late.append((prefixes, add))
 
     def is_late(self, prefix: str) -> bool:
-        """Whether there is more to be added below a prefix once it is asked for."""
+        """Whether commands below a prefix are still to be added on demand."""
         return any(prefix in prefixes for prefixes, _ in self._late)
 
     def complete(self) -> None:
@@ -332,14 +332,14 @@ class Registry:
                 add()
 
     def changed(self) -> None:
-        """A command was added, replaced or taken away."""
+        """Called when a command was added, replaced or removed."""
         self._found.clear()
 
     def add(self, spec: CommandSpec) -> None:
         """Add a command or replace the one of the same name; aliases lead to it."""
         self.changed()
         node = self._place(spec.words)
-        if node.is_alias:  # the name of its own takes the alias's place, and does not touch what that led to
+        if node.is_alias:  # the new command replaces the alias, and does not affect the alias's target
             self._place(spec.words[:-1]).children[spec.words[-1]] = node = Node()
         node.spec = spec
         if spec.category is Category.USER:
@@ -369,7 +369,7 @@ class Registry:
 
     @staticmethod
     def _is_own(words: tuple[str, ...]) -> bool:
-        """Whether GDB has nothing of that name."""
+        """Whether GDB has no command of that name."""
         if words[0] in ("set", "show", "maintenance", "maint", "unset"):
             return len(words) > 1 and words[1] in OWN_SETTINGS
         return " ".join(words) not in gdb_names()
@@ -381,11 +381,11 @@ class Registry:
         return self._place(tuple(name.split())).spec is not None
 
     def user_aliases(self) -> list[tuple[tuple[str, ...], Node]]:
-        """What `alias` made: names and what they stand for."""
+        """The aliases defined by `alias`, with their expansions."""
         return [(words, self._place(words)) for words in self.defaults if words not in self.abbreviations]
 
     def default_lines(self, words: tuple[str, ...]) -> list[str]:
-        """What help says of a command's aliases that stand for arguments too."""
+        """The help text for a command's aliases with default arguments."""
         mine = reversed(self._aliases.get(words, []))
         return [
             f"  alias {' '.join(alias)} = {' '.join(words)} {self.defaults[alias]}"
@@ -396,14 +396,14 @@ class Registry:
         """The other names of a command, the newest first."""
         node = self._place(words)
         declared = list(node.spec.aliases) if node.spec is not None and node.spec.words == words else []
-        if " ".join(words) in gdb_names():  # names that only we have are abbreviations
+        if " ".join(words) in gdb_names():  # names that GDB does not have are abbreviations
             declared = [tuple(other.split()) for other in OTHER_NAMES.get(" ".join(words), ())]
         return [*reversed(self._aliases.get(words, [])), *declared]
 
     def add_alias(
         self, words: tuple[str, ...], target: Node, of: tuple[str, ...] = (), listed: bool = True
     ) -> None:
-        """Give a command a further name; ``of`` is its own, where help is to tell of the other.
+        """Give a command another name; ``of`` is its own name, if help should mention the alias.
 
         One that is not ``listed`` is not completed either.
         """
@@ -422,11 +422,11 @@ class Registry:
                 self.add(spec)
 
     def saved(self, spec: CommandSpec) -> Saved:
-        """What stands at the names of a command, for `restore`."""
+        """The current commands at the names of a command, for `restore`."""
         return {words: self._copy(words) for words in (spec.words, *spec.aliases)}
 
     def restore(self, saved: Saved) -> None:
-        """Put back what stood at some names (when a plug-in is unloaded)."""
+        """Restore the former commands at some names (when a plug-in is unloaded)."""
         self.changed()
         for words, node in saved.items():
             siblings = self._place(words[:-1]).children

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Debugger:
     """A debugging session driven by command lines.
 
-    ``Debugger("saxpy.toml")`` loads what ``rocdbg FILE`` loads; without a file nothing is loaded yet. ``arch`` chooses
-    the code object where there are several, as ``--arch`` does. Questions are answered with yes, as no user can be
-    asked. Raises `rocdbg.Error` when the file cannot be loaded.
+    ``Debugger("saxpy.toml")`` loads the same as ``rocdbg FILE``; without a file nothing is loaded yet. ``arch`` selects
+    one of several code objects, as ``--arch`` does. Questions are answered with yes, as there is no user. Raises
+    `rocdbg.Error` when the file cannot be loaded.
 
     Attributes:
         session: the engine, for values instead of text (see `rocdbg.debugger.session.Session`).
@@ -42,9 +42,9 @@ class Debugger:
     def execute(self, text: str, to_string: bool = False) -> str | None:
         """Run one or more command lines.
 
-        With ``to_string`` what they write is returned, else it goes to the standard output. Warnings go to the
-        standard error output either way. Raises `rocdbg.Error` when a command fails; those before it have had
-        their effect. `quit` ends the dispatch, not the Python program.
+        With ``to_string`` their output is returned, otherwise it goes to standard output. Warnings always go to
+        standard error. Raises `rocdbg.Error` if a command fails; earlier commands have already taken effect. `quit`
+        ends the dispatch, not the Python program.
         """
         if not to_string:
             self._run(text)
@@ -61,7 +61,7 @@ class Debugger:
                 self.session.running.kill()
 
     def dprintf(self, text: str) -> DynamicPrintf:
-        """As the command ``dprintf`` with these words; what is printed is also kept.
+        """As the command ``dprintf`` with these arguments; the printed values are also kept.
 
         ``array()`` of the result gives it as a structured NumPy array, a row for each line, with the fields
         ``$_thread``, ``$_lane`` and the arguments, by their expressions. All arguments have to be numbers.
@@ -78,10 +78,10 @@ class Debugger:
         return made
 
     def traced(self, number: int) -> NDArray[Any]:
-        """What tracepoint ``number`` has collected in the last trace experiment, as a structured array.
+        """The data that tracepoint ``number`` has collected in the last trace experiment, as a structured array.
 
         There is a row for each lane of each arrival, in order; the fields are ``$_thread``, ``$_lane``,
-        ``$_instructions`` (how many the wave had executed before) and those of what was collected, by name. Where
-        values were missing it is a masked array.
+        ``$_instructions`` (how many the wave had executed before) and the collected values, by name. If values are
+        missing it is a masked array.
         """
         return self.session.tracing.buffer.array(number)

@@ -19,7 +19,7 @@ _LETTER = re.compile(r"\d*[a-z]")
 
 
 class Display(Struct):
-    """One of them. ``block`` is the innermost block that a name in it belongs to: it is shown inside of that alone."""
+    """A display. ``block`` is the innermost block to which a name in it belongs: it is shown only inside that block."""
 
     number: int
     letters: str
@@ -27,7 +27,7 @@ class Display(Struct):
     block: object = None
     enabled: bool = True
     unknown: str = ""
-    """What is wrong with its letter."""
+    """The error in its format letter."""
 
     @property
     def format(self) -> Format:
@@ -36,12 +36,12 @@ class Display(Struct):
 
     @property
     def is_memory(self) -> bool:
-        """Whether it is shown as `x` does: as a string, as an instruction, or in a size."""
+        """Whether it is shown as by `x`: as a string, as an instruction, or with a size."""
         return bool(self.letters) and not self.unknown and (self.format.letter in ("i", "s") or bool(self.format.size))
 
     @property
     def format_words(self) -> str:
-        """The format as ``info display`` tells it: ``/x `` or ``/2wd ``."""
+        """The format as ``info display`` shows it: ``/x `` or ``/2wd ``."""
         if not self.letters:
             return ""
         if not self.is_memory:
@@ -52,7 +52,7 @@ class Display(Struct):
 
 
 class Displays:
-    """All of a shell, by number."""
+    """All displays of a shell, by number."""
 
     def __init__(self) -> None:
         self._displays: dict[int, Display] = {}
@@ -94,23 +94,23 @@ class Displays:
         self._displays.clear()
 
     def show(self, shell: Shell) -> None:
-        """Those that are enabled and mean something where the focus is."""
+        """The enabled ones that have a meaning at the focus."""
         for display in self.all():
             if not display.enabled or not is_within(shell, display):
                 continue
             try:
                 _show(shell, display)
             except (NoSymbolError, NoRegistersError):
-                continue  # not here: shown again where it means something
+                continue  # unknown here: shown again where it has a meaning
 
 
 def is_within(shell: Shell, display: Display) -> bool:
-    """Whether the selected frame is inside of the block that a display belongs to."""
+    """Whether the selected frame is inside the block to which a display belongs."""
     return display.block is None or display.block in shell.session.data.blocks()
 
 
 def _show(shell: Shell, display: Display) -> None:
-    """One display. Raises `NoSymbolError` and syntax errors; what cannot be read is shown as ``<error: ...>``."""
+    """Show one display. Raises `NoSymbolError` and syntax errors; an unreadable value is shown as ``<error: ...>``."""
     memory, fmt, letters = display.is_memory, display.format, display.letters
     slash = f"/{letters}" if letters else ""
     if letters and not memory and not display.unknown:
@@ -134,6 +134,6 @@ def _show(shell: Shell, display: Display) -> None:
             text = " = " + shell.session.data.format(value, fmt)
     except NoSymbolError:
         raise
-    except Error as error:  # that it reads was seen where it was made
+    except Error as error:  # its syntax was checked when it was created
         text = f"{'  ' if inline else chr(10)}<error: {error}>" if memory else f" = <error: {error}>"
     shell.line(f"{display.number}: {'x' if memory else ''}{slash}{' ' if slash else ''}{display.expression}{text}")

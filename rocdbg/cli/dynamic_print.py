@@ -1,4 +1,4 @@
-"""What ``dprintf`` prints while the program runs."""
+"""Output of ``dprintf`` while the program runs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 def print_dynamically(
     shell: Shell, made: DynamicPrintf, thread: int, lanes: Sequence[int], columns: Columns | None
 ) -> None:
-    """Print for some lanes of a wave. Raises a `rocdbg.Error` where the format or an argument is wrong, and where the
-    file that it goes to cannot be written."""
+    """Print for some lanes of a wave. Raises a `rocdbg.Error` if the format or an argument is invalid, or if the output
+    file cannot be written.
+    """
     from rocdbg.cli.printf import format_columns, format_printf  # few sessions print
 
     if columns is None and made.kept is not None:
@@ -42,7 +43,7 @@ def print_dynamically(
 
 
 def _evaluated(shell: Shell, made: DynamicPrintf, thread: int, lanes: Sequence[int]) -> Columns:
-    """What lanes hold where their wave stands."""
+    """The values of lanes at their wave's current position."""
     values = [
         [shell.session.data.evaluate(text, Focus(thread, lane)) for lane in lanes] for text in made.arguments or ()
     ]

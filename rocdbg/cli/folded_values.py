@@ -1,4 +1,4 @@
-"""Values in many places as text: equal neighbours folded, then what stands out."""
+"""Values in many places as text: equal neighbours folded, then the outliers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 _CONDITION = re.compile(r"^[!$]|[=!<>]=|[<>]|&&|\|\|")
 
 WIDTH, GAP, MOST_COLUMNS = 80, 4, 8
-"""Of columns: characters of a line, blanks between two columns, and how many there are."""
+"""Limits of columns: characters of a line, blanks between two columns, and the number of columns."""
 MOST_ROWS = 16
-"""Rows that are written below each other."""
+"""How many rows are written in a single column."""
 MOST_ODD = 8
-"""Odd ones that are named; more are counted."""
+"""How many outliers are listed; more are only counted."""
 
 
 class Places(enum.Enum):
-    """Where an expression is looked at from; the value is what one is called."""
+    """The places in which an expression is evaluated; the value is the name of one."""
 
     LANES = "lane"
     WAVES = "wave"
@@ -34,9 +34,9 @@ class Places(enum.Enum):
 
 
 def is_condition(text: str) -> bool:
-    """Whether the argument of a `find` command is an expression and no regular expression.
+    """Whether the argument of a `find` command is an expression and not a regular expression.
 
-    Such are those that compare or combine truths (``== != < > <= >= && ||``), or begin with ``!`` or ``$``.
+    That is so if it has a comparison or logical operator (``== != < > <= >= && ||``), or begins with ``!`` or ``$``.
     """
     return _CONDITION.search(text) is not None
 
@@ -44,7 +44,8 @@ def is_condition(text: str) -> bool:
 def write_samples(shell: Shell, kind: str, samples: Iterable[Sample]) -> None:
     """Samples as a folded table with a summary; ``kind``: "lane", "wave" or "workgroup".
 
-    They may come one by one: what is interrupted shows those there were. Raises what went wrong if nothing else did.
+    Samples may be computed one by one: an interrupt shows those collected so far. Raises the error if all samples
+    failed.
     """
     seen: list[Sample] = []
     interrupted = False
@@ -83,7 +84,7 @@ def _write_rows(shell: Shell, head: str, rows: list[tuple[str, str]]) -> None:
 
 
 def summary(kind: str, samples: list[Sample]) -> list[str]:
-    """The lines below a table: how many values, the least and greatest, and the odd ones out."""
+    """The lines below a table: the number of values, the minimum and maximum, and the outliers."""
     found = spread(samples)
     if not found.count:
         return [f"No active {kind}s."]
@@ -107,7 +108,7 @@ def _counted(count: int, kind: str) -> str:
 
 
 def write_groups(shell: Shell, head: str, samples: Iterable[Sample]) -> None:
-    """Lanes by what they show, most first; ``head`` names the last column."""
+    """Lanes grouped by their text, largest group first; ``head`` names the last column."""
     lanes: dict[tuple[str, bool], list[int]] = {}
     for sample in samples:
         lanes.setdefault((sample.text, sample.active), []).append(sample.number)

@@ -1,6 +1,6 @@
-"""The commands of GDB 13: their names, by the classes of its help; which cannot mean anything here, and why.
+"""The commands of GDB 13: their names, by the classes of its help; which do not apply here, and why.
 
-Names that GDB has come first where an abbreviation could be one of its commands or one of ours.
+GDB's names take precedence if an abbreviation could mean one of its commands or one of ours.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ HELP_TOPICS = (
     "aliases", "breakpoints", "data", "files", "internals", "obscure", "running", "stack", "status", "support",
     "text-user-interface", "tracepoints", "user-defined",
 )
-"""Names of classes, which GDB counts among what an abbreviation could stand for."""
+"""Names of classes, which GDB includes in the candidates for an abbreviation."""
 OWN_SETTINGS = frozenset({
     "arg", "count-uninitialized", "gpu", "grid", "instruction-budget", "kernarg", "kernel", "launch",
     "lds-out-of-range", "skip-runtime-kernels", "stack-size", "workgroup",
@@ -131,7 +131,7 @@ def _other_names() -> dict[str, tuple[str, ...]]:
 
 
 OTHER_NAMES = _other_names()
-"""The other names of a command, in the order in which help tells them."""
+"""The aliases of a command, in the order in which help lists them."""
 
 
 @cache
@@ -252,11 +252,11 @@ NOT_APPLICABLE = {
     "tcatch signal": "exceptions of kernels are caught by their kind: catch exception",
     "tsave": "a Python program gets what was collected as arrays: Debugger.traced",
 }
-"""Why a command means nothing here; one that is a prefix speaks for those below it."""
+"""Why a command does not apply here; the reason of a prefix covers the commands below it."""
 
 
 def reason_against(name: str) -> str | None:
-    """Why a command of GDB's means nothing here, if so."""
+    """Why a GDB command does not apply here, if so."""
     words = name.split()
     for count in range(len(words), 0, -1):
         reason = NOT_APPLICABLE.get(" ".join(words[:count]))

@@ -1,7 +1,7 @@
-"""Settings that GDB has and that change nothing here: `set` keeps their value, `show` tells it in GDB's words.
+"""GDB's settings without an effect here: `set` keeps their value, `show` shows it in GDB's words.
 
-Scripts and start files that are written for GDB go through with them. What a row is about (processes, remote targets,
-other languages, debugging GDB itself) rocdbg does not have. A setting that comes to have an effect moves to
+They let scripts and init files that were written for GDB run. They concern things that rocdbg does not have (processes,
+remote targets, other languages, debugging GDB itself). A setting that gains an effect moves to
 `rocdbg.cli.settings_table`.
 """
 
@@ -25,7 +25,7 @@ from rocdbg.cli.value_kinds import (
 
 NOTE = "Accepted and kept for scripts that are written for GDB; it changes nothing in rocdbg."
 Row = tuple[str, ValueKind | str, object, str] | tuple[str, ValueKind | str, object, str, str]
-"""Name, kind (words of an enumeration joined by ``|``), default, what it is about, sentence of ``show``."""
+"""Name, kind (words of an enumeration joined by ``|``), default, its subject, sentence of ``show``."""
 
 ROWS: tuple[Row, ...] = (
     ("agent", "on|off", "off",
@@ -263,7 +263,7 @@ SUMMARIES = {
     "startup-with-shell": ("", "Show use of shell to start subprocesses."),
     "sysroot": ("", "Show the current system root."),
 }
-"""The first lines of help of `set` and `show` where they are not the usual ones."""
+"""The first lines of help of `set` and `show` if they differ from the usual ones."""
 
 
 def settings_without_effect() -> Iterator[Setting]:

@@ -1,4 +1,4 @@
-"""Settings of GDB's that rocdbg does not have: known by name, so that `set`, `show` and `help` say why.
+"""GDB's settings that rocdbg does not have: known by name, so that `set`, `show` and `help` give the reason.
 
 `rocdbg.cli.gdb_settings` has those whose value is kept.
 """
@@ -38,7 +38,7 @@ PREFIX = {
     ),
     "remote": ("Remote protocol specific variables.", "Remote protocol specific variables."),
 }
-"""What GDB's help says of the first words, of `set` and of `show`."""
+"""GDB's help of the prefixes, for `set` and `show`."""
 
 ROWS = (
     ("ada print-signatures", "Enable or disable the output of formal and return types for functions in the overloads "
@@ -87,7 +87,7 @@ ONLY = (
 
 
 def reason_against_setting(name: str) -> str | None:
-    """Why a setting, or all that begin with a word, mean nothing here, if so."""
+    """Why a setting, or all with a prefix, do not apply here, if so."""
     return next((reason for own, _, _, reason in ROWS if f"{own} ".startswith(f"{name} ")), None)
 
 
@@ -112,7 +112,7 @@ def _specs() -> Iterator[CommandSpec]:
 
 
 def add_settings_away(registry: Registry) -> None:
-    """Declare them, but those that the registry has by now."""
+    """Declare them, except those that the registry already has."""
     for spec in _specs():
         if not registry.has(spec.name):
             registry.add(spec)

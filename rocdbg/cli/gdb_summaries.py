@@ -1,4 +1,4 @@
-"""What GDB's commands that rocdbg does not have are for: the first line of their help."""
+"""Summaries of GDB's commands that rocdbg does not have: the first line of their help."""
 
 from __future__ import annotations
 

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 Parts = tuple[tuple[str, str], ...]
 """A line: roles of `rocdbg.cli.themes`, each with its text."""
 
-# What clang reads is C, C++ or assembly under many names that pygments does not know.
+# Clang reads C, C++ and assembly under many file names that pygments does not know.
 LEXERS = {
     ".hip": "cpp", ".cl": "c", ".clh": "c", ".cu": "cpp", ".cuh": "cpp", ".hpp": "cpp", ".h": "cpp",
     ".f90": "fortran",
 }
 ASSEMBLY = {".s", ".S", ".asm"}
-"""Of the GPU, or, if a program is debugged, of its host."""
+"""Assembly of the GPU or, for a whole program, of its host."""
 
 
 MAX_COLOURED = 1 << 20
-"""Characters of a file that is coloured; lexing a longer one would be felt."""
+"""Limit on the characters of a coloured file; lexing a longer one would be noticeable."""
 
 
 def shown_lines(
@@ -34,12 +34,12 @@ def shown_lines(
 ) -> list[str]:
     """Lines [first, first + count) of a file, made visible, and then coloured by a palette if ``colour``.
 
-    The whole file is lexed, so that comments are known. Every coloured line ends with its colours reset.
+    The whole file is lexed, so that comments are recognised. Every coloured line ends with its colours reset.
     """
     if not colour:
         return [visible_source(line) for line in lines[first : first + count]]
     return [
-        "".join(f"{palette[role]}{text}{RESET}" if palette.get(role) else text for role, text in parts)
+        "".join(f"{palette[role]}{text}{RESET}" if palette.get(role) else text for role, text in parts) + RESET
         for parts in styled_lines(lines, file)[first : first + count]
     ]
 

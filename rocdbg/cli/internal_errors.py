@@ -1,7 +1,8 @@
-"""Internal errors: what a session says of a bug in rocdbg, and where it keeps the traceback.
+"""Internal errors: how a session reports a bug in rocdbg, and where it keeps the traceback.
 
-A command that meets one ends with one message, as in GDB, and the session lives on. ``ROCDBG_INTERNAL_ERRORS=raise``
-lets exceptions out as they are, for those who look for bugs; shells of Python programs and tests do so by default.
+A command that encounters one ends with one message, as in GDB, and the session continues.
+``ROCDBG_INTERNAL_ERRORS=raise`` lets exceptions pass unchanged, for debugging rocdbg; shells of Python programs and
+tests do so by default.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ import rocdbg
 from rocdbg.errors import Error
 
 MAX_REPORTS = 20
-"""Reports that are kept; the oldest go first."""
+"""Limit on reports kept; the oldest are deleted first."""
 VARIABLE = "ROCDBG_INTERNAL_ERRORS"
 _PREFIX = "internal-error-"
 
 
 class InternalError(Error):
-    """A bug in rocdbg, met by a command; ``report`` is the file with its traceback, if one could be written."""
+    """A bug in rocdbg, encountered by a command; ``report`` is the file with its traceback, if one could be written."""
 
     def __init__(self, message: str, report: Path | None = None) -> None:
         self.report = report
@@ -33,7 +34,7 @@ class InternalError(Error):
 
 
 class ResourceError(Error):
-    """A command that needs more memory or stack than there is."""
+    """A command that needs more memory or stack than available."""
 
 
 def are_reported() -> bool:
@@ -42,7 +43,7 @@ def are_reported() -> bool:
 
 
 def as_error(error: BaseException, command: str) -> Error:
-    """What to tell the user of an exception that no command should let out."""
+    """The message for the user about an exception that a command should not let pass."""
     if isinstance(error, MemoryError):
         return ResourceError("virtual memory exhausted.")
     if isinstance(error, RecursionError):
@@ -57,9 +58,9 @@ def as_error(error: BaseException, command: str) -> Error:
 
 
 def keep_stray_reports() -> None:
-    """Errors that cannot be caught (in finalisers, in the progress bar's thread) go to a report, warnings nowhere.
+    """Send errors that cannot be caught (in finalisers, in the progress bar's thread) to a report, and drop warnings.
 
-    Only for a process that is the debugger's own.
+    Only for a process that belongs to the debugger.
     """
     sys.unraisablehook = lambda found: _keep_stray(found.exc_value)
     threading.excepthook = lambda found: _keep_stray(found.exc_value)
@@ -76,7 +77,7 @@ def _described(error: BaseException) -> str:
     """The exception in one line, whatever its own text does."""
     try:
         text = str(error).strip().partition("\n")[0][:200]
-    except Exception:  # a bug in the exception: its name has to do
+    except Exception:  # a bug in the exception: use only its name
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -102,7 +103,7 @@ def state_directory() -> Path | None:
 
 
 def home_directory() -> Path | None:
-    """The user's home; ``None`` where there is none, or no absolute one (it would be the current folder)."""
+    """The user's home directory; ``None`` if there is none, or if it is not absolute."""
     try:
         home = Path.home()
     except (RuntimeError, KeyError, OSError):
@@ -114,7 +115,7 @@ def write_report(error: BaseException, command: str) -> Path | None:
     """Keep the traceback in a file that only the user can read; ``None`` if that cannot be done."""
     try:
         text = f"Command: {command[:1000]!r}\n\n{''.join(traceback.format_exception(error, limit=-50))}"
-    except Exception:  # a report that fails must not hide what it was about
+    except Exception:  # a failing report must not hide its cause
         return None
     return write_report_text(text)
 
@@ -134,7 +135,7 @@ def write_report_text(text: str) -> Path | None:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{head}{text}")
-    except Exception:  # a report that fails must not hide what it was about
+    except Exception:  # a failing report must not hide its cause
         return None
     return path
 

@@ -1,8 +1,8 @@
-"""Ctrl-C, and being asked to leave.
+"""Ctrl-C, and signals that request termination.
 
-While the program runs, Ctrl-C stops it; otherwise it ends the command under way with "Quit", as in GDB. Outside of
-commands it is kept until the next one begins, so that it never tears the loop that reads them. SIGTERM and SIGHUP end
-the session in order: the program is stopped first, the terminal is given back as it was.
+While the program runs, Ctrl-C stops it; otherwise it ends the current command with "Quit", as in GDB. Outside commands
+it is deferred until the next one begins, so that it never breaks the loop that reads them. SIGTERM and SIGHUP end the
+session in order: the program is stopped first, and the terminal is restored.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 PATIENCE = 3
-"""Signals after which one is raised even where it is not expected: something does not give up."""
+"""How many signals must arrive before one is raised even where it is not expected, because something does not respond.
+"""
 LEAVING = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while a command was under way."""
+    """Ctrl-C during a command."""
 
 
 class Terminated(ControlFlow):
-    """The session was asked to end by a signal; ``status`` is the exit status that shells give to that."""
+    """A signal requested the end of the session; ``status`` is the exit status that shells use for it."""
 
     def __init__(self, number: int) -> None:
         self.status = 128 + number
@@ -40,34 +41,34 @@ class Signals:
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
         self.leave_prompt: Callable[[BaseException], None] | None = None
-        """Set while a prompt reads a line in a loop of its own, which has to be left from inside."""
+        """Set while a prompt reads a line in its own event loop, which has to be left from inside."""
         self.raised = False
-        """Whether Ctrl-C was raised in the command under way. Libraries in C may make another exception of it."""
+        """Whether Ctrl-C was raised in the current command. C libraries may turn it into another exception."""
         self._open = False
-        self._pending = 0  # interrupts that nothing has answered yet
+        self._pending = 0  # interrupts that have not been handled yet
         self._leaving: int | None = None
         self._before: dict[int, Any] = {}
 
     def install(self, pending: int = 0) -> None:
-        """Take the signals over; ``pending`` interrupts came before there was a shell."""
+        """Install the handlers; ``pending`` interrupts arrived before there was a shell."""
         self._pending = pending
         for number, handler in ((signal.SIGINT, self._interrupt), *((n, self._leave) for n in LEAVING)):
             self._before[number] = signal.signal(number, handler)
 
     def restore(self) -> None:
-        """Give the signals back."""
+        """Restore the former handlers."""
         for number, handler in self._before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         self._before.clear()
 
     def open(self) -> None:
-        """A command or a read begins. Raises what came in the meantime."""
+        """Begin a command or a read. Raises a deferred interrupt."""
         self._open = True
         self.raised = False
         self._raise_pending()
 
     def close(self) -> None:
-        """It is over. Raises `Terminated` if the session is to end."""
+        """End it. Raises `Terminated` if the session should end."""
         self._open = False
         self.leave_prompt = None
         if self._leaving is not None:
@@ -75,15 +76,17 @@ class Signals:
 
     @property
     def asked(self) -> bool:
-        """Whether Ctrl-C has come that nothing has answered yet."""
+        """Whether there is an unhandled Ctrl-C."""
         return self._pending > 0
 
     def answered(self) -> None:
-        """What came is answered."""
+        """Mark interrupts as handled."""
         self._pending = 0
 
     def typed(self) -> None:
-        """Ctrl-C was typed behind a line, while the terminal was still the prompt's: it is for the line's command."""
+        """Record that Ctrl-C was typed after a line, while the prompt still had the terminal: it applies to the line's
+        command.
+        """
         self._pending += 1
 
     def _raise_pending(self) -> None:
@@ -104,7 +107,7 @@ class Signals:
             self.shell.state.interrupted = True
             session.running.interrupt()
         elif self._open or self._pending >= PATIENCE:
-            # closed: the way out must not be interrupted too (that of a condition is short, and the program goes on)
+            # closed: the exit must not be interrupted too (that of a condition is short, and the program continues)
             self._open, self._pending = self._open and session.running.evaluating, 0
             self.raised = True
             raise Interrupted

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 
-# -- how much of a text belongs to an argument
+# -- extents of arguments
 
 
 def word(text: str) -> int:
@@ -56,7 +56,7 @@ def _slashes(text: str) -> int:
 
 
 def text_of(metasyntax: str, completes: Completes = Completes.NOTHING, words: tuple[str, ...] = ()) -> Kind:
-    """The rest of the line, as it is; ``words`` are offered by completion too."""
+    """The rest of the line, unchanged; completion also offers ``words``."""
     return Kind(metasyntax, "str", _same, completes=completes, words=words)
 
 
@@ -71,7 +71,7 @@ def words_of(metasyntax: str, completes: Completes = Completes.NOTHING) -> Kind:
 
 
 def number_of(metasyntax: str, wrong: str, completes: Completes = Completes.NOTHING) -> Kind:
-    """A number (`as_digits`); ``wrong`` is the error for another word, with ``{}`` for that."""
+    """A number (`as_digits`); ``wrong`` is the error for an invalid word, with ``{}`` as its placeholder."""
 
     def read(shell: Shell, text: str) -> int:
         digits = as_digits(shell, text)
@@ -124,7 +124,7 @@ REGISTERS = Kind(
     completes=Completes.REGISTER,
 )
 SLASH = Kind("/FMT", "str", lambda shell, text: text[1:], slash)
-"""Letters after a slash, as they are."""
+"""Letters after a slash, unchanged."""
 SLASHES = Kind("/FLAGS", "str", lambda shell, text: "".join(item[1:] for item in text.split()), _slashes)
 PRINT_FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:], "print"), slash)
 OUTPUT_FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:], "output"), slash)

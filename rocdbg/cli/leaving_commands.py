@@ -1,4 +1,4 @@
-"""What leaves a command without being an error: `quit`, and the words that steer `while` loops."""
+"""Exceptions that leave a command without being errors: `quit`, and the control commands of `while` loops."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Completion: from a line up to the cursor to what may stand there next.
+"""Completion: what may follow a line up to the cursor.
 
-`complete_line` is a plain function of the shell's registry and symbols; the prompt and the `complete`
-command both ask it.
+`complete_line` is a plain function of the shell's registry and symbols; the prompt and the `complete` command both use
+it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 LIMIT = 200  # candidates, as GDB's max-completions
 LAST_NAME = re.compile(r"(?<!\w)\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
 _CONDITION = re.compile(r"(?<!\S)if(\s|\()")
-"""What begins the condition behind a place."""
+"""The keyword of the condition after a place."""
 PLACES = ("-function", "-label", "-line", "-qualified", "-source")
-"""The words with which a location can be given."""
+"""The options of explicit locations."""
 _BEHIND = {Completes.MEANING: re.compile(r"(?<=\s)=\s*"), Completes.SETTING: re.compile(r"(?<=\s)--\s+")}
-"""What stands before the command in an alias, and behind a setting."""
+"""The text before the command in an alias, and after a setting."""
 
 
 def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
@@ -61,7 +61,7 @@ def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
 
 
 def _names(node: Node, prefix: str) -> list[str]:
-    """The words that may follow, sorted; an alias only where the command's own name does not fit too."""
+    """The words that may follow, sorted; an alias only if the command's own name does not fit."""
     found = {name: child for name, child in node.children.items() if name.startswith(prefix) and not _hidden(child)}
     own = {id(child.spec) for child in found.values() if child.spec is not None and not child.is_alias}
     return sorted(name for name, child in found.items() if not child.is_alias or id(child.spec) not in own)
@@ -84,7 +84,7 @@ def _arguments(shell: Shell, node: Node, line: str, start: int) -> tuple[int, li
 
 
 def _declared(shell: Shell, arguments: Arguments, line: str, start: int) -> tuple[int, list[str]]:
-    """What may stand at the end of a line whose command declares its arguments; the first that fit."""
+    """What may occur at the end of a line whose command declares its arguments; the first that fit."""
     place = start
     found: list[str] = []
     for candidate in arguments.candidates(line[start:]):
@@ -148,7 +148,7 @@ def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int,
 
 
 def _command_words(shell: Shell, line: str, start: int, lead: str = "") -> tuple[int, list[str]]:
-    """What completes the command that starts at ``start``; ``lead`` is taken to stand before it."""
+    """What completes the command that starts at ``start``; ``lead`` is treated as a prefix of it."""
     inner, words = complete_line(shell, lead + line[start:])
     return start + inner - len(lead), words
 

@@ -1,4 +1,4 @@
-"""The `rocdbg` command: options as GDB has them, then scripts, then the prompt."""
+"""The `rocdbg` command: options as in GDB, then scripts, then the prompt."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def run_scripts(shell: Shell, scripts: Sequence[tuple[str, str]]) -> bool:
-    """Run -x files and -ex commands in order; whether all went well. A failure does not stop the rest."""
+    """Run -x files and -ex commands in order; returns whether all succeeded. A failure does not stop the rest."""
     good = True
     for kind, text in scripts:
         if kind == "command":
@@ -109,24 +109,27 @@ def run_scripts(shell: Shell, scripts: Sequence[tuple[str, str]]) -> bool:
 
 
 TOOLS = {"annotate": "annotate", "dwarf": "dwarf_tool", "llvmdi": "llvmdi_tool"}
-"""First arguments that choose another tool than the debugger, and the module of `rocdbg.cli` with its ``run``."""
+"""First arguments that select a tool other than the debugger, and the module of `rocdbg.cli` with its ``run``."""
 
 
 def _run_tool(arguments: list[str]) -> int:
     module = importlib.import_module(f"rocdbg.cli.{TOOLS[arguments[0]]}")
-    status: int = module.run(arguments[1:])
+    from rocdbg.cli.progress import work_shown  # late: no other start needs it yet
+
+    with work_shown(sys.stderr):
+        status: int = module.run(arguments[1:])
     return status
 
 
 def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> int:
-    """Run the debugger; returns the exit status. ``interrupts``: Ctrl-C that came before this was called."""
+    """Run the debugger; returns the exit status. ``interrupts``: the number of Ctrl-C before this was called."""
     return with_streams(lambda: _main(sys.argv[1:] if argv is None else list(argv), interrupts))
 
 
 def _main(arguments: list[str], interrupts: Sequence[int]) -> int:
     terminal = TerminalState()
     try:
-        if arguments and arguments[0] in TOOLS:  # a file of such a name is ./llvmdi
+        if arguments and arguments[0] in TOOLS:  # a file with this name can be given as ./llvmdi
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if interrupts:
                 raise KeyboardInterrupt
@@ -194,7 +197,7 @@ def _session(shell: Shell, options: argparse.Namespace) -> int:
         with suppress(OutputLost):
             shell.out.flush()
     except OutputLost:
-        return LOST  # the reader left; nothing more to say
+        return LOST  # the reader has gone; nothing more to write
     finally:
         if shell.out.log is not None:
             with suppress(OSError):
@@ -205,7 +208,7 @@ def _session(shell: Shell, options: argparse.Namespace) -> int:
 
 
 def _wait_for_detached(shell: Shell) -> None:
-    """Programs that were detached from go on to their ends: rocdbg is their GPU. Ctrl-C ends them."""
+    """Wait until detached programs end, because rocdbg is their GPU. Ctrl-C ends them."""
     program = shell.session.program_launch
     for pid in program.detached:
         complain(f"rocdbg: waiting for process {pid}, as its kernels run here (Ctrl-C ends it)")

@@ -75,7 +75,7 @@ def manual(registry: Registry) -> str:
 
 
 def _states(registry: Registry) -> Iterator[str]:
-    """A table for each class of GDB's commands: those that are not there, and why."""
+    """A table for each class of GDB's commands: the missing ones, and why."""
     for name, commands in GDB_COMMANDS.items():
         rows = []
         there = 0
@@ -84,14 +84,14 @@ def _states(registry: Registry) -> Iterator[str]:
             if reason is None and registry.has(command):
                 there += 1
             else:
-                rows.append(f"| `{command}` | {'not applicable: ' + reason if reason else 'not there yet'} |\n")
+                rows.append(f"| `{command}` | {'not applicable: ' + reason if reason else 'not implemented yet'} |\n")
         yield f"\n### {name}\n\n{there} of {len(commands)} work.\n"
         if rows:
             yield "\n| | |\n|---|---|\n" + "".join(rows)
 
 
 def _differences() -> Iterator[str]:
-    """The reasons for which answers differ from GDB's, most frequent first, and how many are of each kind."""
+    """The reasons why answers differ from GDB's, most frequent first, and the number of each kind."""
     reasons: Counter[str] = Counter()
     for file in sorted((COMPARISON / "differences").glob("*.txt")):
         why = ""
@@ -119,12 +119,12 @@ def _differences() -> Iterator[str]:
 
 
 def _share(part: int, whole: int) -> str:
-    """Per cent, rounded down: 100 % is all."""
+    """A percentage, rounded down: 100 % means all."""
     return f"{part * 1000 // whole / 10} %"
 
 
 def _is_kept(spec: CommandSpec) -> bool:
-    """Whether a command is about a setting without effect."""
+    """Whether a command is for a setting without effect."""
     return spec.setting is not None and NOTE in spec.setting.set_help
 
 

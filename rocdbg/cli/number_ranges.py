@@ -55,11 +55,11 @@ class ThreadSpec(Struct, frozen=True):
     lanes: str | None
 
     def picks_thread(self, number: int) -> bool:
-        """Whether a thread is meant."""
+        """Whether it includes a thread."""
         return self.threads == "*" or number in parse_ranges([self.threads])
 
     def picks_lane(self, number: int) -> bool:
-        """Whether a lane is meant."""
+        """Whether it includes a lane."""
         return self.lanes in (None, "*") or number in parse_ranges([self.lanes or ""])
 
 
@@ -76,7 +76,7 @@ class ThreadList(Struct, frozen=True):
         return cls(text, tuple(parse_thread_spec("*" if word == "all" else word) for word in words))
 
     def of_thread(self, number: int) -> list[ThreadSpec]:
-        """The items that mean a thread, or lanes of it."""
+        """The items that select a thread, or lanes of it."""
         return [spec for spec in self.specs if spec.picks_thread(number)]
 
 

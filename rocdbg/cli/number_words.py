@@ -14,13 +14,13 @@ _VARIABLE = re.compile(r"\$(?:(?P<name>[A-Za-z_]\w*)|\$?\d*)")
 def as_digits(shell: Shell, words: str) -> str:
     """Words with each ``$NAME``, ``$``, ``$$`` and ``$N`` in them written as its number.
 
-    One that is not an integer stays as it is, for the error of the command, after a line that says why. Raises
-    `rocdbg.Error` for a number that the history has not reached.
+    A word that is not an integer is unchanged, so that the command reports it, after a line with the reason. Raises
+    `rocdbg.Error` for a number beyond the end of the history.
     """
 
     def digits(found: re.Match[str]) -> str:
         name = found["name"]
-        # a register (`$pc`) is an expression, but no convenience variable
+        # a register (`$pc`) is an expression, but not a convenience variable
         if name is None or name in shell.session.convenience:
             value = shell.session.data.evaluate(found[0])
             if value.type.integer is not None:
@@ -39,9 +39,9 @@ _NEXT_WORD = re.compile(r"\s+(?:if|thread|task|lane|-force-condition)(?=\s|\(|$)
 
 
 def lane_as_number(shell: Shell, text: str) -> str:
-    """The arguments of `break` with ``lane EXPRESSION`` in them written as ``lane NUMBER``, as its value is now.
+    """The arguments of `break` with ``lane EXPRESSION`` in them written as ``lane NUMBER``, with its current value.
 
-    What is in the condition is left alone. Raises `rocdbg.Error` for an expression without an integer value.
+    The condition is not changed. Raises `rocdbg.Error` for an expression without an integer value.
     """
     padded = f" {text}"
     condition = _CONDITION.search(padded)

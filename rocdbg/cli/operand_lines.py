@@ -1,4 +1,4 @@
-"""The lines of `info operands`, and operands behind instructions in listings."""
+"""The lines of `info operands`, and operands after instructions in listings."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def register_row(shell: Shell, name: str) -> RegisterRow | None:
 
 
 def in_lane(value: Value, lane: int, name: str) -> Value:
-    """What a lane has of a register: of a vector register its element, of all others the whole."""
+    """A lane's part of a register: of a vector register its element, of others the whole."""
     if c_types.is_vector_like(value.type) and name[:1] in "va" and name[:3] != "vcc":
         elements = list(value.each_element())
         return elements[lane] if lane < len(elements) else elements[0]
@@ -78,7 +78,7 @@ def in_lane(value: Value, lane: int, name: str) -> Value:
 
 
 def shown_value(value: Value, lane: int, name: str) -> str:
-    """A value in the focused lane, in hexadecimal and as what else a dword may be."""
+    """A value in the focused lane, in hexadecimal and in other interpretations of a dword."""
     data = in_lane(value, lane, name).contents()
     number = int.from_bytes(data, "little")
     if len(data) > 8:
@@ -91,11 +91,11 @@ def shown_value(value: Value, lane: int, name: str) -> str:
 
 
 _NOTED = 4
-"""Dwords of an operand that are shown behind an instruction."""
+"""Dwords of an operand that are shown after an instruction."""
 
 
 def operand_note(shell: Shell) -> str:
-    """What the instruction at the selected frame's PC reads and has yet to write: ``v1=0x5 s4=0x3 -> v0=0x0``.
+    """The registers that the instruction at the selected frame's PC reads and will write: ``v1=0x5 s4=0x3 -> v0=0x0``.
 
     Empty where `set print asm-operands` is off, and where there are no registers.
     """

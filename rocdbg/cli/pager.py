@@ -1,4 +1,4 @@
-"""Pages of output on a terminal, as GDB has them: after each the user is asked whether to go on."""
+"""Pages of output on a terminal, as in GDB: after each, the user is asked whether to continue."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Pager:
         self._found: dict[str, int] = {}
 
     def begin(self) -> None:
-        """A command begins: a new page. The terminal's size holds where the user has not set another."""
+        """Begin a new page for a command. The terminal's size applies unless the user has set another."""
         self._rows = self._column = 0
         self._continues = False
         settings = self._shell.settings
@@ -83,7 +83,7 @@ class Pager:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines that end at newlines alone."""
+    """Splits text at newlines only."""
     *whole, last = text.split("\n")
     return [line + "\n" for line in whole] + ([last] if last else [])
 
@@ -91,6 +91,6 @@ def _lines(text: str) -> list[str]:
 def _columns(text: str) -> int:
     if text.isascii():
         return len(text)
-    from prompt_toolkit.utils import get_cwidth  # the terminal's prompt has it loaded
+    from prompt_toolkit.utils import get_cwidth  # the terminal's prompt has already imported it
 
     return get_cwidth(text)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def expand(name: str | Path) -> Path:
-    """A name with its ``~`` replaced; one of an unknown user stays as it is, as in the shell."""
+    """A name with its ``~`` replaced; that of an unknown user is unchanged, as in the shell."""
     path = Path(name)
     try:
         return path.expanduser()
@@ -24,12 +24,12 @@ def expand(name: str | Path) -> Path:
 
 
 def search_folder(shell: Shell, name: str) -> str:
-    """A folder of the search path of sources as it is kept: whole. Where there is none, that is said."""
+    """A directory of the source search path in its stored form: absolute. Reports a directory that does not exist."""
     if name in ("$cdir", "$cwd"):
         return name
     try:
         path = Path(os.path.normpath(Path.cwd() / expand(name)))
-    except OSError as error:  # the current folder is gone
+    except OSError as error:  # the current directory no longer exists
         raise CommandError(f"The current directory is not known: {error.strerror}.") from None
     if not path.exists():
         shell.line(f"Warning: {path}: {os.strerror(errno.ENOENT)}.")

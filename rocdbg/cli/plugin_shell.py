@@ -1,4 +1,4 @@
-"""The shell as commands of plug-ins see it: a small surface that stays."""
+"""The shell as commands of plug-ins see it: a small, stable interface."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class PluginShell:
-    """Where a command's text goes, and the session it asks.
+    """The output of a command, and its session.
 
     Attributes:
-        session: the session at the focus the command is run at.
+        session: the session at the focus of the command.
         out: for text in styles: ``out.styled([("function", "f"), ("", "()")])``.
     """
 
@@ -37,7 +37,7 @@ class PluginShell:
         self._shell.warn(message)
 
     def confirm(self, question: str) -> bool:
-        """Ask a yes/no question; yes without a person to ask."""
+        """Ask a yes/no question; yes without a user."""
         return self._shell.confirm(question)
 
     def execute(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Commands that are only the beginning of others (`set print`, `show history`, `maintenance`): what they list."""
+"""Commands that are only prefixes of others (`set print`, `show history`, `maintenance`), and their listings."""
 
 from __future__ import annotations
 
@@ -87,6 +87,8 @@ OTHERS = {
     "info module": "Print information about modules.",
     "function": "Placeholder command for showing help on convenience functions.",
     "maintenance": "Commands for use by rocdbg maintainers.",
+    "maintenance info amdgpu": "What is known of AMD GPUs.",
+    "maintenance print": "Print what rocdbg has inside.",
     "maintenance llvmdi": "LLVM's debug information extensions in files of LLVM assembly.",
     "macro": "Prefix for commands dealing with C preprocessor macros.",
     "memory-tag": "Generic command for printing and manipulating memory tag properties.",
@@ -99,7 +101,7 @@ OTHERS = {
     "tui window": "Text User Interface window commands.",
     "unset": 'Complement to certain "set" commands.',
 }
-"""What `help` says of the prefixes of settings, as GDB words it."""
+"""The help of the prefixes of settings, in GDB's words."""
 
 
 def prefix_summary(path: list[str]) -> str:
@@ -107,21 +109,21 @@ def prefix_summary(path: list[str]) -> str:
     name = " ".join(path[1:])
     own = SUMMARIES.get(path[0], {}).get(name, "") or OTHERS.get(" ".join(path), "")
     if not own and path[0] in ("set", "show"):
-        from rocdbg.cli.gdb_settings_away import PREFIX  # late: help alone needs them
+        from rocdbg.cli.gdb_settings_away import PREFIX  # imported late: only help needs them
 
         own = PREFIX.get(name, ("", ""))[path[0] == "show"]
     return own or (_styled(path[2:]) if path[1:2] == ["style"] else "")
 
 
 def _styled(words: list[str]) -> str:
-    """What a style is of: by its name, but where that says too little."""
+    """What a style applies to, if its name is not clear enough."""
     name = " ".join(words).replace("-", " ").replace("tui", "TUI")
     more = {"function": " name", "variable": " name", "version": " string"}.get(name, "")
     return f"{name[0].upper()}{name[1:]}{more} display styling."
 
 
 def prefix_command(path: list[str], node: Node) -> CommandSpec:
-    """What a prefix does when nothing follows it."""
+    """The action of a prefix without a sub-command."""
 
     def handler(shell: Shell, text: str) -> None:
         reason = reason_against_all(path, node)
@@ -139,10 +141,10 @@ def prefix_command(path: list[str], node: Node) -> CommandSpec:
 
 
 def reason_against_all(path: list[str], node: Node) -> str:
-    """Why nothing that may follow a prefix means anything here; empty where something does."""
+    """Why none of a prefix's commands apply here; empty if some do."""
     if any(True for _ in _own(node)):
         return ""
-    from rocdbg.cli.gdb_settings_away import reason_against_setting  # late: few ask for such
+    from rocdbg.cli.gdb_settings_away import reason_against_setting  # imported late: rarely needed
 
     if path[0] in ("set", "show"):
         return reason_against_setting(" ".join(path[1:])) or ""
@@ -158,13 +160,13 @@ def show_settings(shell: Shell, path: list[str], node: Node) -> None:
 
 
 def names(path: list[str], spec: CommandSpec | None, shell: Shell) -> str:
-    """A command's name and its other names, the newest first."""
+    """A command's name and its aliases, the newest first."""
     aliases = [" ".join(alias) for alias in shell.registry.aliases(tuple(path))]
     return ", ".join([" ".join(path), *aliases])
 
 
 def list_subcommands(shell: Shell, path: list[str], node: Node) -> None:
-    """What may follow a prefix, each with its summary, and where to read more."""
+    """The sub-commands of a prefix with their summaries, and where to read more."""
     prefix = " ".join(path)
     shell.line(f"List of {prefix} subcommands:\n")
     for name, child in _own(node):
@@ -190,7 +192,9 @@ def _own(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def is_listed(node: Node) -> bool:
-    """Whether lists of commands have a node: no alias, and not what only says that it does not apply."""
+    """Whether lists of commands include a node: not an alias, and not a command that only reports that it does not
+    apply.
+    """
     if node.is_alias:
         return False
     if node.spec is not None and not node.spec.hidden:
@@ -199,14 +203,14 @@ def is_listed(node: Node) -> bool:
 
 
 def category_of(node: Node) -> Category | None:
-    """The class of a node: its command's, of a prefix that is none that of the first command below it."""
+    """The class of a node: that of its command, or for a pure prefix, that of the first command below it."""
     if node.spec is not None and not node.spec.hidden:
         return node.spec.category
     return next((category_of(child) for _, child in _own(node)), None)
 
 
 def only_subcommands(shell: Shell, name: str, text: str) -> None:
-    """A prefix that is a command lists what may follow; anything else that came to it is not a subcommand."""
+    """A prefix command lists its sub-commands; any other text after it is an unknown sub-command."""
     if text:
         raise CommandError(f'Undefined {name} command: "{text}".  Try "help {name}".')
     path, node = shell.registry.node([name])

@@ -1,4 +1,4 @@
-"""Frames, source lines and stops as text: what every command that moves shows."""
+"""Frames, source lines and stops as text, as shown by every command that moves."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from rocdbg.debugger.running.stop_events import (
     StepDone,
     StopEvent,
     Terminated,
+    ThreadExited,
     WatchScopeEnded,
     WatchTriggered,
     process_signal,
@@ -61,7 +62,7 @@ class ArgumentTexts:
         return not self._shell.session.plugins.has_printers
 
     def of_type(self, value: Value) -> str | None:
-        """What all arguments of the type of this one are shown as, ``None`` where their values are."""
+        """The text shown for all arguments of this one's type, ``None`` if their values are shown."""
         wanted = self._shell.session.settings.print.frame_arguments
         if wanted == "none" or (wanted == "scalars" and not c_types.is_scalar(c_types.referred(value.type))):
             return "..."
@@ -81,7 +82,7 @@ class ArgumentTexts:
 def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
     """The arguments of a frame line: name and text, as `set print entry-values` says.
 
-    What a call passed is known where the compiler describes calls, and is an argument's value then already.
+    If the compiler describes calls, the passed values are known and are already the arguments' values.
     """
     data, texts = shell.session.data, ArgumentTexts(shell)
     environment = data.environment_of(frame)
@@ -89,7 +90,7 @@ def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
 
 
 def _with_entries(shell: Shell, rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The arguments among which and their values on entry `set print entry-values` chooses."""
+    """The arguments and their entry values, from which `set print entry-values` chooses."""
     wanted = shell.session.settings.print.entry_values
     for name, text in rows:
         if wanted != "only" or name.endswith("@entry"):
@@ -120,8 +121,8 @@ def frame_parts(
 ) -> Styled:
     """A frame line without its newline: ``#0  f (x=1) at k.hip:9``.
 
-    ``address`` None: shown when in mid-line. Without ``place`` the line ends behind the arguments. ``arguments``: as
-    `argument_parts` has them, where they are known.
+    ``address`` None: shown when in mid-line. Without ``place`` the line ends after the arguments. ``arguments``: those
+    of `argument_parts`, if already known.
     """
     if number:
         yield "", f"#{frame.level:<2} "
@@ -148,7 +149,7 @@ def frame_text(shell: Shell, frame: Frame, number: bool = False) -> str:
 
 
 def frame_texts(shell: Shell, frames: Sequence[Frame]) -> list[str]:
-    """`frame_text` of frames of one level in many lanes: what lanes at the same place have in common is done once."""
+    """`frame_text` of frames of one level in many lanes: text common to lanes at the same place is computed once."""
     places: dict[int, list[int]] = {}
     for index, frame in enumerate(frames):
         places.setdefault(id(frame.origin), []).append(index)
@@ -168,13 +169,13 @@ def frame_texts(shell: Shell, frames: Sequence[Frame]) -> list[str]:
 
 
 _HOLE = "\0"
-"""Stands for the arguments: no name has it."""
+"""Placeholder for the arguments, which cannot occur in a name."""
 
 
 def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool = True) -> None:
-    """The source line a frame stands at: ``9\\t    y[i] = ...``; says why when there is none.
+    """The source line of a frame: ``9\\t    y[i] = ...``; says why when there is none.
 
-    With ``select`` it is what `list` goes on from.
+    With ``select``, `list` continues from it.
     """
     if frame.file is None or frame.line is None:
         next_instructions(shell, frame, has_source=False)
@@ -197,7 +198,7 @@ def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool 
 
 
 def next_instructions(shell: Shell, frame: Frame, has_source: bool) -> None:
-    """`set disassemble-next-line`: what is left of the line (or the next instruction) as machine code."""
+    """`set disassemble-next-line`: the rest of the line (or the next instruction) as machine code."""
     if shell.session.settings.operands and frame.level == 0:
         with suppress(Error):
             write_operands(shell)
@@ -213,9 +214,10 @@ def next_instructions(shell: Shell, frame: Frame, has_source: bool) -> None:
 def show_frame(
     shell: Shell, frame: Frame, number: bool = True, what: str = "source-and-location", select: bool = True
 ) -> None:
-    """A frame as `set print frame-info` says, else ``what`` of its values: source line, frame line, or both.
+    """A frame as set by `set print frame-info`, otherwise by ``what``, one of its values: source line, frame line, or
+    both.
 
-    With ``select`` it is what `list` goes on from.
+    With ``select``, `list` continues from it.
     """
     wanted = shell.session.settings.print.frame_info
     if wanted == "auto":
@@ -234,6 +236,9 @@ def show_frame(
         shell.session.places.position.show_frame(frame.file, frame.line, frame.pc)
 
 
+MOST_OF_NAME = 15
+
+
 def lanes_phrase(mask: int) -> str:
     """``with lane 5`` or ``with lanes [0-31 40]``."""
     lanes = lane_list(mask)
@@ -243,7 +248,14 @@ def lanes_phrase(mask: int) -> str:
 def thread_title(shell: Shell, scope: Focus) -> str:
     """``Thread 1 "saxpy"``."""
     assert scope.thread is not None
-    return f'Thread {scope.thread} "{shell.session.inferior.wave(scope.thread).kernel}"'
+    return f'Thread {scope.thread} "{wave_name(shell.session.inferior.wave(scope.thread).kernel)}"'
+
+
+def wave_name(kernel: str) -> str:
+    """The name of waves that have been given none: the kernel's, without template arguments, as long as names of
+    threads are on Linux."""
+    start = len("operator") if kernel.startswith("operator") else 0
+    return kernel[: next((at for at in range(start, len(kernel)) if kernel[at] in "<("), len(kernel))][:MOST_OF_NAME]
 
 
 def switching(shell: Shell, scope: Focus) -> str:
@@ -257,7 +269,7 @@ NOT_DISPLAYED = "<not displayed>"
 
 
 def show_stop(shell: Shell, event: StopEvent) -> None:
-    """What the user sees after a command that ran the program."""
+    """The output after a command that ran the program."""
     for problem in event.problems:
         shell.out.flush()
         shell.err.line(problem)
@@ -270,10 +282,10 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
             _show_termination(shell, event.cause)
             forget_threads(shell)
         else:
-            show_reason(shell, event)  # no wave is there that it could be about
+            show_reason(shell, event)  # there is no wave to which it could apply
         return
     if isinstance(event.cause, CallEnded):
-        return  # as GDB says when it gives the expression up: silently
+        return  # as GDB when it abandons the expression: silently
     if event.new_thread or event.new_lane:
         shell.line(switching(shell, event.scope))
     show_reason(shell, event)
@@ -295,7 +307,7 @@ def _show_returned(shell: Shell, returned: Returned) -> None:
 
 
 def stand_at(shell: Shell, event: StopEvent) -> None:
-    """A stop that is not shown: `list` is around it all the same."""
+    """A stop that is not shown: `list` is around it even so."""
     if event.scope.thread is not None:
         frame = shell.session.focus.frame(event.scope)
         if frame.file is not None and frame.line is not None:
@@ -320,6 +332,8 @@ def show_reason(shell: Shell, event: StopEvent) -> None:
             _show_signal(shell, signal, device, title)
         case Interrupted(device):
             _show_signal(shell, SIGNALS["SIGINT"], device, title)
+        case ThreadExited():
+            shell.line("Command aborted, thread exited.")
         case HistoryEnded():
             shell.line("\nNo more reverse-execution history.")
         case BudgetSpent():
@@ -347,7 +361,7 @@ def _show_signal(shell: Shell, signal: Signal, device: DeviceReport, title: str)
 
 
 def _show_hits(shell: Shell, hits: Hits, detail: str, title: str, mask: int) -> None:
-    """What stopped the program, by number: as in GDB, the first breakpoint is the last that is shown."""
+    """What stopped the program, by number: as in GDB, the first breakpoint is shown last."""
     bodies = list(zip(hits.numbers, hits.commands, strict=True))
     shown = [number for number, body in bodies if body[:1] != ("silent",)] or [number for number, _ in bodies]
     triggers = {trigger.watchpoint.number: trigger for trigger in hits.triggers}
@@ -363,12 +377,12 @@ def _show_hits(shell: Shell, hits: Hits, detail: str, title: str, mask: int) -> 
     lanes = f", {lanes_phrase(mask)}" if mask else ""
     place = f".{hits.location}" if hits.location is not None else ""
     if hit in shell.session.breakpoints and shell.session.breakpoints.get(hit).kind == "dprintf":
-        kind = "Dprintf"  # that could not print
+        kind = "Dprintf"  # a dprintf that could not print
     shell.write(f"\n{title} hit {kind} {hit}{place}{lanes}, ")
 
 
 def _show_trigger(shell: Shell, trigger: Trigger, title: str) -> None:
-    """What has changed."""
+    """The lines about changed watchpoints."""
     watchpoint = trigger.watchpoint
     lane = f" in lane {trigger.lane}" if len(watchpoint.lanes) > 1 else ""
     shell.line(f"\n{title} hit {watchpoint.title} {watchpoint.number}: {watchpoint.text}{lane}")
@@ -385,7 +399,7 @@ def _show_trigger(shell: Shell, trigger: Trigger, title: str) -> None:
 
 
 def forget_threads(shell: Shell) -> None:
-    """Delete the breakpoints of single threads, which are gone with the program, and say so."""
+    """Delete the breakpoints of single threads, which ended with the program, and report that."""
     for gone in shell.session.breakpoints.forget_threads():
         shell.line(
             f"Thread-specific breakpoint {gone.number} deleted - "
@@ -415,7 +429,7 @@ def _show_exit(shell: Shell, cause: Exited) -> None:
 
 
 def _show_process_end(shell: Shell, end: ProcessEnd) -> None:
-    """As GDB tells it; exit codes are octal there."""
+    """As in GDB; exit codes are octal."""
     if end.signal:
         signal = process_signal(end.signal)
         shell.line(f"\nProgram terminated with signal {signal.name}, {signal.description}.")

@@ -29,7 +29,7 @@ MAX_WIDTH = 10_000
 
 
 class PrintfError(Error):
-    """A `printf` whose format or arguments are wrong."""
+    """A `printf` with an invalid format or arguments."""
 
 
 def split_format(text: str) -> tuple[str, list[str]]:
@@ -61,16 +61,16 @@ def split_format(text: str) -> tuple[str, list[str]]:
 
 
 def format_printf(session: Session, text: str) -> str:
-    """What `printf TEXT` prints, as one text. Raises as `printf_pieces`."""
+    """The output of `printf TEXT`, as one text. Raises as `printf_pieces`."""
     return "".join(printf_pieces(session, text))
 
 
 def printf_pieces(session: Session, text: str) -> Iterator[str]:
-    """What `printf TEXT` prints, piece by piece: what stands before a value that cannot be read is printed.
+    """The output of `printf TEXT`, piece by piece: the text before an unreadable value is printed.
 
     Raises `PrintfError`, or what an argument's evaluation raises.
 
-    The format is the user's and may hold any escape; what ``%s`` and ``%c`` fetch is made `visible`.
+    The format is the user's and may hold any escape; text fetched by ``%s`` and ``%c`` is made `visible`.
     """
     template, expressions = split_format(text)
     values = []
@@ -93,7 +93,7 @@ def printf_pieces(session: Session, text: str) -> Iterator[str]:
 
 
 def numbers_printed(text: str) -> tuple[str, ...] | None:
-    """The arguments of ``"FORMAT", ARG, ...`` where all are printed as numbers; ``None`` for others, and for errors."""
+    """The arguments of ``"FORMAT", ARG, ...`` if all are printed as numbers; otherwise, and for errors, ``None``."""
     try:
         template, expressions = split_format(text)
         _check(template)
@@ -106,7 +106,7 @@ def numbers_printed(text: str) -> tuple[str, ...] | None:
 
 
 def format_columns(session: Session, text: str, columns: Columns, count: int) -> str:
-    """What `printf TEXT` prints ``count`` times: the columns are the values of its arguments (`numbers_printed`).
+    """The output of `printf TEXT` for ``count`` rows: the columns are the values of its arguments (`numbers_printed`).
     """
     template, _ = split_format(text)
     pieces: list[Sequence[str]] = []
@@ -128,7 +128,7 @@ def format_columns(session: Session, text: str, columns: Columns, count: int) ->
 
 
 def unescape(text: str) -> str:
-    """Text with its escape sequences replaced; other than for `echo`, there is one for ESC."""
+    """Text with its escape sequences replaced; unlike for `echo`, there is one for ESC."""
     return "".join(
         "\x1b" if piece == "\\e" else escapes.unescape(piece) for piece in re.split(r"(?s)(\\.)", text)
     )
@@ -161,7 +161,7 @@ def _check(template: str) -> None:
         kind = match["kind"]
         if kind is None:
             continue
-        if match["length"] in ("j", "t"):  # GDB has but ``z`` of these
+        if match["length"] in ("j", "t"):  # GDB only supports ``z`` of these
             raise PrintfError(f"Unrecognized format specifier '{match['length']}' in printf")
         if kind.rstrip("\\") == "" or kind.startswith("\\") or kind not in "diuoxXcsfFeEgGp":
             raise PrintfError(f"Unrecognized format specifier '{unescape(kind)}' in printf")
@@ -211,7 +211,7 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
 
 
 def _as_float(value: Value) -> float:
-    """The number for ``%f``. As in GDB, the bytes of an integer as wide as a float are taken for one."""
+    """The number for ``%f``. As in GDB, the bytes of an integer of a float's width are interpreted as one."""
     if c_types.is_float(value.type):
         return value.as_float()
     if value.address is None and not (c_types.is_scalar(value.type) or c_types.is_vector_like(value.type)):
@@ -222,14 +222,14 @@ def _as_float(value: Value) -> float:
 
 
 def _signed_nan(text: str, value: Value) -> str:
-    """C shows the sign bit of what is not a number."""
+    """C shows the sign bit of a NaN."""
     if "nan" not in text or not value.contents()[-1] & 0x80:
         return text
     return text.replace(" nan", "-nan", 1) if " nan" in text else text.replace("nan", "-nan")
 
 
 def _saturated(number: float) -> int:
-    """A float as a 64-bit integer: the nearest there is, 0 for NaN."""
+    """A float as a 64-bit integer: the nearest one, 0 for NaN."""
     if math.isnan(number):
         return 0
     if math.isinf(number):
@@ -247,7 +247,7 @@ def _integer(number: int, kind: str, length: str, flags: str, width: int, precis
     if kind in "di" and number >> (bits - 1):
         number -= 1 << bits
     digits = format(abs(number), "d" if kind in "diu" else kind)
-    if precision is not None:  # Python's own % knows neither that 0 with .0 is nothing, nor that C's 0x0 is 0
+    if precision is not None:  # unlike Python's %, C prints nothing for 0 with .0, and 0 without a prefix for #x
         digits = digits.rjust(precision, "0") if number or precision else ""
     if kind == "o" and "#" in flags and not digits.startswith("0"):
         digits = "0" + digits

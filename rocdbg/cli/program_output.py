@@ -1,4 +1,4 @@
-"""What kernels print, among what the debugger writes."""
+"""Output of kernels, within the debugger's output."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def show_output(shell: Shell, text: str, is_error: bool) -> None:
-    """Write a piece of it, while the program runs: control characters and bytes that are not UTF-8 as octal escapes.
+    """Write a piece of it while the program runs, with control characters and invalid UTF-8 bytes as octal escapes.
 
-    It goes where commands write, what kernels write to their standard error output where errors go.
+    It goes to the output of commands; a kernel's standard error goes to the error output.
     """
     with shell.session.running.aside():
         if is_error:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 def _plain_output() -> AbstractContextManager[object]:
-    """On a terminal that knows no escape sequences: none, though even showing the cursor is one."""
+    """For a terminal without escape sequences: writes none, not even to show the cursor."""
     if not is_dumb():
         return nullcontext()
     output = create_output(sys.stdout)
@@ -44,8 +44,9 @@ def _plain_output() -> AbstractContextManager[object]:
 
 
 def _typed_interrupt(app: Application[Any]) -> bool:
-    """Whether Ctrl-C was typed behind what was read, before the terminal made signals of it again. What was typed in
-    front of it goes with it, as terminals do it."""
+    """Whether Ctrl-C was typed after the text that was read, before the terminal turned it into signals again. Text
+    typed before it is discarded, as terminals do.
+    """
     keys = [*get_typeahead(app.input), *app.input.read_keys()]
     last = max((index for index, press in enumerate(keys) if press.key == Keys.ControlC), default=-1)
     store_typeahead(app.input, keys[last + 1 :])
@@ -55,7 +56,7 @@ def _typed_interrupt(app: Application[Any]) -> bool:
 class TerminalPrompt:
     """Reads the lines of a session; knows both the plain prompt and the full screen.
 
-    A text of several lines (a block, something pasted) is given line by line.
+    A text of several lines (a block, a paste) is returned line by line.
     """
 
     def __init__(self, shell: Shell, history: History) -> None:
@@ -65,10 +66,10 @@ class TerminalPrompt:
         self._lines: deque[str] = deque()
         self._full: FullScreen | None = None
         self._toggled = False
-        self._wanted = ""  # what is said before the lines of a block are asked for one by one
+        self._wanted = ""  # printed before the lines of a block are read one by one
         self._end: Callable[[BaseException], None] = lambda reason: None  # ends the prompt that reads
-        self._asks = False  # whether what is read answers a question: no command, and not for the history
-        # with styles off on a dumb terminal nothing is drawn that a screen reader would read again and again
+        self._asks = False  # whether the input answers a question: not a command, and not for the history
+        # with styles off on a dumb terminal nothing is redrawn, which a screen reader would read again and again
         with _plain_output():
             self._session: PromptSession[str] = PromptSession(
                 history=history, completer=self._completer, complete_while_typing=Condition(self._has_popups),
@@ -85,7 +86,7 @@ class TerminalPrompt:
         store_typeahead(self._session.app.input, keys)
 
     def close(self) -> None:
-        """Give the terminal back."""
+        """Release the terminal."""
         if self._full is not None:
             self._full.stop()
 
@@ -96,7 +97,7 @@ class TerminalPrompt:
         return line
 
     def more(self, prompt: str) -> str:
-        """A further line of a block, where it is not edited as a whole."""
+        """A further line of a block that is not edited as a whole."""
         if self._lines:
             return self._lines.popleft()
         if self._wanted:
@@ -105,7 +106,7 @@ class TerminalPrompt:
         return self._read(prompt, asks=False)
 
     def ask(self, question: str) -> str:
-        """The answer to a question, which lines that were pasted are not."""
+        """The answer to a question; pasted lines are not used for it."""
         return self._read(question, asks=True)
 
     def _read(self, prompt: str, asks: bool) -> str:
@@ -132,7 +133,7 @@ class TerminalPrompt:
         self.shell.out.flush()
         self._session.color_depth = colour_depth(self.shell)
         self._session.app.erase_when_done = False
-        # Signals are answered by the session's own handler: prompt_toolkit's comes and goes with each line.
+        # The session's own handler handles signals: prompt_toolkit installs its own only while it reads a line.
         own = self.shell.signals is None
         return self._session.prompt(prompt, default=default, handle_sigint=own, pre_run=self._leave_if_asked)
 
@@ -153,7 +154,7 @@ class TerminalPrompt:
         signals = self.shell.signals
 
         def end(reason: BaseException) -> None:
-            # Where a line was accepted at this very moment, what came is for its command.
+            # If a line was accepted at this moment, the signal is for its command.
             if app.is_running and not app.is_done:
                 if signals is not None and isinstance(reason, Interrupted):
                     signals.answered()
@@ -181,7 +182,7 @@ class TerminalPrompt:
                 signals.leave_prompt = None
 
     def _leave_if_asked(self) -> None:
-        """Ctrl-C came before the prompt could hear of it."""
+        """Ctrl-C arrived before the prompt could notice it."""
         if self.shell.signals is not None and self.shell.signals.asked:
             self._end(Interrupted())
 
@@ -191,22 +192,22 @@ class TerminalPrompt:
         screen = self.shell.screen
         set_enabled(self.shell, not (screen is not None and screen.enabled))
 
-    # -- how the plain prompt looks
+    # -- appearance of the plain prompt
 
     def _has_popups(self) -> bool:
-        """Completion as one types; not where redrawing is not wanted."""
+        """Completion while typing; not if redrawing is disabled."""
         return not is_dumb() and not self._asks and bool(self.shell.settings.get("style enabled", True))
 
     def _is_open(self) -> bool:
-        """Whether Enter begins another line of a block; on a terminal that cannot redraw each line is read alone."""
+        """Whether Enter begins another line of a block; a terminal that cannot redraw reads each line separately."""
         return not self._asks and not is_dumb() and is_open(self._session.default_buffer.text)
 
     def _continuation(self, width: int, line: int, wrapped: int) -> str:
-        """What stands before further lines of a block."""
+        """The prompt of further lines of a block."""
         return "" if wrapped else lead(self._session.default_buffer.text.split("\n")[:line])
 
     def _toolbar(self) -> AnyFormattedText:
-        """The focus and EXEC, while there is something to say; in a block how it ends."""
+        """The focus and EXEC, if there are any; in a block, how to end it."""
         if self.shell.settings.get("style enabled", True) is False:
             return []
         wanted = what_is_wanted(self._session.default_buffer.text)

@@ -1,4 +1,4 @@
-"""Completion at the terminal: `complete_line` for prompt_toolkit, with what each candidate is beside it.
+"""Completion at the terminal: `complete_line` for prompt_toolkit, with a description beside each candidate.
 
 A file of its own, because importing prompt_toolkit takes a tenth of a second that scripts need not pay.
 """
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 PATIENCE = 0.01
-"""Seconds in which names are read while one types; the rest follows between the keys."""
+"""Seconds in which names are read while the user types; the rest follows between key presses."""
 SLICE, PAUSE = 0.008, 0.01
-"""Seconds of reading names, and of leaving the prompt alone, in turn."""
+"""Seconds of reading names and of pausing, in turn."""
 MOST_EXPLAINED = 40
-"""Candidates that say what they are: more than a pop-up shows."""
+"""How many candidates have a description: more than a pop-up shows."""
 MOST_KNOWN = 4096
 WIDEST = 60
-"""Characters of what a candidate says of itself."""
+"""Characters of a candidate's description."""
 
 
 class PromptCompleter(Completer):
-    """`complete_line` for prompt_toolkit. As one types it never waits for names; TAB does."""
+    """`complete_line` for prompt_toolkit. While the user types it never waits for names; TAB does."""
 
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
@@ -47,7 +47,7 @@ class PromptCompleter(Completer):
         line = document.text_before_cursor.split("\n")[-1]
         typing = not complete_event.completion_requested
         if typing and (not line.strip() or line[-1].isspace()):
-            return  # nothing to go by: the pop-up would only be in the way
+            return  # nothing typed yet: a pop-up would only be in the way
         found: list[tuple[int, str, str]] = []
 
         def look() -> None:
@@ -58,9 +58,9 @@ class PromptCompleter(Completer):
             finally:
                 symbols.patience = None
             if typing and words == [line[start:]]:
-                return  # there is nothing more to it
+                return  # nothing is left to complete
             for index, word in enumerate(words):
-                # a name that would steer the terminal cannot be typed either
+                # a name with control characters cannot be typed either
                 if word.isprintable() and word != PLACEHOLDER:
                     about = self._about(line[:start] + word, word) if index < MOST_EXPLAINED else ""
                     found.append((start, word, about))
@@ -90,7 +90,7 @@ class PromptCompleter(Completer):
         return known
 
     def _summary(self, line: str) -> str:
-        """The summary of the command that a line names wholly."""
+        """The summary of the command if the line names it completely."""
         words = line.split()
         _, node = self.shell.registry.node(words)
         return node.spec.summary if node.spec is not None else ""
@@ -110,7 +110,7 @@ class PromptCompleter(Completer):
                 while not names.advance(SLICE):
                     await asyncio.sleep(PAUSE)
             except Error:
-                return  # damaged; what was read is offered
+                return  # damaged; offer the names read so far
             finally:
                 self._reading = False
 

@@ -1,4 +1,4 @@
-"""`info registers` of groups: GDB's, those that a kernel asked for by their meaning, and those that changed."""
+"""`info registers` of groups: GDB's, those initialised for a kernel by meaning, and those that changed."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _HEADINGS = {
     GENERAL: "Scalar registers", VECTOR: "Vector registers", SYSTEM_REGISTERS: "System registers",
 }
 MAX_RANGE = 64
-"""Registers that an operand has at most."""
+"""Limit on the registers of an operand."""
 CHANGE, ELSEWHERE = "*", "~"
-"""Marks of a register that changed, and of one that changed in lanes out of focus only."""
+"""Marks of a register that changed, and of one that changed only in unfocused lanes."""
 
 
 def keep_registers(shell: Shell, thread: int | None = None) -> None:
-    """`set register-changes`: keep what a wave's registers are compared with at its next stop."""
+    """`set register-changes`: keep a wave's registers for comparison at its next stop."""
     session = shell.session
     target = session.inferior.target
     thread = session.focus.current.thread if thread is None else thread
@@ -67,7 +67,7 @@ def write_registers(shell: Shell, names: Sequence[str]) -> None:
 
 
 def write_grouped(shell: Shell) -> None:
-    """``info registers -grouped``: what the kernel asked for by its meaning, then the others by kind."""
+    """``info registers -grouped``: registers initialised for the kernel by meaning, then the others by kind."""
     given = _given(shell)
     for group in (USER, SYSTEM, WORK_ITEM):
         if any(row.group == group for row in given):
@@ -98,8 +98,9 @@ def _given(shell: Shell) -> list[GivenRegister]:
 
 
 def _write_given(shell: Shell, group: str) -> None:
-    rows = [row for row in _given(shell) if row.group == group]
-    width = max((len(row.meaning) for row in rows), default=0) + 2
+    given = _given(shell)
+    rows = [row for row in given if row.group == group]
+    width = max((len(row.meaning) for row in given), default=0) + 2
     for row in rows:
         for number, line in enumerate(_lines(shell, shell.session.tables.registers([row.name]))):
             shell.line(f"{'' if number else row.meaning:<{width}}{line}")
@@ -148,7 +149,7 @@ _RANGE = re.compile(r"\$?([sva])\[(\d+):(\d+)\]")
 
 
 def _single(name: str) -> list[str]:
-    """The registers of a range; a name that is none by itself."""
+    """The registers of a range; any other name unchanged."""
     match = _RANGE.fullmatch(name)
     if match is None:
         return [name]

@@ -10,11 +10,11 @@ from rocdbg.debugger.values.value import Value
 
 NAME_WIDTH = 15
 RAW_WIDTH = 20
-LANES_PER_LINE = 8  # of dwords; half as many of wider registers
+LANES_PER_LINE = 8  # for dwords; half as many for wider registers
 
 
 def register_lines(rows: Sequence[RegisterRow], marks: Mapping[str, str] | None = None) -> list[str]:
-    """The lines of ``info registers``; ``marks`` stand behind names."""
+    """The lines of ``info registers``; ``marks`` follow names."""
     marks = marks or {}
     titles = [f"{row.name} {marks[row.name]}" if row.name in marks else row.name for row in rows]
     name_width = max([len(title) + 1 for title in titles] + [NAME_WIDTH])
@@ -28,7 +28,7 @@ def register_lines(rows: Sequence[RegisterRow], marks: Mapping[str, str] | None 
 
 
 def _vector(row: RegisterRow, title: str, name_width: int) -> list[str]:
-    """A vector register: one value in braces where all lanes agree, else eight lanes to a line in hexadecimal."""
+    """A vector register: one value in braces if all lanes agree, otherwise eight lanes to a line in hexadecimal."""
     elements = list(row.value.each_element())
     texts = [_hex(element) for element in elements]
     if len(set(texts)) == 1:

@@ -30,7 +30,7 @@ MAX_HISTORY = 64 << 20
 
 
 def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
-    """Run one typed line, asking for the rest of a block; errors are shown. Whether it went well."""
+    """Run one typed line, reading the rest of a block; errors are shown. Returns whether it succeeded."""
 
     good: list[bool] = []
 
@@ -41,7 +41,7 @@ def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
                 good.append(shell.guard(shell.repeat_last, ""))
                 return
             try:
-                # one statement: what the generator would read after a block's end is the next prompt's
+                # one statement: input after a block's end belongs to the next prompt
                 statement = next(parse(asking(first, more), check=shell.check_block), None)
             except EOFError:
                 raise ScriptError("the input ended inside a block") from None
@@ -77,7 +77,7 @@ def prompt_text(shell: Shell) -> str:
 
 
 def _read(shell: Shell, read: Callable[[], str]) -> str | None:
-    """A line; ``None`` after "Quit", or when it could not be had. Raises EOFError."""
+    """A line; ``None`` after "Quit", or if it could not be read. Raises EOFError."""
     lines: list[str] = []
     ended: list[EOFError] = []
 
@@ -94,7 +94,7 @@ def _read(shell: Shell, read: Callable[[], str]) -> str | None:
 
 
 def history_path() -> Path | None:
-    """Where typed lines are kept: $ROCDBG_HISTFILE, else ~/.rocdbg_history; ``None`` without a home."""
+    """The file in which typed lines are kept: $ROCDBG_HISTFILE, else ~/.rocdbg_history; ``None`` without a home."""
     named = os.environ.get("ROCDBG_HISTFILE")
     if named:
         return Path(named)
@@ -107,7 +107,7 @@ def make_history(shell: Shell) -> History:
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     class KeptHistory(FileHistory):
-        """Goes on in memory when the disk is full, after one warning."""
+        """Continues in memory when the disk is full, after one warning."""
 
         broken = False
 
@@ -139,7 +139,7 @@ def make_history(shell: Shell) -> History:
     try:
         if not path.exists():
             path.touch(mode=0o600)
-        elif not path.is_file():  # reading a FIFO would wait
+        elif not path.is_file():  # reading a FIFO would block
             return InMemoryHistory()
     except (OSError, ValueError):
         return InMemoryHistory()

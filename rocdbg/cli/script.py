@@ -1,7 +1,7 @@
 """Command scripts: lines gathered into commands and blocks (`if`, `while`, `define`, `document`, `commands`).
 
-Parsing is separate from execution: `parse` turns lines into statements, the shell runs those. Lines may come
-from a file, a string or a prompt that is asked for more while a block is open.
+Parsing is separate from execution: `parse` turns lines into statements, the shell runs those. Lines may come from a
+file, a string or a prompt, which is read further while a block is open.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ def parse(
 ) -> Iterator[Statement]:
     """The statements of a script. Lines are taken only as needed, so that each runs before the next is read.
 
-    ``check`` is asked about the head of a block before the block is read. Raises `ScriptError` for a block without
+    ``check`` is called with the head of a block before the block is read. Raises `ScriptError` for a block without
     its `end` or its condition, and what ``check`` raises.
     """
     for line in lines:
-        text = line.text.lstrip()  # blanks at the end can mean something
+        text = line.text.lstrip()  # trailing blanks can be significant
         if not text or text.startswith("#"):
             continue
         if opens_block(text):
@@ -93,7 +93,7 @@ def parse(
 
 
 def _need_argument(head: str) -> None:
-    """A condition that is not there is an error before the block is read."""
+    """A missing condition is an error before the block is read."""
     if head in ("if", "while"):
         raise ScriptError(f"{head} command requires an argument.")
 
@@ -120,9 +120,9 @@ def _statement(line: Line, lines: Iterator[Line], file: str, depth: int) -> Stat
 
 
 def read_script(path: Path) -> str:
-    """The text of a command file. Raises `ScriptError` for one that is too big, or that would keep us waiting.
+    """The text of a command file. Raises `ScriptError` for one that is too big, or that would block.
 
-    A pipe is read (``source <(command)``), to `MAX_SIZE`; a FIFO without a writer is not waited for.
+    A pipe is read (``source <(command)``), to `MAX_SIZE`; it does not wait for the writer of a FIFO.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -147,11 +147,11 @@ def read_script(path: Path) -> str:
 
 
 def _has_writer(handle: int) -> bool:
-    """Whether something is written to a FIFO, or will be, or has been. A little time is given to open it."""
+    """Whether a FIFO has, will have or had a writer, which gets a short time to open it."""
     if select.select([handle], [], [], FIFO_SECONDS)[0]:
         return True
     try:
-        os.read(handle, 1)  # nothing is there: either it has no writer, and this is its end,
+        os.read(handle, 1)  # no data: either it has no writer, and this is its end,
     except BlockingIOError:  # or the writer is slow
         return True
     return False
@@ -172,7 +172,7 @@ def numbered(text: str) -> Iterator[Line]:
 
 
 def asking(first: str, more: Callable[[str], str]) -> Iterator[Line]:
-    """A typed line, and the lines asked for while its block is open; ``more`` gets the prompt ``>``."""
+    """A typed line, and the lines read while its block is open; ``more`` gets the prompt ``>``."""
     yield Line(first)
     if opens_block(first.strip()):
         while True:

@@ -1,4 +1,4 @@
-"""Settings of GDB about the session itself, whose `show` is more than a sentence with a value."""
+"""GDB's settings of the session itself whose `show` is more than a sentence with a value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LANGUAGES = (
 CHARSETS = ("auto", "ASCII", "UTF-8", "UTF-16", "UTF-32", "ISO-8859-1", "ISO-8859-15", "CP1252")
 ON_OFF_AUTO = Enumeration(("on", "off", "auto"))
 SMALLEST_VALUE = 16
-"""Bytes; what GDB raises a lower ``max-value-size`` to."""
+"""Bytes; GDB's minimum of ``max-value-size``."""
 
 CASE_MISMATCH = "warning: the current case sensitivity setting does not match the language.\n"
 MISMATCH = "Warning: the current language does not match this frame."
@@ -53,11 +53,11 @@ CHARSET_PLACES = {name: of_front_end(name, "auto") for name in CHARSET_NAMES}
 
 
 class PlainText(String, frozen=True):
-    """Text that ends with the line; blanks around it are not part of it."""
+    """Text up to the end of the line, without surrounding blanks."""
 
 
 def _switched(name: str, off: str, on: str, kind: ValueKind, what: str) -> Setting:
-    """A setting of two states that `show` describes by a sentence each."""
+    """A setting with two states, each of which `show` describes with a sentence."""
     place = of_front_end(name, False)
     return Setting(name, kind, what, place, line=lambda shell: on if place.read(shell) else off)
 
@@ -65,7 +65,7 @@ def _switched(name: str, off: str, on: str, kind: ValueKind, what: str) -> Setti
 # -- the language
 
 def language_name(shell: Shell) -> str:
-    """The language of the selected frame, else of the program."""
+    """The language of the selected frame, otherwise of the program."""
     return shell.session.data.language_name
 
 
@@ -82,7 +82,7 @@ def _language_line(shell: Shell) -> str:
 
 
 def _language_changed(shell: Shell) -> None:
-    """As GDB, say once in a session that the language is not the frame's."""
+    """As GDB, warn once in a session that the language is not the frame's."""
     text = _language_line(shell)
     if MISMATCH in text and not shell.state.language_warned:
         shell.state.language_warned = True
@@ -203,7 +203,7 @@ def _radix_line(shell: Shell) -> str:
 
 
 class BothRadices(Radix, frozen=True):
-    """A base for numbers that are read and shown: 10 where none is given."""
+    """A base for numbers that are read and shown: 10 by default."""
 
     def evaluated(self, text: str, evaluate: Callable[[str], int] | None) -> object:
         return super().evaluated(text, evaluate) if text else 10

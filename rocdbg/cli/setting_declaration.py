@@ -1,4 +1,4 @@
-"""What a setting is: its name, type, help, where its value is kept, and what `show` says of it."""
+"""Declaration of a setting: its name, type, help, the place of its value, and its `show` text."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ def of_front_end(field: str, default: object) -> Place:
 
 
 class Setting(Struct, frozen=True):
-    """One setting, as ``set NAME VALUE``, ``show NAME`` and their help know it.
+    """One setting, for ``set NAME VALUE``, ``show NAME`` and their help.
 
     Attributes:
         name: its words (``print elements``).
         kind: the type of its values.
-        what: what it is about: ``help`` says ``Set WHAT.``, ``show`` says ``WHAT is VALUE.``
+        what: its subject: ``help`` says ``Set WHAT.``, ``show`` says ``WHAT is VALUE.``
         sentence: another sentence for ``show``, with ``{}`` for the value.
         place: where its value is kept.
         set_help, show_help: other help texts than these.
         line: another line of ``show`` than this.
         after: what follows a change.
-        announcement: what `set` says then.
-        option_of: the commands that take it as an option too: "print" (expressions) or "frame" (frame lines).
+        announcement: what `set` prints after a change.
+        option_of: the commands that also accept it as an option: "print" (expressions) or "frame" (frame lines).
     """
 
     name: str
@@ -103,7 +103,7 @@ class Setting(Struct, frozen=True):
             shell.line(self.announcement(shell))
 
     def value(self, shell: Shell, text: str) -> object:
-        """The value that ``set NAME TEXT`` gives it. Raises `Error`."""
+        """The value of ``set NAME TEXT``. Raises `Error`."""
         return self.kind.evaluated(text, lambda expression: int(shell.session.data.integer(expression)))
 
     def put(self, shell: Shell, value: object) -> None:

@@ -1,4 +1,4 @@
-"""$_gdb_setting and $_gdb_setting_str: what settings are, in expressions; $_gdb_major and $_gdb_minor."""
+"""$_gdb_setting and $_gdb_setting_str: values of settings in expressions; $_gdb_major and $_gdb_minor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 GDB_VERSION = (13, 1)
-"""The version whose commands and words these are, which is what scripts ask for."""
+"""The GDB version whose commands are implemented, for which scripts check."""
 
 
 def add_setting_functions(shell: Shell) -> None:
@@ -38,7 +38,7 @@ def _constant(number: int) -> Callable[[object], Value]:
 
 
 def _named(shell: Shell, function: str, host: EvaluationHost, given: Sequence[Value]) -> Setting:
-    """The setting that the one argument names. Raises `ExpressionError`."""
+    """The setting named by the single argument. Raises `ExpressionError`."""
     if len(given) != 1:
         raise ExpressionError(f"You must provide an argument to ${function}")
     try:
@@ -59,7 +59,7 @@ def _text(shell: Shell, setting: Setting) -> str:
 
 
 def _value(shell: Shell, setting: Setting) -> Value:
-    """A number for a switch or a number (0 for no limit), else its text."""
+    """A number for a switch or a number (0 for no limit), otherwise its text."""
     value = setting.place.read(shell)
     if isinstance(setting.kind, Boolean):
         return Value.of_int(c_types.INT, int(bool(value)))

@@ -37,7 +37,7 @@ STYLE_SOURCES = of_front_end("style sources", True)
 
 
 class FileList(String, frozen=True):
-    """Files and folders, joined by colons; there may be none."""
+    """Files and directories, separated by colons; may be empty."""
 
     @property
     def metasyntax(self) -> str:
@@ -247,7 +247,7 @@ SETTINGS = (
         of_print("asm_demangle"),
     ),
     Setting(
-        "print asm-operands", BOOLEAN, "printing of operands' values behind the instruction at $pc in disassembly",
+        "print asm-operands", BOOLEAN, "printing of operands' values after the instruction at $pc in disassembly",
         of_print("asm_operands"),
     ),
     Setting(
@@ -349,7 +349,7 @@ SETTINGS = (
         "host", Enumeration(("run", "stop")), "what host code of the program does while its GPUs stand still",
         of_engine("host"), category=Category.RUNNING, after=lambda shell: shell.session.program_launch.hold(),
         set_help="Set what host code of the program does while its GPUs stand still.\n\n"
-                 "It goes on until it waits for a kernel (run), or stops with them (stop).",
+                 "It continues until it waits for a kernel (run), or stops with them (stop).",
     ),
     Setting(
         "skip-runtime-kernels", BOOLEAN, "whether kernels that runtimes launch for themselves run unseen",
@@ -481,7 +481,7 @@ def below(prefix: str) -> dict[str, Setting]:
 
 
 def _options(command: str) -> tuple[Option, ...]:
-    """The options of a command that change a setting of `print` for once."""
+    """The options of a command that temporarily change a setting of `print`."""
     return tuple(
         Option(f"-{name}", f"Set {setting.what}.", setting.kind, setting.place.field)
         for name, setting in sorted(below("print").items())

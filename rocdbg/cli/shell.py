@@ -1,4 +1,4 @@
-"""The shell: a session, its commands, and the text that goes in and out.
+"""The shell: a session, its commands, and its input and output text.
 
 It runs lines and scripts for every front end alike: the prompt, ``-ex``, ``source``, the Python API.
 A `rocdbg.Error` ends a command, never the shell. Any other exception is a bug: it becomes an `InternalError` in a
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 MAX_SOURCE_DEPTH = 50
 MAX_CALL_DEPTH = 1024
-"""User-defined commands that call each other, at most; `set max-user-call-depth` can lower it."""
+"""Limit on nested calls of user-defined commands; `set max-user-call-depth` can lower it."""
 ARGUMENT = re.compile(r"\$arg(c|\*|[0-9]+)")
 
 
@@ -63,12 +63,12 @@ class Shell:
         session: the engine.
         out: what commands write to.
         err: where errors and warnings go.
-        registry: the commands; those of another shell where they are given, which then shares what is added later.
+        registry: the commands; a registry passed from another shell is shared, including later additions.
         interactive: whether a user can be asked (`confirm`).
-        can_colour: whether the output is a terminal that shows colours (`set style enabled` decides if it does).
+        can_colour: whether the output is a terminal that can show colours (`set style enabled` turns them on).
         settings: settings of the text front end (``confirm``, ``pagination``, ...).
-        reports_internal_errors: whether a bug ends the command alone, with a message, or is raised.
-        state: how running lines stands, `ShellState`.
+        reports_internal_errors: whether a bug only ends the command, with a message, or is raised.
+        state: the state of running lines, `ShellState`.
     """
 
     def __init__(
@@ -92,15 +92,15 @@ class Shell:
         self.answers = True  # whether the terminal answers when it is asked
         self.reports_internal_errors = False
         self.state = ShellState()
-        self.signals: Signals | None = None  # who answers Ctrl-C; `None` where that is not our business
+        self.signals: Signals | None = None  # the handler of Ctrl-C; `None` if another program handles it
         self.screen: Screen | None = None  # the full-screen mode, once requested
         self.auto_load: AutoLoad = AutoLoad(self)
         self.out.failed = self.warn
         self.ask: Callable[[str], str] | None = None
         self.displays = Displays()
         self._signal_table: SignalTable | None = None
-        self.environment: dict[str, str] | None = None  # what `set environment` was given, once it was
-        self._replaced: dict[object, Saved] = {}  # by a plug-in's command: what had its names before
+        self.environment: dict[str, str] | None = None  # the variables of `set environment`, if used
+        self._replaced: dict[object, Saved] = {}  # by a plug-in's command: the former commands of its names
         session.running.watch_inside(partial(print_dynamically, self), self._stopped_inside)
         session.launch.output = partial(show_output, self)
         session.plugins.command_added = self._add_plugin_command
@@ -113,20 +113,20 @@ class Shell:
 
     @property
     def signal_table(self) -> SignalTable:
-        """What is done about signals."""
+        """How signals are handled."""
         if self._signal_table is None:
             self._signal_table = SignalTable()
         return self._signal_table
 
     def goes_on(self, event: StopEvent) -> bool:
-        """Whether a stop is for a signal that the user does not want to stop for."""
+        """Whether a stop is caused by a signal for which the user does not want to stop."""
         return (
             event.signal is not None and self._signal_table is not None
             and not self._signal_table.rows[event.signal.name].stops and self.session.inferior.running
         )
 
     def at(self, focus: Focus) -> Shell:
-        """The same shell, whose commands look at the session from another focus (`Session.at`)."""
+        """The same shell, whose commands use the session from another focus (`Session.at`)."""
         other = copy(self)
         other.session = self.session.at(focus)
         return other
@@ -142,7 +142,7 @@ class Shell:
         self.out.line(text)
 
     def warn_of_texts(self) -> None:
-        """Warn of source texts that are not those that were compiled, before they are shown."""
+        """Warn about source texts that differ from those that were compiled, before they are shown."""
         for warning in self.session.sources.warnings.take():
             self.warn(warning)
 
@@ -153,14 +153,14 @@ class Shell:
         self.err.flush()
 
     def report(self, error: Error) -> None:
-        """An error, in one line; none for an error without words, which ends a command that has nothing to say."""
+        """Print an error in one line; nothing for an error without a message, which ends a command silently."""
         self.out.flush()
         if str(error):
             self.err.line(str(error))
         self.err.flush()
 
     def quit_command(self) -> None:
-        """Ctrl-C ended a command: say so, and forget what it was in the middle of."""
+        """Ctrl-C ended a command: report that, and reset the state of running lines."""
         self.state.arguments.clear()
         self.state.source_depth = self.state.loops = self.state.depth = 0
         self.state.verbose = False
@@ -174,9 +174,9 @@ class Shell:
         self.err.flush()
 
     def confirm(self, question: str, unless: bool = False) -> bool:
-        """Ask a yes/no question; yes without a person to ask or with ``set confirm off``.
+        """Ask a yes/no question; yes without a user or with ``set confirm off``.
 
-        ``unless``: then, and where an empty line answers, it is no.
+        ``unless``: then, and for an empty answer, the result is no.
         """
         if not self.interactive or self.ask is None or self.settings.get("confirm") is False:
             return not unless
@@ -197,7 +197,7 @@ class Shell:
 
     @contextmanager
     def terminal_lent(self) -> Iterator[None]:
-        """While this is open, another program has the terminal: the full-screen mode steps aside."""
+        """While this is open, another program has the terminal: the full-screen mode is suspended."""
         terminal = self.screen.terminal if self.screen is not None and self.screen.enabled else None
         if terminal is None:
             yield
@@ -220,7 +220,7 @@ class Shell:
             self.run_statement(statement)
 
     def check_block(self, head: str) -> None:
-        """Ask a block command whether it wants its block. Raises `CommandError`."""
+        """Let a block command check its head before its block is read. Raises `CommandError`."""
         check_head(self, head)
 
     def run_statement(self, statement: Statement) -> None:
@@ -232,12 +232,12 @@ class Shell:
             self.run_line(statement.text)
 
     def _trace(self, line: str) -> None:
-        """Show a line before it runs, if that is wanted."""
+        """Show a line before it runs, if that is enabled."""
         if self.state.verbose or self.settings.get("trace-commands"):
             self.line("+" * (self.state.depth + 1) + line)
 
     def run_line(self, line: str, repeatable: bool = False) -> None:
-        """Run one command line. Warnings that the engine has gathered are shown after it."""
+        """Run one command line. Warnings that the engine has collected are shown after it."""
         if self.state.arguments:
             line = self.substitute(line)
         if "\0" in line:
@@ -260,13 +260,13 @@ class Shell:
                 self.warn(warning)
 
     def run_after_hook(self) -> None:
-        """Run the hook behind the command under way, once."""
+        """Run the hookpost of the current command, once."""
         words, self.state.after_hooks[-1] = self.state.after_hooks[-1], None
         if words is not None:
             run_hook(self, AFTER, words)
 
     def _contain(self, action: Callable[[], object], what: str) -> None:
-        """Do something; a bug in it is raised as it is, or as an `Error` in an interactive session."""
+        """Do something; a bug in it is raised unchanged, or as an `Error` in an interactive session."""
         if not self.reports_internal_errors:
             action()
             return
@@ -283,20 +283,20 @@ class Shell:
             if self.signals is not None and self.signals.raised:
                 raise KeyboardInterrupt from None
             report = as_error(error, what)
-        # outside of the handlers: what the frames of the traceback held is free now, and memory is there again
+        # outside the handlers: objects held by the traceback's frames have been freed, so memory is available again
         if isinstance(report, ResourceError):
-            gc.collect()  # a machine that was not finished and its memory hold one another
+            gc.collect()  # an unfinished machine and its memory reference each other
         raise report
 
     def repeat_last(self) -> None:
-        """What an empty line does: the last command again, as its declaration says."""
+        """Run an empty line: repeat the last command, according to its declaration."""
         if self.state.last is None or self.state.last[0].repeat is Repeat.NEVER:
             return
         spec, text = self.state.last
         self.run_line(spec.name if spec.repeat is Repeat.BARE else self.joined(spec, text))
 
     def last_line(self) -> str:
-        """The command before the one under way. Raises `CommandError` if there is none."""
+        """The command before the current one. Raises `CommandError` if there is none."""
         previous = self.state.previous
         if previous is None:
             raise CommandError("No previous command to relaunch")
@@ -304,11 +304,11 @@ class Shell:
 
     @staticmethod
     def joined(spec: CommandSpec, text: str) -> str:
-        """The line that a command and its text make."""
+        """The line of a command and its text."""
         return spec.name + (text if text.startswith("/") else f" {text}" if text else "")
 
     def run_guarded(self, statement: Statement, repeatable: bool = False) -> bool:
-        """Run a statement, reporting an error instead of raising it; whether it went well."""
+        """Run a statement, reporting an error instead of raising it; returns whether it succeeded."""
         self.state.interrupted = False
 
         def run() -> None:
@@ -320,7 +320,9 @@ class Shell:
         return self.guard(run, "")
 
     def guard(self, action: Callable[[], object], what: str) -> bool:
-        """Do something, reporting an error instead of raising it; whether it went well. ``what`` is for reports."""
+        """Do something, reporting an error instead of raising it; returns whether it succeeded. ``what`` is for
+        reports.
+        """
         try:
             self._contain(action, what)
         except Error as error:
@@ -331,7 +333,8 @@ class Shell:
         return True
 
     def source(self, path: str | Path, verbose: bool = False) -> None:
-        """Run a file of commands. Raises `ScriptError`: it cannot be read, or where a command failed."""
+        """Run a file of commands. Raises `ScriptError` if it cannot be read, or with the position of a failed command.
+        """
         path = expand(path)
         if self.state.source_depth >= MAX_SOURCE_DEPTH:
             raise ScriptError("command files source each other without end", str(path))
@@ -355,12 +358,12 @@ class Shell:
 
     @property
     def typed(self) -> bool:
-        """Whether the command under way was given as such, not by a breakpoint's commands or a user-defined one."""
+        """Whether the current command was given directly, not by a breakpoint's commands or a user-defined one."""
         return not self.state.draining and not self.state.arguments
 
     @property
     def at_prompt(self) -> bool:
-        """Whether it is moreover in no block and no script: GDB says some things only there."""
+        """Whether it is also outside blocks and scripts: GDB prints some messages only there."""
         state = self.state
         return self.typed and not state.depth and not state.source_depth and not state.batch
 
@@ -386,14 +389,14 @@ class Shell:
         if not self.session.inferior.running:
             raise NotRunningError("No thread selected")
 
-    # -- what happens at a stop
+    # -- stops
 
     def _stopped_inside(self, event: StopEvent) -> None:
-        """A function that an expression calls has stopped: the expression's error follows."""
+        """Show that a function called by an expression has stopped; the expression's error follows."""
         from rocdbg.cli.present import show_stop
 
         kept, outermost = self.displays, not self.state.stopped_inside
-        if not outermost:  # this is what a display calls: it would stop there again, and so on
+        if not outermost:  # a display called it: it would stop there again and again
             self.displays = Displays()
         self.state.stopped_inside = True
         try:
@@ -405,8 +408,8 @@ class Shell:
     def after_stop(self, event: StopEvent) -> None:
         """Run the `commands` of the breakpoints that were hit.
 
-        When one of them runs the program on, the rest is dropped and those of the next stop follow: in the loop of
-        the outermost call, so that a breakpoint that always continues does not nest without end.
+        If one of them resumes the program, the rest is dropped and those of the next stop follow, in the loop of the
+        outermost call, so that a breakpoint that always continues does not nest endlessly.
         """
         self.state.last_hits = event.breakpoints
         lines = [line for body in event.commands for line in (body[1:] if body[:1] == ("silent",) else body)]
@@ -427,11 +430,11 @@ class Shell:
         return bool(event.commands) and all(body[:1] == ("silent",) for body in event.commands)
 
     def show_displays(self) -> None:
-        """All `display` expressions that mean something where the focus is."""
+        """Show all `display` expressions that have a meaning at the focus."""
         self.displays.show(self)
 
     def _add_plugin_command(self, plugin: Plugin, handler: object) -> None:
-        """A plug-in registered a command: a function declared with `command`. Its faults cost one warning."""
+        """Add a plug-in's command: a function declared with `command`. Its faults cause one warning."""
         spec = getattr(handler, "command_spec", None)
         if not isinstance(spec, CommandSpec):
             raise DebuggerError(f"{plugin.name} registers a command that is not declared with @command.")
@@ -447,7 +450,7 @@ class Shell:
         self.registry.add(replace(spec, handler=guarded))
 
     def _remove_plugin_command(self, handler: object) -> None:
-        """A plug-in's command goes with it; what it replaced is back."""
+        """Remove a plug-in's command; restores the command that it replaced."""
         saved = self._replaced.pop(handler, None)
         if saved is not None:
             self.registry.restore(saved)
@@ -470,7 +473,7 @@ class Shell:
             finally:
                 self.state.loops -= 1
         else:
-            # `define`, `document`, `commands` and `python` take the block as their input
+            # `define`, `document`, `commands` and `python` use the block as their input
             run_block_command(self, block)
 
     def _run_body(self, body: Iterable[Statement]) -> None:
@@ -489,7 +492,7 @@ class Shell:
     # -- user-defined commands
 
     def call(self, body: Iterable[Statement], arguments: list[str]) -> None:
-        """Run a user-defined command's body with `$arg0`, `$argc`, ... standing for its arguments."""
+        """Run a user-defined command's body with `$arg0`, `$argc`, ... replaced by its arguments."""
         depth = len(self.state.arguments)
         if depth >= min(MAX_CALL_DEPTH, int(str(self.settings.get("max-user-call-depth", 0))) or MAX_CALL_DEPTH):
             raise ScriptError("Max user call depth exceeded -- command aborted.")
@@ -504,7 +507,7 @@ class Shell:
             self.state.loops = loops
 
     def substitute(self, line: str) -> str:
-        """A line with `$argc`, `$argN` and `$arg*` of the user-defined command under way replaced.
+        """A line with `$argc`, `$argN` and `$arg*` of the current user-defined command replaced.
 
         Raises `ScriptError` for an argument that was not given.
         """

@@ -1,4 +1,4 @@
-"""How running lines stands."""
+"""The state of running lines."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ MAX_TYPED = 10_000
 
 
 class ShellState(Struct):
-    """How running lines stands; one for a shell, from whatever focus its commands look."""
+    """The state of running lines; one per shell, whatever the focus of its commands."""
 
     interrupted: bool = False
     """Whether Ctrl-C stopped the program since the last typed line; loops end then."""
     arguments: list[list[str]] = field(default_factory=list)
-    """``$arg0``... of the user-defined commands under way."""
+    """``$arg0``... of the running user-defined commands."""
     last: tuple[CommandSpec, str] | None = None
     """What an empty line repeats."""
     previous: tuple[CommandSpec, str] | None = None
     """The typed command before that."""
     source_depth: int = 0
-    """Files of commands under way."""
+    """Command files being read."""
     queue: Iterator[Statement] = field(default_factory=lambda: iter(()))
-    """What is left of the `commands` of the last stop."""
+    """The remaining `commands` of the last stop."""
     draining: bool = False
-    """Whether those are under way."""
+    """Whether those are running."""
     loops: int = 0
-    """`while` blocks under way, for `loop_break`."""
+    """Running `while` blocks, for `loop_break`."""
     depth: int = 0
-    """Blocks and user-defined commands under way, for tracing."""
+    """Running blocks and user-defined commands, for tracing."""
     verbose: bool = False
     """Whether a file is read with `source -v`."""
     hooks_running: list[tuple[str, ...]] = field(default_factory=list)
-    """Commands whose hook is under way."""
+    """Commands whose hook is running."""
     after_hooks: list[tuple[str, ...] | None] = field(default_factory=list)
-    """The commands under way whose hook behind them is still to run, the innermost last."""
+    """The running commands whose hookpost is still to run, the innermost last."""
     batch: bool = False
-    """Whether commands were given with `-batch`: what is said to a user at a prompt is not said."""
+    """Whether commands were given with `-batch`: messages for a user at a prompt are omitted."""
     typed: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_TYPED))
     """The last lines typed at a prompt, for `show commands`."""
     typed_before: int = 0
@@ -62,22 +62,22 @@ class ShellState(Struct):
     register_changes: RegisterChanges = field(default_factory=RegisterChanges)
     """With `set register-changes on`: the registers of waves at their last two stops."""
     operands_of: tuple[int, int | None] | None = None
-    """Of which target and wave."""
+    """The target and wave of those registers."""
     next_examine: Value | None = None
-    """Where `x` without an address goes on."""
+    """Where `x` without an address continues."""
     examine_count: int = 0
     """How many objects the last ``x`` showed."""
     last_searched: Pattern | None = None
-    """What `search` looked for last."""
+    """The last pattern of `search`."""
     language_warned: bool = False
-    """Whether it was said that the language is not the frame's."""
+    """Whether the user was warned that the language is not the frame's."""
     stopped_inside: bool = False
-    """Whether a stop is being shown that a function called by an expression has made."""
+    """Whether a stop in a function called by an expression is being shown."""
     last_hits: tuple[int, ...] = ()
-    """The breakpoints that the program stopped at."""
+    """The breakpoints at which the program stopped."""
 
     def remember(self, line: str) -> None:
-        """Count a line that was typed at a prompt; an empty one is none."""
+        """Count a line that was typed at a prompt, unless it is empty."""
         if line.strip():
             self.typed_before += len(self.typed) == MAX_TYPED
             self.typed.append(line)

@@ -1,7 +1,7 @@
-"""What is done about signals: the table of `handle` and `info signals`.
+"""How signals are handled: the table of `handle` and `info signals`.
 
-Exceptions of kernels come as signals (SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS, SIGFPE); the others are there for
-scripts that name them. A kernel has no handlers: whether a signal is passed to it is kept and changes nothing.
+Exceptions of kernels are reported as signals (SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS, SIGFPE); the others exist for
+scripts that name them. A kernel has no handlers: whether a signal is passed to it is stored but has no effect.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ _LAST = (
     ("EXC_BREAKPOINT", "spd", "Breakpoint"),
     ("SIGLIBRT", "--d", "librt internal signal"),
 )
-"""Name; stops, prints, is passed; description. Real-time signals stand between the two tables."""
+"""Name; stops, prints, is passed; description. Real-time signals come between the two tables."""
 HEAD = "Signal        Stop\tPrint\tPass to program\tDescription"
 IGNORED = frozenset({"SIGCHLD", "SIGURG", "SIGWINCH", "SIGCONT"})
-"""Those that end no process by default."""
+"""Those that do not end a process by default."""
 USED = ("SIGTRAP", "SIGINT")
 """Those that the debugger itself needs: `all` leaves them alone."""
 _NUMBERS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-# what the numbers of POSIX mean
+# the POSIX numbers
 BY_NUMBER = {
     1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGEMT", 8: "SIGFPE",
     9: "SIGKILL", 10: "SIGBUS", 11: "SIGSEGV", 12: "SIGSYS", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
@@ -86,7 +86,7 @@ ACTIONS = ("stop", "ignore", "print", "pass", "nostop", "noignore", "noprint", "
 
 
 class Handling(Struct):
-    """What is done about one signal."""
+    """How one signal is handled."""
 
     name: str
     description: str
@@ -128,7 +128,8 @@ class SignalTable:
         return self.rows[BY_NUMBER[number]]
 
     def change(self, words: list[str]) -> tuple[list[Handling], list[str]]:
-        """``handle WORDS``: the signals that were named, and those of the debugger's own. Raises `CommandError`."""
+        """``handle WORDS``: the named signals, and those of them that the debugger itself uses. Raises `CommandError`.
+        """
         named: list[Handling] = []
         own: list[str] = []
         actions: list[str] = []

@@ -1,4 +1,4 @@
-"""`list`: which lines come next, and how they look."""
+"""`list`: which lines come next, and their format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:
-    """Write lines [first, last] of a file; `list` goes on after them. Raises past the end of the file."""
+    """Write lines [first, last] of a file; `list` continues after them. Raises past the end of the file."""
     position = shell.session.places.position
     first = max(1, first)
     position.show_lines(file, first, first)
@@ -46,7 +46,7 @@ def source_lines(shell: Shell, lines: Sequence[str], file: str, first: int, coun
 def search(shell: Shell, pattern: Pattern, step: int) -> None:
     """Show the nearest line after (``step`` 1) or before (-1) the first one listed last that matches.
 
-    It is the line that `list` goes on around, and `$_` is its number. Raises `DebuggerError` where there is none.
+    `list` then continues around it, and `$_` is its number. Raises `DebuggerError` if there is none.
     """
     position = shell.session.places.position
     # GDB 13 counts from the first line of a listing; after a stop from the file's beginning
@@ -63,7 +63,7 @@ def search(shell: Shell, pattern: Pattern, step: int) -> None:
 
 
 def around(line: int, size: int) -> tuple[int, int]:
-    """The lines that GDB shows around one: five before it where ten are shown."""
+    """The lines that GDB shows around one: five before it if ten are shown."""
     first = max(1, line - size // 2)
     return first, first + size - 1
 
@@ -73,7 +73,7 @@ def write_instructions(
 ) -> None:
     """Write instructions: address, offset, bytes with ``raw``, text. With a ``title`` the function's name is known.
 
-    With ``heads`` labels stand on lines of their own in front of what they name.
+    With ``heads`` labels are on separate lines before the instructions that they name.
     """
     offsets = [
         f"<{'' if title else (line.function or '')}+{line.offset}>" if line.function else "" for line in lines

@@ -1,4 +1,4 @@
-"""The terminal, as the process finds and leaves it."""
+"""The state of the terminal at the start of the process, and restoring it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def is_dumb() -> bool:
 
 
 def shows_unicode() -> bool:
-    """Whether the terminal is said to show more than ASCII."""
+    """Whether the terminal's encoding has more than ASCII."""
     return (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "") == "utf8"
 
 
 class TerminalState:
-    """How the terminal was set when the session began."""
+    """The terminal's settings when the session began."""
 
     def __init__(self) -> None:
         self._attributes: list[Any] | None = None
@@ -30,7 +30,7 @@ class TerminalState:
                 self._attributes = termios.tcgetattr(0)
 
     def restore(self) -> None:
-        """Set it so again."""
+        """Restore them."""
         if self._attributes is not None:
             import termios
 

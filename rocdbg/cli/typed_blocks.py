@@ -1,4 +1,4 @@
-"""Blocks as they are typed at a terminal (``define``, ``commands``, ``if``): how far they are open."""
+"""Blocks typed at a terminal (``define``, ``commands``, ``if``): whether they are complete."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def is_open(text: str) -> bool:
 
 
 def lead(before: Sequence[str]) -> str:
-    """What the prompt of a further line is, behind those: GDB's ``>``, further in for each block inside."""
+    """The prompt of a further line after those: GDB's ``>``, indented for each nested block."""
     return " " * max(0, open_blocks(before) - 1) + ">"
 
 
 def what_is_wanted(text: str) -> str:
-    """What is to be typed into a block that is open, and how it ends, as GDB says it; else nothing."""
+    """What to type into an open block, and how it ends, in GDB's words; otherwise empty."""
     if not is_open(text):
         return ""
     keyword, _, name = text.split("\n", 1)[0].strip().partition(" ")
@@ -51,7 +51,7 @@ def what_is_wanted(text: str) -> str:
 def typed_lines(text: str) -> list[str]:
     """The lines of a text that was typed or pasted.
 
-    Of several, those that are empty do not repeat a command: they are left out, but inside a block.
+    In a text of several lines, empty ones do not repeat a command: they are dropped, except inside a block.
     """
     lines = text.split("\n")
     if len(lines) == 1:

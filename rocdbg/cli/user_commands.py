@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
 BEFORE, AFTER = "hook-", "hookpost-"
 STOP = "stop"
-"""No command: what the hook that runs at each stop is named after."""
+"""Not a command: the name of the hook that runs at each stop."""
 UNDOCUMENTED = "User-defined."
 MISSING = "Argument required (name of command to define)."
 
@@ -25,7 +25,7 @@ MISSING = "Argument required (name of command to define)."
 # -- names
 
 def _words(shell: Shell, text: str) -> tuple[str, ...]:
-    """The full name that `define` and `document` are given; all but its last word must be a prefix.
+    """The full name given to `define` and `document`; all but its last word must be a prefix.
 
     Raises `CommandError`.
     """
@@ -43,7 +43,7 @@ def _words(shell: Shell, text: str) -> tuple[str, ...]:
 
 
 def _at(shell: Shell, words: tuple[str, ...]) -> Node | None:
-    """What has that full name; `None` if nothing has."""
+    """The command with this full name; `None` if there is none."""
     return shell.registry.node(list(words))[1] if shell.registry.has(" ".join(words)) else None
 
 
@@ -55,7 +55,7 @@ def is_user_prefix(shell: Shell, words: tuple[str, ...]) -> bool:
 # -- define
 
 def check_define(shell: Shell, text: str) -> None:
-    """What `define` objects to before it reads the body. Raises `CommandError`."""
+    """Checks `define` before its body is read. Raises `CommandError`."""
     words = _words(shell, text)
     name = " ".join(words)
     hooked = hooked_name(name)
@@ -114,7 +114,7 @@ def define_prefix(shell: Shell, text: str) -> None:
 # -- document
 
 def check_document(shell: Shell, text: str) -> tuple[str, ...]:
-    """The user-defined command or alias that `document` is about. Raises `CommandError`."""
+    """The user-defined command or alias for `document`. Raises `CommandError`."""
     words = tuple(text.split())
     if not words:
         raise CommandError(MISSING)
@@ -140,7 +140,7 @@ def document(shell: Shell, text: str, body: list[Statement]) -> None:
         node.spec = replace(node.spec, help=lines)
 
 
-# -- what was defined
+# -- definitions
 
 def show_definition(shell: Shell, text: str) -> None:
     """The text of a user-defined command, as `show user` prints it."""
@@ -179,7 +179,7 @@ def _show_body(shell: Shell, node: Node) -> None:
 
 
 def body_lines(body: list[Statement], depth: int = 0) -> list[str]:
-    """Statements as text, indented two blanks a level."""
+    """Statements as text, indented by two blanks per level."""
     pad = "  " * depth
     lines = []
     for statement in body:
@@ -228,7 +228,7 @@ def split_arguments(text: str) -> list[str]:
 # -- hooks
 
 def hooked_name(name: str) -> str:
-    """The command that a hook's name is for; empty for other names."""
+    """The command to which a hook's name belongs; empty for other names."""
     words = name.split()
     for lead in (AFTER, BEFORE):
         if words and words[-1].startswith(lead):

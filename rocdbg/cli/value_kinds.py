@@ -1,7 +1,7 @@
-"""The types of values that settings and options take, as GDB names and reads them.
+"""The types of values of settings and options, named and parsed as in GDB.
 
-`ValueKind.parse` reads the whole text of ``set NAME VALUE``; `ValueKind.take` the beginning of what stands after an
-option, where more may follow. Both raise `CommandError` in GDB's words.
+`ValueKind.parse` reads the whole text of ``set NAME VALUE``; `ValueKind.take` the beginning of the text after an
+option, which more may follow. Both raise `CommandError` in GDB's words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec import Struct
 from rocdbg.cli.command_registry import CommandError, Completes
 
 PLACEHOLDER = "NUMBER"
-"""What completion says where nothing has been typed yet of a number: it stands for one."""
+"""The placeholder that completion shows for a number that has not been typed yet."""
 MAX_VALUE = 1 << 31
 MAX_NUMBER = 40
 """Characters of a number; longer ones are out of range."""
@@ -28,12 +28,12 @@ class ValueKind(Struct, frozen=True):
     """One type of values.
 
     Attributes:
-        metasyntax: what stands for a value in the usage of ``set``.
+        metasyntax: the placeholder of a value in the usage of ``set``.
         option_metasyntax: the same in an option table.
         words: the values that completion offers.
-        completes: what else completion offers.
+        completes: other things that completion offers.
         is_quoted: whether ``show`` puts quotes around a value.
-        may_be_left_out: whether an option of this type can stand without a value.
+        may_be_left_out: whether an option of this type may omit its value.
     """
 
     may_be_left_out: ClassVar[bool] = False
@@ -56,19 +56,19 @@ class ValueKind(Struct, frozen=True):
         return Completes.NOTHING
 
     def parse(self, text: str) -> object:
-        """The value that a whole text stands for."""
+        """The value of a whole text."""
         return text
 
     def evaluated(self, text: str, evaluate: Callable[[str], int] | None) -> object:
-        """As `parse`; where the value can be an expression, ``evaluate`` knows what an expression is."""
+        """As `parse`; if the value can be an expression, ``evaluate`` evaluates it."""
         return self.parse(text)
 
     def take(self, option: str, text: str, delimited: bool) -> tuple[object, str]:
-        """The value at the beginning of a text after ``option``, and what is left.
+        """The value at the beginning of a text after ``option``, and the rest.
 
-        ``delimited``: a ``--`` follows, so that what stands here can only be a value or an option.
+        ``delimited``: a ``--`` follows, so that the text here can only be a value or an option.
         """
-        raise NotImplementedError  # only kinds that options have take words of a line
+        raise NotImplementedError  # only kinds of options take words of a line
 
     def show(self, value: object) -> str:
         """The value as ``show`` writes it."""
@@ -94,7 +94,7 @@ def switch(text: str) -> bool | None:
 
 
 class Boolean(ValueKind, frozen=True):
-    """On or off; left out means on."""
+    """On or off; on if omitted."""
 
     may_be_left_out: ClassVar[bool] = True
 
@@ -152,9 +152,9 @@ class AutoBoolean(ValueKind, frozen=True):
 
 
 class Number(ValueKind, frozen=True):
-    """An integer; where ``unlimited`` is a number, that stands for no limit. ``signed`` ones may be negative.
+    """An integer; if ``unlimited`` is a number, that means no limit. ``signed`` ones may be negative.
 
-    ``set`` takes an expression, an option a literal.
+    ``set`` accepts an expression, an option a literal.
     """
 
     unlimited: int | None = 0
@@ -263,7 +263,7 @@ class Enumeration(ValueKind, frozen=True):
 
 
 class Radix(ValueKind, frozen=True):
-    """A base that numbers can have."""
+    """A base of numbers."""
 
     is_output: bool = True
 
@@ -280,7 +280,7 @@ class Radix(ValueKind, frozen=True):
         if not text:
             raise CommandError("Argument required (integer to set it to).")
         radix = evaluate(text) if evaluate is not None else int(text)
-        # numbers may be read in any base that the digits and letters up to f suffice for
+        # numbers may be read in any base up to 16, for which the digits and letters up to f suffice
         if radix not in (8, 10, 16) and (self.is_output or not 2 <= radix <= 16):
             kind = "Unsupported output" if self.is_output else "Nonsense input"
             raise CommandError(

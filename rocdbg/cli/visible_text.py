@@ -1,8 +1,8 @@
-"""Text that a terminal may see: what would steer it, or reorder what it shows, as octal escapes.
+"""Text that is safe for a terminal: characters that would control it, or reorder its display, become octal escapes.
 
 Names, paths, source lines and strings come from files and kernels, which are untrusted. A `Writer` passes
-everything through `visible`; colours are added afterwards. Only what the user's own `echo`, `printf` format or
-`shell` command says goes past it.
+everything through `visible`; colours are added afterwards. Only text of the user's own `echo`, `printf` format or
+`shell` command bypasses it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 # C0 but for tab and newline, DEL and C1 (NEL, CSI); marks and overrides of direction (UAX 9); line and paragraph
 # separators; zero-width and other invisible format characters, tags; surrogates (undecodable bytes). The joiners
-# U+200C and U+200D stay: scripts need them, and they only shape their neighbours.
+# U+200C and U+200D are kept: scripts need them, and they only shape their neighbours.
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f\ud800-\udfff]"
@@ -22,8 +22,8 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 def visible(text: str) -> str:
     r"""Text without control sequences: ``ESC`` becomes ``\033``, as GDB prints it in strings.
 
-    Tabs and newlines stay. Characters beyond ASCII are shown by their bytes in UTF-8 (``\302\205`` for NEL), bytes that
-    were no UTF-8 as they were.
+    Tabs and newlines are kept. Control characters beyond ASCII are shown by their bytes in UTF-8 (``\302\205`` for
+    NEL), invalid UTF-8 bytes by their own value.
     """
     return _UNSAFE.sub(_octal, text) if not text.isascii() or _UNSAFE.search(text) is not None else text
 
@@ -41,7 +41,7 @@ def one_line(text: str) -> str:
 
 
 def encodable(text: str, encoding: str) -> str:
-    """Text in which what ``encoding`` does not have is shown by its bytes in UTF-8."""
+    """Text in which characters that ``encoding`` does not have are shown by their bytes in UTF-8."""
     try:
         text.encode(encoding)
     except UnicodeError:
@@ -62,7 +62,7 @@ def _octal(found: re.Match[str]) -> str:
 
 
 def _bytes(char: str) -> str:
-    # a byte that could not be decoded is itself; a surrogate from elsewhere has three
+    # a surrogate for an undecodable byte is that byte; any other surrogate has three
     code = ord(char)
     data = bytes([code - 0xDC00]) if 0xDC80 <= code <= 0xDCFF else char.encode("utf-8", "surrogatepass")
     return "".join(f"\\{byte:03o}" for byte in data)

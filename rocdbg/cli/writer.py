@@ -66,8 +66,8 @@ class OutputLost(ControlFlow):
 class Writer:
     """Text output. ``colour`` says whether styles become escape sequences.
 
-    A full disk or a closed terminal does not end the session: what cannot be written is dropped from then on,
-    ``failure`` says why, and ``failed`` is called once with it.
+    A full disk or a closed terminal does not end the session: further output is dropped, ``failure`` gives the reason,
+    and ``failed`` is called once with it.
     """
 
     def __init__(self, stream: TextIO, colour: bool = False) -> None:
@@ -84,11 +84,11 @@ class Writer:
         self.failed: Callable[[str], None] = lambda message: None
 
     def write(self, text: str) -> None:
-        """Write text; control characters in it become visible, nothing is added."""
+        """Write text; control characters in it become visible; nothing is appended."""
         self.raw(visible(text))
 
     def raw(self, text: str) -> None:
-        """Write text as it is: for what is already visible, and for the user's own `echo`."""
+        """Write text unchanged: for text that is already visible, and for the user's own `echo`."""
         if not text:
             return
         self.at_line_start = text.endswith("\n")
@@ -133,7 +133,7 @@ class Writer:
         return "".join(pieces)
 
     def flush(self) -> None:
-        """Push out what is buffered."""
+        """Flush the buffer."""
         if self.failure is not None:
             return
         try:
@@ -151,11 +151,11 @@ class Writer:
         self.at_line_start = True
 
     def restore(self) -> None:
-        """Back to the stream of the beginning, whatever a `Capture` did that was interrupted."""
+        """Restore the original stream, even after an interrupted `Capture`."""
         self.stream, self.colour = self._base
 
     def _lost(self, error: OSError | ValueError) -> None:
-        """The stream takes no more. ValueError is a closed one."""
+        """Handle a stream that cannot be written. ValueError means that it is closed."""
         if isinstance(error, BrokenPipeError):
             raise OutputLost from None
         self.failure = error
@@ -196,7 +196,7 @@ class Capture(AbstractContextManager[io.StringIO]):
 
 
 def tool_output() -> Writer:
-    """The output of a tool without a session: what cannot be written is said once."""
+    """The output of a tool without a session: a write failure is reported once."""
     writer = Writer(sys.stdout)
     writer.failed = lambda message: complain(f"rocdbg: {message}")
     return writer

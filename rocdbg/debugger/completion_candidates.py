@@ -1,4 +1,4 @@
-"""Candidates for completion, by what is being typed."""
+"""Candidates for completion, by the kind of argument."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _tag(word: str, text: str) -> str:
 
 
 def _threads(session: Session, word: str) -> list[str]:
-    """Threads, and behind a colon their lanes."""
+    """Threads, and after a colon their lanes."""
     thread, colon, _ = word.partition(":")
     if not colon:
         target = session.inferior.target
@@ -153,7 +153,7 @@ def _in_arrow(text: str, index: int) -> bool:
 
 
 def _operand(text: str) -> int:
-    """Where the operand that ends at the text's end begins: brackets that close in it belong to it."""
+    """Where the operand at the text's end begins; brackets that close in it belong to it."""
     depth = 0
     for index in range(len(text) - 1, -1, -1):
         char = text[index]

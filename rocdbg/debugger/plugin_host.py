@@ -1,7 +1,7 @@
 """The host of plug-ins: what they register, and the guard around every call into them.
 
 A plug-in is a module with a function ``register(api)``. It is found by the name of an entry point of the
-group ``rocdbg.plugins``, or by the path of a Python file. A fault in it costs one warning.
+group ``rocdbg.plugins``, or by the path of a Python file. A fault in it causes one warning.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 GROUP = "rocdbg.plugins"
 MAX_NESTED = 8
-"""How deep a pretty-printer may format values that it formats again; what is below is shown as it is."""
+"""How deeply a pretty-printer may format values recursively; deeper ones are shown without it."""
 MAX_CHILDREN = 100_000
-"""Children that one value's pretty-printer may give."""
+"""Limit on the children that a pretty-printer may return for one value."""
 T = TypeVar("T")
 
 StopHook = Callable[[PluginSession, StopEvent], None]
@@ -72,7 +72,7 @@ class PluginApi:
         return PluginSession(self._host.session)
 
     def command(self, command: Any) -> None:
-        """Add a command; what a command is, the front end says."""
+        """Add a command; the front end defines what a command is."""
         self._plugin.commands.append(command)
         self._host.command_added(self._plugin, command)
 
@@ -111,7 +111,7 @@ class PluginHost(Observer):
     def __init__(self, session: EngineSession) -> None:
         self.session = session
         self.plugins: dict[str, Plugin] = {}
-        self._printing: list[PrettyPrinter] = []  # the pretty-printers under way
+        self._printing: list[PrettyPrinter] = []  # the pretty-printers in progress
         self.command_added: Callable[[Plugin, Any], None] = lambda plugin, command: None
         self.command_removed: Callable[[Any], None] = lambda command: None
 
@@ -119,7 +119,7 @@ class PluginHost(Observer):
 
     def available(self) -> dict[str, EntryPoint]:
         """Plug-ins that are installed, by name."""
-        from importlib.metadata import entry_points  # takes long to load, and few sessions ask
+        from importlib.metadata import entry_points  # slow to import, and few sessions need it
 
         return {point.name: point for point in entry_points(group=GROUP)}
 
@@ -133,10 +133,10 @@ class PluginHost(Observer):
             module = self._import(what, lambda: points[what].load())
         else:
             path = Path(what)
-            with suppress(RuntimeError, KeyError):  # there is no such home
+            with suppress(RuntimeError, KeyError):  # there is no such home directory
                 path = path.expanduser()
             is_file = os.path.isfile(path)  # noqa: PTH113 - never raises
-            if path.suffix != ".py" and "/" not in what:  # a name: no file of the current folder answers to it
+            if path.suffix != ".py" and "/" not in what:  # a name: it never refers to a file in the current directory
                 module_and_source = self._shipped(what)
                 if module_and_source is None:
                     known = ", ".join(sorted({*points, *_shipped_names()})) or "none"
@@ -162,7 +162,7 @@ class PluginHost(Observer):
         try:
             module = load()
             registers = callable(getattr(module, "register", None))
-        except BaseException as error:  # the guard: whatever a plug-in does at import is its own fault
+        except BaseException as error:  # the guard: any error at import is the plug-in's fault
             if not _is_fault(error):
                 raise
             raise PluginError(f"Plug-in {name} cannot be loaded: {_describe(error)}") from error
@@ -184,7 +184,7 @@ class PluginHost(Observer):
         return plugin
 
     def unload(self, name: str) -> None:
-        """``plugin unload NAME``: take back all it registered. Raises `PluginError` when it is not loaded."""
+        """``plugin unload NAME``: remove everything that it registered. Raises `PluginError` when it is not loaded."""
         plugin = self.plugins.pop(name, None)
         if plugin is None:
             raise PluginError(f"Plug-in {name} is not loaded.")
@@ -212,7 +212,7 @@ class PluginHost(Observer):
         for plugin in reversed(self.plugins.values()):
             for printer in list(plugin.printers) if plugin.enabled else ():
                 if self._printing.count(printer) >= MAX_NESTED:
-                    continue  # it asks for the text of a value while it makes one, and so on
+                    continue  # it requests the text of a value while formatting one, and so on
                 self._printing.append(printer)
                 try:
                     result = checked(printer(value))
@@ -228,7 +228,7 @@ class PluginHost(Observer):
         return None
 
     def printer(self) -> PrettyPrinter | None:
-        """`pretty`, if there is anything to ask."""
+        """`pretty`, if there are any printers."""
         return self.pretty if self.has_printers else None
 
     @property
@@ -237,7 +237,7 @@ class PluginHost(Observer):
         return any(plugin.enabled and plugin.printers for plugin in self.plugins.values())
 
     def launched(self, target: Target) -> None:
-        """Tell the observers; a faulty one is switched off with a warning."""
+        """Notify the observers; a faulty one is switched off with a warning."""
         self._tell(_observers, lambda observer: observer.launched(target), "an observer")
 
     def stopped(self, event: StopEvent) -> None:
@@ -251,7 +251,7 @@ class PluginHost(Observer):
         self._tell(_observers, lambda observer: observer.left(), "an observer")
 
     def _tell(self, of: Callable[[Plugin], list[T]], tell: Callable[[T], None], what: str) -> None:
-        """Call into what plug-ins have registered of a kind."""
+        """Call the plug-ins' registered functions of a kind."""
         for plugin in self.plugins.values():
             for item in list(of(plugin)) if plugin.enabled else ():
                 try:
@@ -260,7 +260,7 @@ class PluginHost(Observer):
                     self._switch_off(plugin, of(plugin), item, what, error)
 
     def _switch_off(self, plugin: Plugin, items: list[T], item: T, what: str, error: BaseException) -> None:
-        """Something of a plug-in is at fault: it is not called again. Raises an error that no plug-in caused."""
+        """Disable a faulty function of a plug-in. Re-raises an error that was not caused by a plug-in."""
         if not _is_fault(error):
             raise error
         plugin.faults += 1
@@ -300,12 +300,12 @@ def _load_file(path: Path) -> ModuleType:
 
 
 def checked(result: object) -> Pretty | str | None:
-    """A pretty-printer's answer, of the types that are allowed, children listed and not without end.
+    """A pretty-printer's validated result: allowed types, children as a list of limited length.
 
     Raises `TypeError`, or what a generator of children raises.
     """
     if result is None or isinstance(result, str):
-        return result if result is None else str.__str__(result)  # of a subclass, the text alone
+        return result if result is None else str.__str__(result)  # for a subclass of str, only the text
     if not isinstance(result, Pretty):
         raise TypeError(f"a pretty-printer gives Pretty, str or None, not {type(result).__name__}")
     if not isinstance(result.text, str | None):
@@ -321,9 +321,9 @@ def checked(result: object) -> Pretty | str | None:
 
 
 def _is_fault(error: BaseException) -> bool:
-    """Whether an exception out of a plug-in is its fault: all but the user's Ctrl-C and what unwinds a session.
+    """Whether an exception from a plug-in is its fault: all except the user's Ctrl-C and those that unwind a session.
 
-    Under handlers of a front end Ctrl-C is a subclass of KeyboardInterrupt; a plain one then is the plug-in's own.
+    With a front end's handlers, Ctrl-C raises a subclass of KeyboardInterrupt; a plain one is then the plug-in's own.
     """
     if isinstance(error, ControlFlow):
         return False
@@ -335,6 +335,6 @@ def _is_fault(error: BaseException) -> bool:
 def _describe(error: BaseException) -> str:
     try:
         text = str(error).partition("\n")[0]
-    except Exception:  # what its own exception does is the plug-in's fault, too
+    except Exception:  # errors in its exception's methods are the plug-in's fault, too
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,4 +1,4 @@
-"""The session as plug-ins see it: a small surface that stays, whatever becomes of the parts behind it."""
+"""The session as plug-ins see it: a small interface that remains stable when the parts behind it change."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 
 class PluginSession:
-    """Questions about the program where the focus is. All raise `rocdbg.Error` for what cannot be answered."""
+    """Queries about the program at the focus. All raise `rocdbg.Error` if they cannot be answered."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    # -- what there is
+    # -- contents
 
     @property
     def program(self) -> Program | None:
-        """The code object that is debugged, ``None`` before ``file``."""
+        """The code object being debugged, ``None`` before ``file``."""
         return self._session.inferior.program
 
     @property
     def target(self) -> Target | None:
-        """What runs it, ``None`` before ``run`` and after the end."""
+        """The target, ``None`` before ``run`` and after the end."""
         return self._session.inferior.target
 
     @property
@@ -52,7 +52,7 @@ class PluginSession:
         return self._session.breakpoints
 
     def warn(self, text: str) -> None:
-        """Have a warning shown after the command."""
+        """Queue a warning to be shown after the command."""
         self._session.warnings.add(text)
 
     # -- the focus

@@ -1,4 +1,4 @@
-"""The session: what is debugged, looked at from a focus. It puts the parts together; each does one thing."""
+"""The session: a program being debugged, seen from a focus. It combines the parts, each of which does one thing."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ from rocdbg.debugger.values.value_history import ValueHistory
 from rocdbg.errors import Error
 from rocdbg.launch.debug_files import DebugFiles
 from rocdbg.launch.spec import LaunchSpec
+from rocdbg.work import doing
 
 if TYPE_CHECKING:
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
@@ -61,16 +62,16 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """What a front end drives: parts that each answer one kind of request.
+    """What a front end drives: parts that each serve one kind of request.
 
     Attributes:
         settings, warnings: `Settings`; what a front end shows after a command, `Warnings`.
-        inferior: what is debugged, `Inferior`: program, target, waves, frames of any lane.
+        inferior: the program being debugged, `Inferior`: program, target, waves, frames of any lane.
         launch: kernel, grid, workgroup, arguments of the next run, `LaunchControl`.
-        program_launch: program, arguments, environment, GPUs where whole programs are debugged, `ProgramLaunch`.
-        launcher: what makes the target of the next run: ``program_launch``, ``launch`` or what another part sets.
+        program_launch: program, arguments, environment, GPUs for whole programs, `ProgramLaunch`.
+        launcher: creates the target of the next run: ``program_launch``, ``launch`` or one that another part sets.
         breakpoints: `BreakpointTable`.
-        skips: what `step` does not enter, `SkipList`.
+        skips: functions that `step` does not enter, `SkipList`.
         history, convenience: ``$1``, ``$$``; ``$foo``, ``$_strlen``.
         plugins, observers: `PluginHost`; notified of launches, stops and ends, `Observer`.
         sources: source text, `SourceFiles`.
@@ -144,7 +145,7 @@ class Session:
     def time(self) -> TimeControl:
         """The same backwards: positions in time, recording."""
         if self._time is None:
-            from rocdbg.debugger.time.time_control import TimeControl  # late: few sessions go back
+            from rocdbg.debugger.time.time_control import TimeControl  # imported late: few sessions go back
 
             self._time = TimeControl(
                 self.running, self.inferior, self.focus, self.breakpoints, lambda: self.launcher.remains()
@@ -157,12 +158,12 @@ class Session:
         return self.running.native.tracing()
 
     def at(self, focus: Focus) -> Session:
-        """The same session looked at from another focus, which moves alone: for ``lane apply`` and its like."""
+        """The same session seen from another, independent focus: for ``lane apply`` and similar commands."""
         other = copy(self)
         other._look_from(Selection(self.inferior, self.warnings, focus))
         return other
 
-    # -- what is debugged
+    # -- the program
 
     def load(self, path: Path | str, target_id: str | None = None) -> None:
         """``file``: a code object, bundle or fat binary, its URI, a launch file (.toml), or a program. Raises
@@ -178,9 +179,10 @@ class Session:
         if from_launch_file:
             file, target_id = self.launch.read_file(Path(name), target_id)
             name = str(file)
-        settings = self.settings  # not the session: what is known of types is kept longer
+        settings = self.settings  # not the session: type information is cached longer
         files = DebugFiles(lambda: settings.debug_file_directory, self.warnings.add)
-        programs = self.launch.open_all(name, target_id, files, from_launch_file)
+        with doing(f"reading {name}"):
+            programs = self.launch.open_all(name, target_id, files, from_launch_file)
         self.running.leave()
         self.launcher = self.launch
         self.launch.set_programs(programs, keep_spec=from_launch_file)
@@ -188,7 +190,7 @@ class Session:
         self._use_launch()
 
     def debug_program(self, path: str, arguments: str = "", target_id: str | None = None) -> None:
-        """``--args``: debug a program with its own runtime. Raises `rocdbg.Error` where there is no such program."""
+        """``--args``: debug a program with its own runtime. Raises `rocdbg.Error` if there is no such program."""
         found = need_program(path)
         try:
             self._load(found, target_id or self.program_launch.first_gpu(found))
@@ -201,7 +203,7 @@ class Session:
         self.program_launch.path, self.program_launch.arguments = found, arguments
         self.launcher = self.program_launch
 
-    def _launch_kernel(self) -> None:  # has been described
+    def _launch_kernel(self) -> None:  # a launch has been described
         self.launcher = self.launcher if self.inferior.running else self.launch
 
     @property
@@ -212,7 +214,7 @@ class Session:
     def choose_kernel(self, name: str) -> None:
         """``kernel NAME``: what ``run`` dispatches. Raises a `rocdbg.Error` that lists near names.
 
-        Where the file has several code objects, the one with the kernel becomes the program.
+        If the file has several code objects, the one with the kernel becomes the program.
         """
         self.launch.set_kernel(name)
         if self.launch.program is not self.inferior.program:
@@ -221,7 +223,7 @@ class Session:
 
     def restore_recording(self, path: Path) -> None:
         """``record restore``: the run in a file, at its beginning. Raises `rocdbg.Error`."""
-        from rocdbg.debugger.time.saved_runs import RestoredRun  # late: few sessions restore one
+        from rocdbg.debugger.time.saved_runs import RestoredRun  # imported late: few sessions restore one
 
         restored = RestoredRun(path)
         if restored.warning:
@@ -234,7 +236,7 @@ class Session:
             self._use_launch()
             self.name_buffers()
             target = restored.start(self.launch)
-        except Error:  # nothing of it stays
+        except Error:  # undo it completely
             self.launch.set_programs([])
             self.inferior.use(None, ())
             raise
@@ -242,7 +244,7 @@ class Session:
         self.focus.settle()
 
     def use_launch(self, programs: list[Program], spec: LaunchSpec, arguments: list[Any]) -> None:
-        """What another program launches: code objects, description, arguments as `launch.binding.bind` has them."""
+        """A launch by another program: code objects, description, arguments as from `launch.binding.bind`."""
         self.running.leave()
         self.launch.set_programs(programs)
         self.launch.spec, self.launch.given = spec, arguments
@@ -260,7 +262,7 @@ class Session:
         save_run(self.launch, target, path)
 
     def _use_launch(self) -> None:
-        """Make the code object of the next launch the one whose names and places are meant."""
+        """Give precedence to the names and places of the next launch's code object."""
         self.inferior.use(self.launch.program, self.launch.programs)
         self._position.reset()
         self.name_buffers()
@@ -273,7 +275,7 @@ class Session:
             self.convenience.define_dynamic(name, partial(_buffer, self.launch, name))
 
     def run(self) -> StopEvent:
-        """``run``: make a target of the launch and go on to the first stop."""
+        """``run``: create the launch's target and run to the first stop."""
         self.name_buffers()
         return self.running.run()
 
@@ -294,11 +296,11 @@ class Session:
         thread: int | None = None, lane: int | None = None, pending: bool = False, force: bool = False,
         form: type[Breakpoint] = Breakpoint, places: Sequence[Location] | None = None,
     ) -> Breakpoint:
-        """``break`` and ``tbreak``; ``text`` "" means where the selected frame stands; ``places`` is what it was found
-        to be, if that was looked for.
+        """``break`` and ``tbreak``; ``text`` "" means the selected frame's position; ``places`` are its resolved
+        places, if already known.
 
-        With ``pending`` an unknown location is kept for later. Raises `LocationSpecError` otherwise. Where the
-        condition means nothing at some locations (with ``force``, at any), these are disabled, with a warning.
+        With ``pending`` an unknown location is kept for later. Raises `LocationSpecError` otherwise. Locations at which
+        the condition has no meaning (with ``force`` even all) are disabled, with a warning.
         """
         locations: Sequence[Location] = []
         try:
@@ -325,12 +327,12 @@ class Session:
         self, expression: str, *, location: bool = False, every_lane: bool = False, mask: str | None = None,
         condition: str | None = None, thread: int | None = None, lane: int | None = None, access: str = "write",
     ) -> Watchpoint:
-        """``watch``: stop where the expression gets another value, in the selected lane and frame.
+        """``watch``: stop when the expression's value changes, in the selected lane and frame.
 
-        With ``access`` "read" or "access", where what it is made of is read, or accessed (``rwatch``, ``awatch``).
+        With ``access`` "read" or "access": when its memory is read, or accessed (``rwatch``, ``awatch``).
 
-        With ``location``, what is where the expression is now; with ``mask``, all memory whose address is the same
-        where the mask has ones; with ``every_lane``, the expression in each lane of the wave.
+        With ``location``, the memory where the expression is now; with ``mask``, all memory whose address agrees in the
+        bits that the mask sets; with ``every_lane``, the expression in each lane of the wave.
         """
         made = self.running.watcher.make(
             expression, self.focus.current, location=location, every_lane=every_lane, access=access,
@@ -347,7 +349,8 @@ class Session:
         self, event: Event, when: tuple[str, ...] = (), argument: str = "", *, temporary: bool = False,
         condition: str | None = None,
     ) -> Catchpoint:
-        """``catch`` and ``tcatch``: stop at an event; see `Catchpoint`. Raises a `rocdbg.Error` for what is none."""
+        """``catch`` and ``tcatch``: stop at an event; see `Catchpoint`. Raises a `rocdbg.Error` for an invalid event.
+        """
         if condition is not None:
             self._check_condition(condition, [])
         made = self.running.catcher.make(event, when, argument, temporary)
@@ -357,7 +360,7 @@ class Session:
         return made
 
     def set_actions(self, made: Tracepoint, lines: Sequence[str]) -> None:
-        """Give a tracepoint other actions. Raises a `rocdbg.Error` for what they cannot be where it is."""
+        """Give a tracepoint other actions. Raises a `rocdbg.Error` for actions that are invalid at its place."""
         environment, places = self.data.environment(), [place.location for place in made.locations[:1]]
         for line in lines:
             for action in parse_actions(line):
@@ -366,7 +369,7 @@ class Session:
         made.set_actions(lines)
 
     def _check_condition(self, condition: str, locations: Sequence[Location]) -> None:
-        """Raise what is wrong with a condition at all locations."""
+        """Raise the error of a condition that is invalid at all locations."""
         failed: Error | None = None
         for place in locations:
             try:
@@ -385,7 +388,7 @@ class Session:
         return None
 
     def set_condition(self, number: int, condition: str | None, force: bool = False) -> None:
-        """``condition N EXPR``; ``None`` removes it. Raises `BreakpointError`, or what is wrong with the condition."""
+        """``condition N EXPR``; ``None`` removes it. Raises `BreakpointError`, or the condition's error."""
         breakpoint_ = self.breakpoints.get(number)
         if condition and isinstance(breakpoint_, Watchpoint):
             self.data.expression_type(condition)

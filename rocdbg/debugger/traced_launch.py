@@ -1,4 +1,4 @@
-"""Tracepoints on a launch that was made without a session: what `rocdbg.load(...)` launches."""
+"""Tracepoints on a launch without a session, as by `rocdbg.load(...)`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from rocdbg.sim.core.stops import Stop
 
 
 class TraceError(Error):
-    """A trace that cannot be made, or that has ended before the kernel."""
+    """A trace that cannot be started, or that ended before the kernel."""
 
 
 class _Target(SimTarget):
-    """Keeps the last stop as the device tells it."""
+    """Keeps the device's report of the last stop."""
 
     last: Stop | None = None
 
@@ -44,7 +44,7 @@ def trace_launch(
     launch: BoundLaunch, loaded: Sequence[tuple[CodeObject, int]], kernel: Kernel, location: str,
     expressions: Sequence[str], condition: str | None, budget: int | None,
 ) -> tuple[NDArray[Any], Stop | None]:
-    """Run a launch to its end, or to a stop that is none of ours, which is given; and what was collected on the way.
+    """Run a launch to its end or to a foreign stop; returns that stop and what was collected.
 
     ``loaded``: the code objects, the kernel's first, and where they are; ``budget``: instructions it may execute.
     Raises a `rocdbg.Error` for a bad location or expression.

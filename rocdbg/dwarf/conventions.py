@@ -27,9 +27,11 @@ class Conventions:
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
 
-    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
+    def location(
+        self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
+    ) -> bytes:
         """The expression that locates an object of `size` bytes (None: not known), in code for a processor ("gfx90a")
-        and a wavefront size.
+        and a wavefront size; `aggregate`: an object of a class, union or array type.
         """
         return data
 
@@ -74,7 +76,9 @@ class Proposal2020(Conventions):
 class AmdClang(Conventions):
     """Conventions of AMD's own compilers where they announce the extensions."""
 
-    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
+    def location(
+        self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
+    ) -> bytes:
         """Where the compiler lost the operations of an expression (DW_OP_LLVM_poisoned), a vector register means its
         dword for the focused lane.
         """
@@ -84,7 +88,9 @@ class AmdClang(Conventions):
 class Gcc(Conventions):
     """Conventions of GCC, whose threads are waves: a whole vector register is a vector."""
 
-    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
+    def location(
+        self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
+    ) -> bytes:
         """As `rocdbg.dwarf.gcc_conventions.location` rewrites it."""
         return gcc_conventions.location(data, self.dialect)
 
@@ -101,9 +107,11 @@ class UpstreamClang(Conventions):
         super().__init__("amd")
         self.version = version
 
-    def location(self, data: bytes, target: str, wave_size: int, size: int | None = None) -> bytes:
+    def location(
+        self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
+    ) -> bytes:
         """As `normalise` rewrites it."""
-        return normalise(data, target, wave_size=wave_size, frame_base=False, size=size)
+        return normalise(data, target, wave_size=wave_size, frame_base=False, size=size, aggregate=aggregate)
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
         """As `normalise` rewrites it."""

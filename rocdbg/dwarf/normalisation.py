@@ -65,22 +65,25 @@ _UNKNOWN = assemble("undefined")
 
 
 def normalise(
-    data: bytes, target: str, *, wave_size: int | None = None, frame_base: bool | None = None, size: int | None = None
+    data: bytes, target: str, *, wave_size: int | None = None, frame_base: bool | None = None,
+    size: int | None = None, aggregate: bool = False
 ) -> bytes:
     """An upstream clang location expression for AMDGPU, rewritten into standard "amd" form (A.2.5.4.4).
 
     `target` is the processor ("gfx90a"; target features after ":" are ignored). `wave_size` (32 or 64) is the
     code's, by default the processor's usual one. `frame_base` says whether the expression is a
     DW_AT_frame_base; by default an expression that is just s32 or s33 counts as one. `size` is that of the object in
-    bytes: without it the object is assumed to fit where the expression puts it. Raises `DecodeError` for bytes that are
-    not an expression and `DwarfError` for a target that is not an AMDGPU processor.
+    bytes: without it the object is assumed to fit where the expression puts it. An `aggregate` (a class, union or
+    array) that is not in pieces is where the contents of a register lead, if an address space follows: LLVM keeps such
+    objects in memory, which may be LDS, and describes all others by their values. Raises `DecodeError` for bytes that
+    are not an expression and `DwarfError` for a target that is not an AMDGPU processor.
     """
-    return _normalised(bytes(data), target, wave_size, frame_base, 8 * size if size else None)
+    return _normalised(bytes(data), target, wave_size, frame_base, 8 * size if size else None, aggregate)
 
 
 @lru_cache(maxsize=4096)
 def _normalised(
-    data: bytes, target: str, wave_size: int | None, frame_base: bool | None, size: int | None
+    data: bytes, target: str, wave_size: int | None, frame_base: bool | None, size: int | None, aggregate: bool
 ) -> bytes:
     operations = decode(data, "llvm22")
     if frame_base is not False and len(operations) == 1:
@@ -104,7 +107,7 @@ def _normalised(
                 bits = _piece_bits(operation)
                 out += [_part(body, bits, target, wave_size), _register_piece(operation, body, bits)]
             start = i + 1
-    out.append(_part(operations[start:], size, target, wave_size))
+    out.append(_part(operations[start:], size, target, wave_size, aggregate))
     return b"".join(out)
 
 
@@ -182,7 +185,9 @@ def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:
     return _raw(piece)
 
 
-def _part(operations: Sequence[Operation], size: int | None, target: str, wave_size: int | None) -> bytes:
+def _part(
+    operations: Sequence[Operation], size: int | None, target: str, wave_size: int | None, aggregate: bool = False
+) -> bytes:
     """Rewrites one expression, or the part before one piece, for `size` bits (None: not known)."""
     unchanged = b"".join(_raw(operation) for operation in operations)
     if any(operation.code == LLVM_USER for operation in operations):
@@ -206,7 +211,7 @@ def _part(operations: Sequence[Operation], size: int | None, target: str, wave_s
     if is_value:
         return b"".join(map(_raw, body)) + _raw(operations[-1])
     if space is not None:
-        return _location(body, space, size, target, wave_size)
+        return _location(body, space, size, target, wave_size, aggregate)
     register = body[0].register if len(body) == 1 else None
     if register is not None:
         return assemble(*register_location(register)) if is_vector(register) else unchanged
@@ -289,7 +294,7 @@ def _part_of_object(operations: Sequence[Operation]) -> bytes:
 
 
 def _location(
-    body: Sequence[Operation], space: int, size: int | None, target: str, wave_size: int | None
+    body: Sequence[Operation], space: int, size: int | None, target: str, wave_size: int | None, aggregate: bool
 ) -> bytes:
     first = body[0]
     meaning = first.info.meaning
@@ -304,7 +309,7 @@ def _location(
         offset: list[Item] = [f"lit{first_bit}", "bit_offset"] if first_bit else []
         return assemble(*register_location(register), *offset)
     if based is not None and len(body) == 1 and not based[1]:
-        if size is not None and size > LANE_BITS and not is_wide(based[0]):
+        if aggregate or (size is not None and size > LANE_BITS and not is_wide(based[0])):
             return _UNKNOWN  # the object's address, or a part of it, is in the register
         return assemble(*register_location(based[0]))
     if based is not None and based[0] in _STACK_POINTERS:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from rocdbg.debugger import Session, StopReason
 from rocdbg.debugger.base.errors import DebuggerError, FocusError, LocationSpecError, NotRunningError
+from rocdbg.debugger.running.stop_events import ThreadExited
 
 Start = Callable[..., Session]
 
@@ -333,6 +334,30 @@ def test_next_goes_over_a_call_and_out_of_one(lanes: Start, target: str) -> None
         seen.append((session.focus.frame().name, line(session)))
     # what is left of line 32 behind the call is part of the step that returns
     assert seen == [("scale", 16), ("scale", 17), ("kern", 33), ("kern", 34)]
+
+
+@pytest.mark.parametrize("command", ["next", "stepi", "until", "advance"])
+def test_a_command_ends_with_its_wave(lanes: Start, command: str) -> None:
+    """As in ROCgdb: "Command aborted, thread exited."; other waves are left where they are."""
+    session = lanes()
+    session.break_at("lanes.hip:40", temporary=True)
+    thread = session.run().scope.thread
+    event = session.running.advance("lanes.hip:45") if command == "advance" else None
+    for _ in range(40):
+        if event is not None and event.reason is not StopReason.STEP:
+            break
+        event = getattr(session.running, command)()
+    assert event is not None and event.reason is StopReason.THREAD_EXITED
+    assert event.cause == ThreadExited(thread or 0)
+    assert session.focus.current.thread is None
+    assert [wave.number for wave in session.inferior.need_target().waves()] == [2]
+    with pytest.raises(NotRunningError, match="without a live selected thread"):
+        session.running.next()
+    session.focus.select_thread(2)
+    session.break_at("lanes.hip:40", temporary=True)
+    assert session.running.proceed().reason is StopReason.BREAKPOINT
+    event = session.running.advance("lanes.hip:45")
+    assert event.reason is StopReason.EXITED  # with the last wave the program ends
 
 
 def test_advance_and_until(lanes: Start) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -80,6 +81,27 @@ def test_scoped_names(session: Session) -> None:
         with pytest.raises(Error) as caught:
             session.data.evaluate(text)
         assert str(caught.value) == message
+
+
+SIGNATURES = [
+    ("Signed::pick(int, char) const",
+     "{int (const Signed * const, int, char)} ADDRESS <Signed::pick(int, char) const>"),
+    ("'Signed::pick(int, char) const'",
+     "{int (const Signed * const, int, char)} ADDRESS <Signed::pick(int, char) const>"),
+    ("Signed::pick(unsigned)", "{int (Signed * const, unsigned int)} ADDRESS <Signed::pick(unsigned int)>"),
+    ("Signed::pick(int, char) const::calls", "70"),
+    ("'Signed::pick(int, char) const'::calls", "70"),
+    ("wide(unsigned)", "{int (unsigned int)} ADDRESS <wide(unsigned int)>"),
+    ("wide(long unsigned)", "{int (unsigned long)} ADDRESS <wide(unsigned long)>"),
+    ("wide(unsigned int)::kept", "6"),
+]
+
+
+def test_functions_by_their_parameters(session: Session) -> None:
+    found = [(text, re.sub("0x[0-9a-f]+", "ADDRESS", value)) for text, value in shown(session, SIGNATURES)]
+    assert found == SIGNATURES
+    for name, line in (("wide(unsigned)", 46), ("wide(long unsigned)", 47), ("Signed::pick(int, char) const", 50)):
+        assert [place.location.line for place in session.break_at(name).locations] == [line]
 
 
 def test_enumerators_of_a_function_belong_to_no_namespace(session: Session) -> None:

@@ -54,6 +54,14 @@ def session(words: list[str]) -> list[str]:
     return [line for line in re.sub(r"/\S*/", "", text).splitlines() if line]
 
 
+@pytest.mark.parametrize("condition", ["gridDim.x == 2", "$_dispatch == 2"])
+def test_a_condition_about_its_dispatch(code: Path, condition: str) -> None:
+    """What is known of the first dispatch was taken for what is of all."""
+    lines = debug(code, "grids", f"break process_a.hip:7 if {condition}", "run", "print $_dispatch", "info breakpoints")
+    assert "$1 = 2" in lines
+    assert f"\tstop only if {condition} (target evals)" in lines
+
+
 def test_the_third_launch_in_a_loop(code: Path) -> None:
     lines = debug(
         code, "loop", "break process_a.hip:7 if factor == 4 && i == 5", "run", "bt", "print old", "set var old = 1000",

@@ -68,7 +68,9 @@ ADDRESSES = [
     ("set var $s32 = 0x42", ""),
     ("print/x private_lane#$s32", r" = private_lane#0x42$"),
     ("set var $s32 = $temp", ""),
-    ("print (unsigned int *) private_lane#$addr", r" = \(unsigned int \*\) 0x0$"),  # null as well
+    # An address that is written stays that address, as in ROCgdb, which knows no null addresses: only pointers of the
+    # program are null ones, and become those of other spaces.
+    ("print (unsigned int *) private_lane#$addr", r" = \(unsigned int \*\) private_lane#0xffffffff$"),
     ("print *(unsigned int *) private_lane#0x0 = 3", " = 3$"),
     ("print *(unsigned int *) (private_lane#$addr + 1)", " = 3$"),
     ("set var $long_long = (unsigned long long) private_lane#0x0", ""),

@@ -1,4 +1,4 @@
-"""GDB's commands that rocdbg does not have: known by name, so that they say so, or what GDB says first."""
+"""GDB's commands that rocdbg does not have: they report that, or GDB's own error if that comes first."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ WITHOUT_ARGUMENT = {
     "path": "Argument required (folders).",
     "remove-symbol-file": "remove-symbol-file: no symbol file provided",
 }
-"""What GDB says where nothing follows; other texts follow none of these commands."""
+"""GDB's error for a missing argument."""
 NEED_PROGRAM = {
     "checkpoint", "detach", "disconnect", "generate-core-file", "queue-signal", "record", "record btrace", "return",
 }
-"""What GDB refuses first, and so do we, when the program is not being run."""
+"""Commands that GDB refuses first when the program is not being run, and so do we."""
 BOTH = {"compile", "record btrace", "detach", "explore", "info probes", "info proc", "task"}
 """Prefixes that are commands too."""
 OBSCURE = Category.OBSCURE
@@ -39,7 +39,7 @@ TOPIC = "That is not a command, just a help topic."
 
 
 def add_unavailable(registry: Registry) -> None:
-    """Declare the names of `GDB_COMMANDS` that are free; those below a prefix with more to come, after that."""
+    """Declare the unused names of `GDB_COMMANDS`; those below a prefix with deferred commands are added after those."""
     late: dict[str, list[tuple[str, str]]] = {}
     for class_name, names in GDB_COMMANDS.items():
         prefixes = {name.rsplit(" ", 1)[0] for name in names if " " in name}
@@ -53,7 +53,7 @@ def add_unavailable(registry: Registry) -> None:
                 _add(registry, name, class_name)
     for first, found in late.items():
         registry.add_late((first,), partial(_add_all, registry, found))
-    for name in ("maintenance", "overlay"):  # prefixes alone, so that no command brings their other names
+    for name in ("maintenance", "overlay"):  # only prefixes, whose other names no command declares
         for other in OTHER_NAMES[name]:
             if not registry.has(other):
                 registry.add_alias((other,), registry.node([name])[1], (name,))

@@ -1,4 +1,4 @@
-"""Further names and prefixes of commands: alias, define-prefix, show user."""
+"""Additional names and prefixes of commands: alias, define-prefix, show user."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ ALIAS_USAGE = "Usage: alias [-a] [--] ALIAS = COMMAND [DEFAULT-ARGS...]"
 def alias(shell: Shell, abbreviation: bool, text: str) -> None:
     """Define a new command that is an alias of an existing command.
 
-    ALIAS is a name of one or more words; those before the last are a prefix that COMMAND has too. DEFAULT-ARGS stand
-    before the arguments that are given. With -a the alias is an abbreviation: help and completion do not offer it.
+    ALIAS is a name of one or more words; those before the last are a prefix that COMMAND has too. DEFAULT-ARGS precede
+    the arguments that are given. With -a the alias is an abbreviation: help and completion do not offer it.
     """
     name, equals, target = (part.strip() for part in text.partition("="))
     words = tuple(name.split())
@@ -55,7 +55,7 @@ def alias(shell: Shell, abbreviation: bool, text: str) -> None:
 
 
 def _command(shell: Shell, words: list[str]) -> tuple[list[str], Node, list[str]]:
-    """The command that some words begin with, and those after its name. Raises `CommandError`."""
+    """The command at the beginning of some words, and the words after its name. Raises `CommandError`."""
     path, node = shell.registry.node(words[:1])
     for index, word in enumerate(words[1:], 1):
         found = node.match(word) if node.children else []
@@ -68,7 +68,7 @@ def _command(shell: Shell, words: list[str]) -> tuple[list[str], Node, list[str]
 
 
 def _need_prefix(shell: Shell, words: tuple[str, ...], target: tuple[str, ...]) -> None:
-    """An alias of several words must stand where its command stands."""
+    """An alias of several words must have the same prefix as its command."""
     if len(words) != len(target):
         raise CommandError("Mismatched command length between ALIAS and COMMAND.")
     for mine, other in zip(words[:-1], target[:-1], strict=True):
@@ -104,8 +104,8 @@ SHOWN_COMMANDS = 10
 def show_commands(shell: Shell, first: str) -> None:
     """Show the history of commands you typed.
 
-    The last ten lines, or those around line N; with "+", those behind the lines that were shown last. Lines of files
-    and of pipes are not typed.
+    The last ten lines, or those around line N; with "+", those after the lines that were shown last. Lines from files
+    and pipes are not included.
     """
     state = shell.state
     count = state.typed_before + len(state.typed)

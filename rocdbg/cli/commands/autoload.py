@@ -1,4 +1,6 @@
-"""Commands about files that run by themselves: what may, and what was found. The settings are declared elsewhere."""
+"""Commands about files that run automatically: which may run, and which were found. The settings are declared
+elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that write breakpoints down: info breakpoints, save breakpoints."""
+"""Commands that list or save breakpoints: info breakpoints, save breakpoints."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def _what(shell: Shell, where: BreakpointLocation) -> str:
     if place.label:
         return place.label
     if place.file is not None:
-        return f"{f'in {place.function} at ' if place.function else ''}{shown_name(shell, place.file)}:{place.line}"
+        described = place.function if place.code is not None else None  # GDB: not by symbols
+        return f"{f'in {described} at ' if described else ''}{shown_name(shell, place.file)}:{place.line}"
     name = place.program.symbolize(place.address, data=False)
     return f"<{name}>" if name else ""
 
@@ -142,7 +143,7 @@ def save_breakpoints(shell: Shell, file: str) -> None:
 
 
 def save(shell: Shell, rows: Sequence[Breakpoint], file: str) -> None:
-    """Write the commands that make breakpoints again to a file."""
+    """Write the commands that recreate breakpoints to a file."""
     if not rows:
         shell.line("warning: Nothing to save.")
         return
@@ -155,7 +156,7 @@ def save(shell: Shell, rows: Sequence[Breakpoint], file: str) -> None:
 
 
 def _recreating(row: Breakpoint) -> list[str]:
-    """The commands that make a breakpoint again."""
+    """The commands that recreate a breakpoint."""
     if isinstance(row, Watchpoint):
         text = f"{ {'write': '', 'read': 'r', 'access': 'a'}[row.access] }watch {row.text}"
     elif isinstance(row, Tracepoint):

@@ -28,7 +28,7 @@ BREAKPOINTS = Category.BREAKPOINTS
 
 
 class Wanted(Struct, frozen=True):
-    """The arguments of `break`: where, and the words about when."""
+    """The arguments of `break`: the location, and the conditions."""
 
     location: str = ""
     tail: str = ""
@@ -53,7 +53,7 @@ def set_breakpoint(
     shell: Shell, wanted: Wanted, temporary: bool, hardware: bool = False, form: str = "", once_per_wave: bool = False,
     kind: type[Breakpoint] = Breakpoint,
 ) -> bool:
-    """Set a breakpoint (or another ``kind``), or with ``form`` a dynamic printf; whether there is one now."""
+    """Set a breakpoint (or another ``kind``), or with ``form`` a dynamic printf; returns whether it was created."""
     session = shell.session
     pending = False
     try:
@@ -98,11 +98,13 @@ def set_breakpoint(
 
 
 MOST_NOTED = 200
-"""Breakpoints at one place that are named when there is one more: a thousand would each name all before them."""
+"""Limit on breakpoints listed in the note about others at the same place: with a thousand, each would list all before
+it.
+"""
 
 
 def note_others(shell: Shell, places: Sequence[BreakpointLocation], made: Breakpoint | None = None) -> None:
-    """``Note: breakpoint 1 also set at pc 0x1139.`` of places where ``made`` is, or would have been; not in scripts."""
+    """``Note: breakpoint 1 also set at pc 0x1139.`` for the places of ``made``; not in scripts."""
     if not shell.at_prompt:
         return
     for where in places:
@@ -123,7 +125,7 @@ def note_others(shell: Shell, places: Sequence[BreakpointLocation], made: Breakp
 
 
 def _noted(row: Breakpoint, all_threads: bool) -> str:
-    """``1 (thread 2) (disabled)``; ``all_threads``: of one for all threads that is said, too."""
+    """``1 (thread 2) (disabled)``; ``all_threads``: also stated for one for all threads."""
     thread = f" (thread {row.thread})" if row.thread is not None else " (all threads)" if all_threads else ""
     return f"{row.number}{thread}{'' if row.enabled else ' (disabled)'}"
 
@@ -155,9 +157,9 @@ def announce(shell: Shell, made: Breakpoint) -> str:
 def break_(shell: Shell, wanted: Wanted) -> None:
     """Set breakpoint at specified location.
 
-    LOCATION is a function, FILE:LINE, a line of the current file, *ADDRESS, +OFFSET or -OFFSET; without one, where
-    the selected frame stands. CONDITION is evaluated for each active lane: the stop lists the lanes for which it held.
-    "thread N" stops only that wave, "thread N:LANE" only when that lane is among those that hit.
+    LOCATION is a function, FILE:LINE, a line of the current file, *ADDRESS, +OFFSET or -OFFSET; by default, the
+    selected frame's position. CONDITION is evaluated for each active lane: the stop lists the lanes for which it was
+    true. "thread N" stops only that wave, "thread N:LANE" only when that lane is among those that hit.
     """
     set_breakpoint(shell, wanted, temporary=False)
 
@@ -177,7 +179,7 @@ def tbreak(shell: Shell, wanted: Wanted) -> None:
 def hbreak(shell: Shell, wanted: Wanted) -> None:
     """Set a hardware assisted breakpoint.
 
-    It is one as of "break": all are the same on the simulated target.
+    Same as "break": the simulated target makes no difference.
     """
     set_breakpoint(shell, wanted, temporary=False, hardware=True)
 
@@ -186,7 +188,7 @@ def hbreak(shell: Shell, wanted: Wanted) -> None:
 def thbreak(shell: Shell, wanted: Wanted) -> None:
     """Set a temporary hardware assisted breakpoint.
 
-    It is one as of "tbreak": all are the same on the simulated target.
+    Same as "tbreak": the simulated target makes no difference.
     """
     set_breakpoint(shell, wanted, temporary=True, hardware=True)
 
@@ -241,7 +243,7 @@ def delete(shell: Shell, numbers: str) -> None:
 def clear(shell: Shell, location: str) -> None:
     """Clear breakpoint at specified location.
 
-    Without one, those of the line that was shown last.
+    The default is the last shown line.
     """
     session = shell.session
     if location:
@@ -286,7 +288,7 @@ def _switch(shell: Shell, text: str, enabled: bool) -> None:
             table.enable(row.number, enabled)
         return
     for numbers, locations in places_of(shell, text):
-        # N.1 is N itself where it has not several locations
+        # N.1 is N itself if it has only one location
         if locations is None or (locations == range(1, 2) and not _has_several(table, numbers[0])):
             for number in numbers:
                 act_on(shell, number, lambda number: table.enable(number, enabled))
@@ -356,8 +358,8 @@ def disable(shell: Shell, places: str) -> None:
 def condition(shell: Shell, text: str) -> None:
     """Specify breakpoint number N to break only if COND is true.
 
-    Without an expression the breakpoint becomes unconditional. With -force the condition is taken as it is, even
-    where it means nothing: the breakpoint's locations there are disabled.
+    Without an expression the breakpoint becomes unconditional. With -force the condition is accepted even where it has
+    no meaning: the breakpoint's locations there are disabled.
     """
     if not text:
         raise CommandError("Argument required (breakpoint number).")
@@ -399,7 +401,7 @@ def ignore(shell: Shell, text: str) -> None:
 
 
 def ignore_words(number: int, count: int) -> str:
-    """What becomes of the next crossings of a breakpoint."""
+    """The message about the next crossings of a breakpoint."""
     if count == 0:
         return f"Will stop next time breakpoint {number} is reached."
     return f"Will ignore next {'crossing' if count == 1 else f'{count} crossings'} of breakpoint {number}."

@@ -1,4 +1,4 @@
-"""Commands that set catchpoints: catch and tcatch with what they catch."""
+"""Commands that set catchpoints: catch and tcatch, with the events they catch."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _arguments(event: Event) -> Arguments:
 
 
 def _checked(event: Event, text: str) -> str:
-    """What an event's argument is, if it is one."""
+    """The validated argument of an event."""
     if not text:
         return ""
     if event in (Event.DISPATCH, Event.LOAD, Event.UNLOAD):
@@ -100,7 +100,7 @@ def catch_workgroup(shell: Shell, wanted: Wanted) -> None:
 def catch_wave(shell: Shell, wanted: Wanted) -> None:
     """Catch the begin and the end of waves: before their first instruction, and before their s_endpgm.
 
-    A condition is asked for each active lane; of a wave that ends with no lane active for all its lanes.
+    A condition is evaluated for each active lane; for a wave that ends with no active lane, for all its lanes.
     """
     _set(shell, Event.WAVE, wanted)
 
@@ -110,8 +110,8 @@ def catch_exception(shell: Shell, wanted: Wanted) -> None:
     """Catch exceptions.
 
     KIND is memory-violation, aperture-violation, illegal-instruction, unsupported-instruction, internal-error, abort,
-    or of arithmetic, where the kernel has enabled it: invalid, denormal, divide-by-zero, overflow, underflow, inexact,
-    integer-divide-by-zero. An exception that nothing catches stops the program with a signal.
+    or an arithmetic exception that the kernel has enabled: invalid, denormal, divide-by-zero, overflow, underflow,
+    inexact, integer-divide-by-zero. An exception without a catchpoint stops the program with a signal.
     """
     _set(shell, Event.EXCEPTION, wanted)
 
@@ -124,7 +124,7 @@ def catch_sendmsg(shell: Shell, wanted: Wanted) -> None:
 
 @command("catch trap", category=BREAKPOINTS, args=_arguments(Event.TRAP))
 def catch_trap(shell: Shell, wanted: Wanted) -> None:
-    """Catch traps: waves that have executed s_trap, with ID only of that number."""
+    """Catch traps: waves that have executed s_trap; with ID, only traps of that number."""
     _set(shell, Event.TRAP, wanted)
 
 
@@ -132,8 +132,8 @@ def catch_trap(shell: Shell, wanted: Wanted) -> None:
 def catch_load(shell: Shell, wanted: Wanted) -> None:
     """Catch loads of code objects.
 
-    Those of a kernel are loaded when it is started, before its first instruction, those of a whole program when it
-    loads them. With REGEXP only those whose URI (as "info sharedlibrary" shows it) matches.
+    A kernel's code objects are loaded when it is started, before its first instruction; a whole program loads its own
+    when it chooses. With REGEXP only those whose URI (as "info sharedlibrary" shows it) matches.
     """
     _set(shell, Event.LOAD, wanted)
 
@@ -142,7 +142,7 @@ def catch_load(shell: Shell, wanted: Wanted) -> None:
 def catch_unload(shell: Shell, wanted: Wanted) -> None:
     """Catch unloads of code objects.
 
-    A kernel keeps its code objects for as long as it lives; a whole program unloads them as it likes.
+    A kernel keeps its code objects until it ends; a whole program may unload them at any time.
     """
     _set(shell, Event.UNLOAD, wanted)
 

@@ -1,4 +1,4 @@
-"""Commands about what code objects carry besides code: info notes, info metadata, info relocations."""
+"""Commands about parts of code objects other than code: info notes, info metadata, info relocations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def info_notes(shell: Shell) -> None:
 def info_metadata(shell: Shell) -> None:
     """The metadata of the program's code objects, as YAML.
 
-    That of code object V2 is the text in the file; later versions have a binary form.
+    Code object V2 contains it as text; later versions have a binary form.
     """
     for program in _each(shell):
         found = False
@@ -46,7 +46,7 @@ def info_metadata(shell: Shell) -> None:
 
 @command("info relocations", category=STATUS, args=Arguments())
 def info_relocations(shell: Shell) -> None:
-    """What loading writes into the program's code objects: the place in the file's addresses, and the value.
+    """What loading writes into the program's code objects: the file address, and the value.
 
     A linked code object has relocations only for addresses in its data.
     """
@@ -59,7 +59,7 @@ def info_relocations(shell: Shell) -> None:
 
 
 def _each(shell: Shell) -> Iterator[Program]:
-    """The code objects of the program; each with a line that names it where there are several."""
+    """The code objects of the program; if there are several, each with a line that names it."""
     shell.session.inferior.need_program()
     programs = shell.session.launch.programs
     for program in programs:

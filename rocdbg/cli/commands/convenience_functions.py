@@ -1,4 +1,4 @@
-"""`help function`: what the functions do that expressions have beside the program's own."""
+"""`help function`: documentation of the convenience functions."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ FUNCTIONS = {
     "_streq": ("(A, B)", "$_streq - check string equality.", "1 if the strings are the same, else 0."),
     "_strlen": ("(STRING)", "$_strlen - compute string length.", "Bytes before the first that is zero."),
 }
-"""Arguments, the line for lists, and what comes out, by name."""
+"""Arguments, the line for lists, and the result, by name."""
 
 
 def add_functions(registry: Registry) -> None:
-    """Declare ``function NAME`` for each: there is nothing to run, but help, apropos and the manual find them."""
+    """Declare ``function NAME`` for each: they cannot be run, but help, apropos and the manual find them."""
     for name, (arguments, summary, details) in FUNCTIONS.items():
         text = f"{summary}\n\nIn expressions: ${name}{arguments}\n{details}"
         registry.add(CommandSpec(
@@ -63,4 +63,4 @@ def add_functions(registry: Registry) -> None:
 
 
 def _nothing(shell: Shell, text: str) -> None:
-    """As GDB does with a name from this list."""
+    """Fails as GDB does for a name from this list."""

@@ -1,4 +1,4 @@
-"""Commands that print what lanes hold without stopping them: dprintf."""
+"""Commands that print values of lanes without stopping them: dprintf."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 def dprintf(shell: Shell, text: str, once_per_wave: bool, output: str) -> None:
     """Set a dynamic printf at specified location.
 
-    Whenever lanes arrive at LOCATION (as "break" takes it, with words like "if CONDITION" behind it), what "printf"
-    would print is printed for each of them, and the program goes on. Conditions and ignore counts apply as to
-    breakpoints. Where the format or an argument is wrong the program stops and says so.
+    Whenever lanes arrive at LOCATION (as for "break", optionally followed by "if CONDITION" and similar), the output of
+    "printf" is printed for each of them, and the program continues. Conditions and ignore counts apply as to
+    breakpoints. If the format or an argument is invalid, the program stops with an error.
     """
     location, _, form = at_comma(text)
     if not form:
-        if not text:  # GDB looks for a place first
+        if not text:  # GDB resolves the location first
             note_others(shell, [BreakpointLocation(1, place) for place in shell.session.places.resolve("")])
         raise CommandError("Format string required")
     wanted = Wanted(*split_location(lane_as_number(shell, location)))

@@ -1,4 +1,4 @@
-"""Commands that look into the debug information: maint dwarf explain, eval, cfi."""
+"""Commands that inspect debug information: maint dwarf explain, eval, cfi."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ KIND = "Literal['value', 'location'] | None"
 def maint_dwarf_explain(shell: Shell, name: str) -> None:
     """Show how the location of a variable is found.
 
-    Its expression (or location list, with the entry in force marked), each operation with the stack before and
-    after it, the location that comes out with its parts, and the same for every lane.
+    Shows its expression (or location list, with the entry in force marked), each operation with the stack before and
+    after it, the resulting location with its parts, and the same for every lane.
     """
     for line in shell.session.dwarf.explain_variable(name):
         shell.line(line)
@@ -71,9 +71,9 @@ def maint_dwarf_cfi(shell: Shell, pc: int | None) -> None:
 def maint_dwarf_coverage(shell: Shell, function: str) -> None:
     """Show at how many instructions of its scope each variable has a value.
 
-    For the functions called FUNCTION, by default the selected frame's, else all, and the calls inlined in them: per
-    variable the share of instructions where the compiler says where it is, where its value is recovered, and where
-    neither.
+    For the functions called FUNCTION (by default the selected frame's, otherwise all) and the calls inlined in them:
+    for each variable, the share of instructions at which the compiler gives its location, at which its value is
+    recovered, and at which neither is the case.
     """
     rows = shell.session.dwarf.coverage(function)
     width = max((len(row.name) for row in rows), default=0)
@@ -81,13 +81,14 @@ def maint_dwarf_coverage(shell: Shell, function: str) -> None:
         shell.line(f"{name}:")
         for row in rows:
             if row.function == name:
-                shares = [row.told, row.recovered, row.total - row.told - row.recovered]
+                shares = [row.located, row.recovered, row.total - row.located - row.recovered]
                 texts = [f"{100 * share / row.total:5.1f} %" for share in shares]
                 shell.line(f"  {row.name:<{width}}  compiler {texts[0]}  recovered {texts[1]}  none {texts[2]}")
     total = sum(row.total for row in rows)
     if total:
-        told, recovered = sum(row.told for row in rows), sum(row.recovered for row in rows)
+        located, recovered = sum(row.located for row in rows), sum(row.recovered for row in rows)
         shell.line(
-            f"{len(rows)} variables: compiler {100 * told / total:.1f} %, recovered {100 * recovered / total:.1f} %, "
-            f"none {100 * (total - told - recovered) / total:.1f} %."
+            f"{len(rows)} variables: compiler {100 * located / total:.1f} %, "
+            f"recovered {100 * recovered / total:.1f} %, "
+            f"none {100 * (total - located - recovered) / total:.1f} %."
         )

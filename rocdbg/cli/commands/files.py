@@ -31,9 +31,9 @@ FILE_USAGE = "Usage: file FILE [TARGET-ID]"
 def file(shell: Shell, name: str, target_id: str | None) -> None:
     """Use FILE as program to be debugged.
 
-    FILE is a code object, an offload bundle, a host executable or library that carries one, or a launch file. Where
-    there are several code objects in it, TARGET-ID (gfx90a, gfx90a:xnack+) says which. "run" starts a host executable
-    with its own runtime, unless "kernel", "set grid" or "set arg" say how one of its kernels is to be launched alone.
+    FILE is a code object, an offload bundle, a host executable or library that carries one, or a launch file. If it
+    contains several code objects, TARGET-ID (gfx90a, gfx90a:xnack+) selects one. "run" starts a host executable with
+    its own runtime, unless "kernel", "set grid" or "set arg" describe how one of its kernels is to be launched alone.
     """
     if "://" not in name:
         _need_there(name)
@@ -61,9 +61,9 @@ def file(shell: Shell, name: str, target_id: str | None) -> None:
     args=Arguments(required("name", word_of("FILE", Completes.FILE), "Argument required (a file with code objects).")),
 )
 def load(shell: Shell, name: str) -> None:
-    """Load the code objects of FILE too when the program is run.
+    """Also load the code objects of FILE when the program is run.
 
-    They define symbols that the program's own code object does not, or use such of it. Kernels of both can be
+    They define symbols that the program's own code object uses, or use symbols of it. Kernels of both can be
     launched, and breakpoints set in both. In a launch file this is `load = ["FILE"]`.
     """
     if "://" not in name:
@@ -91,13 +91,13 @@ def add_symbol_file(shell: Shell, name: str) -> None:
 
 
 def _need_there(name: str) -> None:
-    """Raise `CommandError`, in GDB's words, for a file that is not there."""
+    """Raise `CommandError`, in GDB's words, for a file that does not exist."""
     try:
         expand(name).stat()
     except FileNotFoundError as error:
         raise CommandError(f"{name}: {error.strerror}.") from None
     except (OSError, ValueError):
-        return  # its reader says why it cannot be
+        return  # its reader reports the reason
 
 
 @command("info files", category=Category.STATUS, aliases=("info target",), args=Arguments())
@@ -124,7 +124,7 @@ def info_files(shell: Shell) -> None:
 def compare_sections(shell: Shell, which: str) -> None:
     """Compare section data on target to the exec file.
 
-    SECTION is the name of one; without it all that are loaded are compared, with -r those that are read only.
+    SECTION is the name of one; by default all loaded sections are compared, with -r only read-only ones.
     """
     session = shell.session
     found = differs = False

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 FLAGGED = text_of("COMMAND", Completes.COMMAND, ("-c", "-q", "-s"))
-"""A command behind flags, which are handed on with it."""
+"""A command after flags, which are passed on with it."""
 WHICH = Kind(
     "all|COUNT|-COUNT|level LEVEL...", "str", lambda shell, text: text,
     lambda text: len(re.match(r"level(?:\s+[\d$]\S*)*|\S+", text)[0]), words=("all", "level"),  # type: ignore[index]
@@ -41,7 +41,8 @@ def frame_apply(shell: Shell, which: str, flags: Flags, settings: PrintSettings,
     """Apply a command to a number of frames.
 
     COUNT innermost ones, outermost ones if negative; all; or those of some levels (numbers and ranges). With -q no
-    headings are shown; with -c errors are shown and the rest goes on; with -s errors and empty output are not shown.
+    headings are shown; with -c errors are shown and the remaining frames are processed; with -s errors and empty output
+    are not shown.
     """
     _apply(shell, which, flags, settings, line)
 

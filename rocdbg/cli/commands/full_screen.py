@@ -27,7 +27,7 @@ MOST_LAYOUTS = 100
 
 
 def screen_of(shell: Shell) -> Screen:
-    """The full-screen mode of a shell, made when first asked for."""
+    """The full-screen mode of a shell, created on first use."""
     if shell.screen is None:
         from rocdbg.cli.screen.screen import Screen
 
@@ -36,13 +36,13 @@ def screen_of(shell: Shell) -> Screen:
 
 
 def need_terminal(shell: Shell) -> Screen:
-    """The same, switched on. Raises `CommandError` where it cannot be shown."""
+    """The same, switched on. Raises `CommandError` if it cannot be shown."""
     set_enabled(shell, True)
     return screen_of(shell)
 
 
 def set_enabled(shell: Shell, on: bool) -> None:
-    """Switch the mode on or off; it is seen when the next line is read. Raises `CommandError`."""
+    """Switch the mode on or off; it takes effect when the next line is read. Raises `CommandError`."""
     if on:
         if not shell.interactive:
             raise CommandError(NOT_A_TERMINAL)
@@ -65,7 +65,7 @@ def tui_enable(shell: Shell) -> None:
 
     The terminal shows source, lanes and registers above the prompt, where all commands work as before. Ctrl-X A
     switches the mode on and off, Ctrl-X 1 and Ctrl-X 2 change the layout, Ctrl-X O moves the focus. Arrows and pages
-    scroll the window with the focus; in the lane map they walk, and Enter or a click selects the lane.
+    scroll the window with the focus; in the lane map they move the cursor, and Enter or a click selects the lane.
     """
     need_terminal(shell)
 
@@ -133,7 +133,7 @@ def layout_spec(name: str, help_: str) -> CommandSpec:
 def tui_layout(shell: Shell, text: str) -> None:
     """Change the layout of windows.
 
-    Without an argument, the layouts there are.
+    Without an argument, list the available layouts.
     """
     if text:
         raise CommandError(f'Undefined tui layout command: "{text}".  Try "help tui layout".')
@@ -159,8 +159,8 @@ def tui_new_layout(shell: Shell, words: list[str]) -> None:
     """Create a new TUI layout.
 
     "layout NAME" shows it. Windows are src, asm, regs, lanes, locals, waves, status and cmd, in the order given;
-    { [-horizontal] NAME WEIGHT ... } in the place of a window is a frame of its own, with -horizontal its windows
-    stand side by side. A weight is the share of the room that a window gets.
+    { [-horizontal] NAME WEIGHT ... } instead of a window is a nested group, whose windows are side by side with
+    -horizontal. A weight is the share of the space that a window gets.
     """
     from rocdbg.cli.screen.window_layout import parse_layout
 
@@ -184,7 +184,7 @@ def tui_new_layout(shell: Shell, words: list[str]) -> None:
 
 
 def _window(screen: Screen, name: str) -> str:
-    """The window on the screen that a name or its beginning stands for. Raises `CommandError`."""
+    """The window on the screen with a name or abbreviation. Raises `CommandError`."""
     names = screen.shown()
     found = [name] if name in names else [each for each in names if each.startswith(name)]
     if not found:
@@ -201,7 +201,7 @@ FOCUS = Kind("NAME|next|prev", "str", lambda shell, text: text, words=(*WINDOW_N
 def tui_focus(shell: Shell, name: str) -> None:
     """Set focus to named window or next/prev window.
 
-    Arrows and pages are about the window with the focus. "info win" shows the names of the windows.
+    Arrow and page keys apply to the window with the focus. "info win" shows the names of the windows.
     """
     screen = need_terminal(shell)
     if (name and name in STEPS) or (len(name) > 1 and any(step.startswith(name) for step in STEPS)):
@@ -231,7 +231,7 @@ _SIZE = Arguments(optional("text", text_of("WINDOW-NAME [+|-] N", words=WINDOW_N
 def tui_window_height(shell: Shell, text: str) -> None:
     """Set or modify the height of a specified window.
 
-    The other windows of the layout share what is left.
+    The other windows of the layout share the remaining space.
     """
     _resize(shell, text, horizontal=False)
 
@@ -240,7 +240,7 @@ def tui_window_height(shell: Shell, text: str) -> None:
 def tui_window_width(shell: Shell, text: str) -> None:
     """Set or modify the width of a specified window.
 
-    For windows that stand side by side.
+    Applies to windows that are side by side.
     """
     _resize(shell, text, horizontal=True)
 
@@ -325,7 +325,7 @@ def scroll_right(shell: Shell, text: str) -> None:
     pane.shift(-count)
 
 
-# -- what windows show
+# -- contents of windows
 
 
 @command(
@@ -335,7 +335,7 @@ def scroll_right(shell: Shell, text: str) -> None:
 def tui_reg(shell: Shell, group: str) -> None:
     """TUI command to control the register window.
 
-    Groups are general (PC, EXEC, VCC and scalar registers), vector, system and all; next and prev go round.
+    Groups are general (PC, EXEC, VCC and scalar registers), vector, system and all; next and prev cycle through them.
     """
     screen = need_terminal(shell)
     found = [each for each in (*GROUPS, *STEPS) if group and each.startswith(group)]

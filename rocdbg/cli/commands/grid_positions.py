@@ -1,4 +1,4 @@
-"""Commands that go to lanes by where they are in the grid, and that compare lanes."""
+"""Commands that select lanes by their position in the grid, and that compare lanes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that tell of commands: help, apropos, and the prefixes info and show."""
+"""Commands that document commands: help, apropos, and the prefixes info and show."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ OTHER_SUMMARIES = {
     "record full restore": "Restore the execution log from a file.",
     "symbol-file": "Load symbol table from executable file FILE.",
 }
-"""Names of commands that GDB has as commands of their own, and what its help says of them if that is something else."""
+"""Names that are separate commands in GDB, with GDB's help text if it differs."""
 SUBCOMMAND = Arguments(optional("text", text_of("SUBCOMMAND"), ""))
 
 
@@ -88,7 +88,7 @@ def help_(shell: Shell, words: list[str] | None) -> None:
 
 
 def _as_typed(shell: Shell, words: list[str]) -> list[str]:
-    """The full words of what was typed, where that is another name for a command."""
+    """The full name that was typed, if it is an alias of a command."""
     node, found = shell.registry.root, []
     for word in words:
         next_ = node.match(word)
@@ -100,7 +100,7 @@ def _as_typed(shell: Shell, words: list[str]) -> list[str]:
 
 
 def _show_other(shell: Shell, path: list[str], node: Node) -> None:
-    """The help of a command under a name that GDB has as a command of its own."""
+    """The help of a command under a name that is a separate command in GDB."""
     assert node.spec is not None
     prefix = " ".join(path[:-1]) + " "
     other = [" ".join(alias) for alias in node.spec.aliases]
@@ -116,7 +116,7 @@ def _show_other(shell: Shell, path: list[str], node: Node) -> None:
 
 
 def _named(shell: Shell, words: list[str]) -> tuple[list[str], Node]:
-    """The command that words name; what follows one that takes any argument does not matter, as in GDB."""
+    """The command that words name; as in GDB, text after a command with free-form arguments is ignored."""
     path, node = shell.registry.node(words[:1])
     for count in range(2, len(words) + 1):
         takes_any = node.spec is not None and path[0] not in ("info", "show", "maintenance")
@@ -178,7 +178,7 @@ def _list_class(shell: Shell, category: Category) -> None:
 
 
 def _show_alias(shell: Shell, words: tuple[str, ...]) -> None:
-    """The arguments that an alias stands for, and what `document` said of it."""
+    """The default arguments of an alias, and its documentation by `document`."""
     registry = shell.registry
     own = " ".join(registry.node(list(words))[0])
     if registry.defaults[words]:
@@ -231,7 +231,7 @@ def _show_text(shell: Shell, spec: CommandSpec) -> None:
 def apropos(shell: Shell, verbose: bool, pattern: str) -> None:
     """Search for commands matching a REGEXP.
 
-    Names, other names and documentation are searched. With -v, the full documentation of each is shown.
+    Names, aliases and documentation are searched. With -v, the full documentation of each is shown.
     """
     try:
         compiled = compile_pattern(pattern, ignore_case=True)

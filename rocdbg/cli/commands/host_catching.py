@@ -1,4 +1,4 @@
-"""`catch throw`, `catch fork` and others for what processes of the host do: set as GDB sets them, and never hit."""
+"""`catch throw`, `catch fork` and others for events of host processes: they can be set as in GDB, but are never hit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _set(shell: Shell, word: str, text: str, temporary: bool) -> None:
         raise CommandError("Junk at end of arguments.")
     if argument:
         compile_pattern(argument)
-    if condition.strip() and word not in THROWN:  # whose condition is first read where one is thrown
+    if condition.strip() and word not in THROWN:  # whose condition is first parsed when an exception is thrown
         shell.session.data.expression_type(condition.strip())
     made = HostCatchpoint(0, word, argument=argument, condition=condition.strip() or None)
     made.disposition = Disposition.DELETE if temporary else Disposition.KEEP

@@ -17,12 +17,12 @@ _DESCRIPTOR = Arguments(required("descriptor", EXPRESSION, _MISSING))
 
 @command("info image", category=Category.STATUS, args=_DESCRIPTOR)
 def info_image(shell: Shell, descriptor: str) -> None:
-    """What an image is: its kind, sizes, format, and where its texels lie.
+    """Show an image: its kind, sizes, format, and the address of its texels.
 
     EXPRESSION is an argument of OpenCL's image types, the handle of a texture or another address of a descriptor, a
     value of 16 or 32 bytes, or the registers that an image instruction names: info image s[8:15].
     """
-    from rocdbg.debugger.reports.image_descriptors import described_image  # late: few sessions ask
+    from rocdbg.debugger.reports.image_descriptors import described_image  # imported late: few sessions need it
 
     for line in described_image(shell.session.data, shell.session.inferior, descriptor):
         shell.line(line)
@@ -30,11 +30,11 @@ def info_image(shell: Shell, descriptor: str) -> None:
 
 @command("info sampler", category=Category.STATUS, args=_DESCRIPTOR)
 def info_sampler(shell: Shell, descriptor: str) -> None:
-    """What a sampler does: filters, what is outside of an image, coordinates.
+    """Show a sampler: filters, border handling, coordinates.
 
     EXPRESSION is as for "info image". The sampler of a HIP texture is at its handle + 48.
     """
-    from rocdbg.debugger.reports.image_descriptors import described_sampler  # late: few sessions ask
+    from rocdbg.debugger.reports.image_descriptors import described_sampler  # imported late: few sessions need it
 
     for line in described_sampler(shell.session.data, shell.session.inferior, descriptor):
         shell.line(line)

@@ -16,7 +16,7 @@ IDS = Arguments(optional("numbers", TEXT, "", "ID..."))
 
 
 def _state(shell: Shell) -> str:
-    """What stands for the process: nothing, its number, or the dispatch that is debugged."""
+    """The description of the process: nothing, its number, or the dispatch being debugged."""
     if shell.session.whole_program and shell.session.inferior.running:
         return f"process {shell.session.program_launch.pid}"
     return "dispatch 1" if shell.session.inferior.running else "<null>"
@@ -65,7 +65,7 @@ def inferior(shell: Shell, number: str) -> None:
 
 
 def _each(shell: Shell, numbers: str, verb: str) -> None:
-    """``kill inferiors`` and ``detach inferiors``: there is one at most that runs."""
+    """``kill inferiors`` and ``detach inferiors``: at most one is running."""
     if not numbers:
         raise CommandError(f"Requires argument (inferior id(s) to {verb})")
     for number in sorted(_numbers(shell, numbers)):
@@ -93,7 +93,7 @@ def detach_inferiors(shell: Shell, numbers: str) -> None:
 def remove_inferiors(shell: Shell, numbers: str) -> None:
     """Remove inferior ID (or list of IDs).
 
-    There is one, which stays.
+    There is one, which cannot be removed.
     """
     if not numbers:
         raise CommandError("Requires an argument (inferior id(s) to remove)")

@@ -46,7 +46,7 @@ def _need_registers(shell: Shell) -> None:
 @command(
     "info registers", category=STATUS, aliases=("info r",), needs=_need_registers,
     args=Arguments(
-        Option("-grouped", "Show what the kernel asked for by its meaning, then the other registers by kind."),
+        Option("-grouped", "Show the registers initialised for the kernel by meaning, then the others by kind."),
         optional("names", REGISTERS),
     ),
 )
@@ -59,8 +59,8 @@ def info_registers(shell: Shell, grouped: bool, names: list[str] | None) -> None
 
     Names of groups mean all registers of them: general, vector, system, all; user-sgprs, system-sgprs and
     work-item-ids are those that the kernel asked for, with their meaning. With `set register-changes on' a star marks
-    those that changed since the stop before, a tilde those that changed in other lanes only, and the group changed
-    has just these.
+    those that changed since the previous stop, a tilde those that changed in other lanes only, and the group `changed'
+    contains exactly these.
     """
     if grouped and not names:
         write_grouped(shell)
@@ -106,7 +106,7 @@ def _list_plain(shell: Shell, pattern: str, code: bool) -> None:
 def info_functions(shell: Shell, quiet: bool, plain: bool, type_pattern: str, pattern: Pattern) -> None:
     """All function names or those matching REGEXPs.
 
-    -n leaves out symbols without debug information; -t TYPEREGEXP those of other types.
+    -n excludes symbols without debug information; -t TYPEREGEXP selects by type.
     """
     rows = shell.session.symbols.functions(pattern.pattern, type_pattern)
     _list_symbols(shell, rows, "functions", pattern.pattern, quiet, type_pattern)
@@ -118,7 +118,7 @@ def info_functions(shell: Shell, quiet: bool, plain: bool, type_pattern: str, pa
 def info_variables(shell: Shell, quiet: bool, plain: bool, type_pattern: str, pattern: Pattern) -> None:
     """All global and static variable names or those matching REGEXPs.
 
-    -n leaves out symbols without debug information; -t TYPEREGEXP those of other types.
+    -n excludes symbols without debug information; -t TYPEREGEXP selects by type.
     """
     rows = shell.session.symbols.variables(pattern.pattern, type_pattern)
     _list_symbols(shell, rows, "variables", pattern.pattern, quiet, type_pattern)
@@ -136,9 +136,9 @@ def info_types(shell: Shell, quiet: bool, pattern: Pattern) -> None:
 def info_kernels(shell: Shell, pattern: Pattern) -> None:
     """The kernels of the program: their registers, memory and arguments.
 
-    Occupancy is an estimate of the waves that a SIMD holds at once, with the resource that allows no more. It is for
-    the workgroup that the kernel requires or the launch has, else for the largest that the kernel may have. Behind the
-    names of kernels that run when their code object is loaded or unloaded stands (init) or (fini).
+    Occupancy is an estimate of the waves that a SIMD can hold at once, with the resource that limits it. It applies to
+    the workgroup that the kernel requires or the launch has, otherwise to the largest that the kernel may have. Kernels
+    that run when their code object is loaded or unloaded are marked (init) or (fini).
     """
     rows = [row for row in kernel_rows(shell.session.launch, shell.session.warnings.add) if pattern.search(row.name)]
     if not rows:
@@ -243,7 +243,7 @@ ONE_INFERIOR = Arguments(optional("inferior", INTEGER, 1, "INFERIOR"))
 
 @command("info waves", category=STATUS, args=ONE_INFERIOR)
 def info_waves(shell: Shell, inferior: int) -> None:
-    """How many waves there are, and what they do."""
+    """The number of waves, and their state."""
     count = _wave_count(shell, inferior)
     shell.line(f"{count} waves (0 running, 0 single-stepping, {count} stopped)")
 
@@ -262,7 +262,7 @@ def _wave_count(shell: Shell, inferior: int) -> int:
 
 
 def _focused_wave(shell: Shell) -> WaveId:
-    """Agent, queue, dispatch and wave of the focus; of the only ones where it is on none."""
+    """Agent, queue, dispatch and wave of the focus; without a focus, those that are unique."""
     thread = shell.session.focus.current.thread
     return shell.session.inferior.wave(thread).id if thread is not None else WaveId(1, 1, 1, 1)
 
@@ -275,7 +275,7 @@ def _focused_wave(shell: Shell) -> WaveId:
     ),
 )
 def info_dispatches(shell: Shell, full: bool, ids: NumberList | None) -> None:
-    """Dispatches that are under way, or those with these numbers; -full shows where their parts are in memory."""
+    """List the dispatches in progress, or those with these numbers; -full shows the addresses of their parts."""
     target = shell.session.inferior.target
     rows = list(target.dispatches()) if target is not None and not target.finished else []
     if not rows:
@@ -314,9 +314,9 @@ def info_dispatches(shell: Shell, full: bool, ids: NumberList | None) -> None:
 def info_uninitialized(shell: Shell) -> None:
     """Reads of buffer bytes that neither the launch nor the kernel had written.
 
-    One line per instruction: how many reads (of single lanes) met such bytes, how many bytes they were, and the thread
-    and lane of the first. A buffer without contents in the launch counts as never written. "set count-uninitialized on"
-    has the next run count.
+    One line per instruction: how many reads (of single lanes) accessed such bytes, how many bytes these were, and the
+    thread and lane of the first. A buffer without contents in the launch counts as never written. "set
+    count-uninitialized on" enables counting in the next run.
     """
     if not is_counting(shell.session.launch):
         raise CommandError('Reads are not counted. Use "set count-uninitialized on" before "run".')
@@ -336,7 +336,7 @@ def info_uninitialized(shell: Shell) -> None:
 
 @command("info queues", category=STATUS, args=Arguments())
 def info_queues(shell: Shell) -> None:
-    """Queues of the agents; of one in the error state, what has put it there."""
+    """List the queues of the agents; for a queue in the error state, the cause."""
     target = shell.session.inferior.target
     rows = list(target.queues()) if target is not None else []
     if not rows:
@@ -388,7 +388,7 @@ def _find(shell: Shell, pattern: Pattern, what: str, rows: Sequence[tuple[int, s
 def dispatch_find(shell: Shell, pattern: Pattern) -> None:
     """Find dispatches that match a regular expression in their target ID.
 
-    Where that does not match, the name of the kernel may.
+    The name of the kernel is also matched.
     """
     target = shell.session.inferior.target
     rows = target.dispatches() if target else []

@@ -15,7 +15,7 @@ from rocdbg.cli.command_registry import Category, CommandError, Completes, Repea
 from rocdbg.cli.folded_values import is_condition, write_groups
 from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, LANE, NAME, THREADS, text_of, words_while
 from rocdbg.cli.number_ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
-from rocdbg.cli.present import frame_text, frame_texts, lanes_phrase, show_frame, switching
+from rocdbg.cli.present import frame_text, frame_texts, lanes_phrase, show_frame, switching, wave_name
 from rocdbg.cli.text_columns import render
 from rocdbg.cli.value_kinds import ValueKind, split_word
 from rocdbg.debugger.base.digits import decimal
@@ -62,7 +62,7 @@ GROUPING = Grouping()
 
 
 class Which(enum.Enum):
-    """Which lanes of a wave are meant where no list says so, or among those of the list."""
+    """Which lanes of a wave are selected by default, or among those of a list."""
 
     USED = "active or inactive"
     ALL = "all"
@@ -148,7 +148,7 @@ def thread(shell: Shell, spec: ThreadSpec | None) -> None:
 
 
 def show_focus(shell: Shell) -> None:
-    """What a switch shows: where the focus is now, its frame and line."""
+    """The output of a switch: the new focus, its frame and line."""
     session = shell.session
     shell.line(switching(shell, session.focus.current))
     for warning in session.warnings.take():
@@ -181,10 +181,12 @@ def info_threads(shell: Shell, global_ids: bool, ids: ThreadList | None) -> None
     cells = [(*[str(row.number)] * ids_of, _thread_id(row), frame_text(shell, row.frame)) for row in rows]
     head = ("Id", *["GId "] * (ids_of - 1), "Target Id", "Frame ")
     shell.write(render(head, cells, [row.current for row in rows]))
+    if shell.session.focus.current.thread is None:
+        shell.line("\nNo selected thread.  See `help thread'.")
 
 
 def _thread_id(row: ThreadRow) -> str:
-    return f'{row.target_id} "{row.name or row.kernel}"'
+    return f'{row.target_id} "{row.name or wave_name(row.kernel)}"'
 
 
 @command(
@@ -195,8 +197,8 @@ def thread_find(shell: Shell, text: str) -> None:
 
     Threads and lanes are found by their name or target ID.
 
-    A text that compares or combines truths (== != < > <= >= && ||), or begins with ! or $, is not a regular
-    expression but an expression: found are the lanes of all waves for which it is true.
+    A text with a comparison or logical operator (== != < > <= >= && ||), or one that begins with ! or $, is treated as
+    an expression instead: the lanes of all waves for which it is true are found.
     """
     session = shell.session
     found = False
@@ -223,9 +225,9 @@ def thread_find(shell: Shell, text: str) -> None:
 
 
 def _condition_holds(shell: Shell, thread: int, text: str, lead: str) -> bool:
-    """Say for which active lanes of a wave an expression is true; whether there are any.
+    """Print for which active lanes of a wave an expression is true; returns whether there are any.
 
-    Raises `rocdbg.Error` where it can be evaluated in none of the current wave; others may be elsewhere.
+    Raises `rocdbg.Error` if it cannot be evaluated in any lane of the current wave; other waves may be elsewhere.
     """
     session = shell.session
     try:
@@ -292,7 +294,7 @@ def thread_name(shell: Shell, name: str) -> None:
 def thread_apply(shell: Shell, ids: ThreadList, ascending: bool, flags: Flags, line: str) -> None:
     """Apply a command to a list of threads.
 
-    With N:LANE, to lanes of them (2:*, 1-3:0).
+    N:LANE applies it to lanes of threads (2:*, 1-3:0).
 
     "all" starts with the newest thread, with -ascending with the oldest. -q: no headings; -c: go on after an error;
     -s: as -c, but errors and empty results are not shown.
@@ -315,7 +317,7 @@ def thread_apply(shell: Shell, ids: ThreadList, ascending: bool, flags: Flags, l
         if all(spec.lanes is None for spec in chosen):
             there = shell.at(session.focus.current)
             there.session.focus.select_thread(row.number)
-            session.warnings.take()  # the command says it again where it matters
+            session.warnings.take()  # the command reports it again if it matters
             run_for(there, f"\nThread {row.number} ({row.target_id}):", line, flags)
             continue
         for lane in session.tables.lanes(row.number):
@@ -373,7 +375,7 @@ def lane_(shell: Shell, number: int | None) -> None:
 
 @command("iteration", category=RUNNING, needs=need_threads, args=Arguments(optional("number", INTEGER)))
 def iteration(shell: Shell, number: int | None) -> None:
-    """Use this command to switch between the iterations of a loop that run at once (vectorised or pipelined loops).
+    """Use this command to switch between the loop iterations that execute together (vectorised or pipelined loops).
 
     Without an argument, the current iteration is shown.
     """
@@ -420,8 +422,8 @@ def _lane_frames(shell: Shell, rows: list[LaneRow]) -> list[str]:
 def info_lanes(shell: Shell, ids: NumberList | None, which: Which, grouping: str) -> None:
     """Display the lanes of the current wave.
 
-    Without options, active (A) and inactive (I) ones; -all shows unused lanes (U) of a partial wave too. An inactive
-    lane has a frame where debug information says where it waits (DW_AT_LLVM_lane_pc); else the machine code is asked
+    Without options, active (A) and inactive (I) ones; -all shows unused lanes (U) of a partial wave too. The position
+    of an inactive lane comes from debug information (DW_AT_LLVM_lane_pc), otherwise from analysis of the machine code
     (see `set lane-pc-synthesis').
     """
     rows = _pick(list(shell.session.tables.lanes()), which)
@@ -462,7 +464,7 @@ def _grouped(shell: Shell, rows: list[LaneRow], grouping: str) -> None:
 
 
 def _line_text(shell: Shell, row: LaneRow) -> str:
-    """Where a lane stands: function, file and line."""
+    """The position of a lane: function, file and line."""
     frame = row.frame
     if frame is None or not row.is_located:
         return "(unused)" if frame is None else "(inactive)"
@@ -506,8 +508,8 @@ def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags,
 def lane_find(shell: Shell, text: str) -> None:
     """Find lanes of the current wave that match a regular expression in their name or target ID.
 
-    A text that compares or combines truths (== != < > <= >= && ||), or begins with ! or $, is not a regular
-    expression but an expression: found are the active lanes for which it is true.
+    A text with a comparison or logical operator (== != < > <= >= && ||), or one that begins with ! or $, is treated as
+    an expression instead: the active lanes for which it is true are found.
     """
     if is_condition(text):
         thread = shell.session.focus.need_running().thread

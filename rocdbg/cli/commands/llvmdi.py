@@ -62,9 +62,9 @@ def maint_llvmdi_canonical(shell: Shell, file: str) -> None:
     ),
 )
 def maint_llvmdi_lower(shell: Shell, dialect: str, file: str, places: str) -> None:
-    """Show the DWARF that the debug information of a file of LLVM assembly becomes.
+    """Show the DWARF that results from the debug information of a file of LLVM assembly.
 
-    PLACES is a file of TOML that says where registers and stack slots are. -dialect amd|proposal2020|llvm22: how the
+    PLACES is a TOML file that gives the places of registers and stack slots. -dialect amd|proposal2020|llvm22: how the
     extensions are encoded.
     """
     _show(shell, "lower", file, "", dialect, places)

@@ -28,8 +28,8 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 def info_macro(shell: Shell, all: bool, name: str) -> None:
     """Show the definition of MACRO, and it's source location.
 
-    Compilers keep macros with -g3 or -fdebug-macro. With -all every definition of the file is shown, else the one that
-    holds at the selected frame's line.
+    Compilers keep macros with -g3 or -fdebug-macro. With -all every definition in the file is shown, otherwise the one
+    in force at the selected frame's line.
     """
     if not name:
         raise CommandError("You must follow the `info macro' command with the name of the macro\n"
@@ -78,7 +78,7 @@ def info_macros(shell: Shell, location: str) -> None:
         function = None if place.address is None else session.inferior.need_program().function_at(place.address)
         scope = MacroScope(None if function is None else function.unit, place.file, place.line, {})
     elif not scope.has_macros:
-        return  # as GDB, which then looks where the user's own are
+        return  # as GDB, which then looks among the user's own
     if not scope.has_macros:
         shell.line("rocdbg has no preprocessor macro information for that code.")
         return
@@ -108,7 +108,7 @@ def macro_expand(shell: Shell, expression: str) -> None:
 def macro_expand_once(shell: Shell, expression: str) -> None:
     """Expand C/C++ preprocessor macro invocations appearing directly in EXPRESSION.
 
-    This is not there, as in GDB: "macro expand" expands them fully.
+    This is not implemented, as in GDB: "macro expand" expands them fully.
     """
     if not expression:
         raise CommandError("You must follow the `macro expand-once' command with the expression\nyou want to expand.")
@@ -121,7 +121,7 @@ def macro_expand_once(shell: Shell, expression: str) -> None:
 def macro_define(shell: Shell, definition: str) -> None:
     """Define a new C/C++ preprocessor macro.
 
-    Expressions know it wherever the program is, before the program's own of its name.
+    Expressions use it everywhere in the program, in preference to the program's own macro of that name.
     """
     if not definition:
         raise CommandError("usage: macro define NAME[(ARGUMENT-LIST)] [REPLACEMENT-LIST]")

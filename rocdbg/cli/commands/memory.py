@@ -1,4 +1,4 @@
-"""Commands about stretches of memory: find, dump, append, restore."""
+"""Commands about ranges of memory: find, dump, append, restore."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ALL = (1 << 64) - 1
 SIZES = {"b": 1, "h": 2, "w": 4, "g": 8}
 LIMITS = re.compile(r"/(\S*)\s*")
 MISSING = re.compile(r"(?:^|,)\s*(,.*)$")
-"""Nothing where an operand should be."""
+"""An empty operand."""
 SEARCH = text_of("START, END|+LENGTH, EXPRESSION, ...", Completes.EXPRESSION)
 
 
@@ -49,10 +49,10 @@ SEARCH = text_of("START, END|+LENGTH, EXPRESSION, ...", Completes.EXPRESSION)
 def find(shell: Shell, text: str) -> None:
     """Search memory for a sequence of bytes.
 
-    The bytes are those of the expressions' values, one behind the other: "hello" has its null, {char[5]}"hello" has
-    none. After the slash stand the most matches to show and the size of numbers: b byte, h halfword, w word, g giant;
-    without it, numbers are of their type's size. The range ends with END, or is of LENGTH bytes. START may be in any
-    address space (local#0x10). $_ is the last match afterwards, and $numfound how many there are.
+    The bytes are those of the expressions' values, one after the other: "hello" includes its null, {char[5]}"hello"
+    does not. After the slash come the maximum number of matches and the size of numbers: b byte, h halfword, w word, g
+    giant; by default, numbers have their type's size. The range ends at END (inclusive), or has LENGTH bytes. START may
+    be in any address space (local#0x10). Afterwards $_ is the last match, and $numfound the number of matches.
     """
     if not text:
         raise CommandError("Missing search parameters.")
@@ -100,7 +100,7 @@ def find(shell: Shell, text: str) -> None:
 
 
 def _limits(text: str) -> tuple[int, str, str]:
-    """The most matches (-1: any number), the size letter, and the rest behind ``/3w``."""
+    """The maximum number of matches (-1: any number), the size letter, and the rest after ``/3w``."""
     match = LIMITS.match(text)
     if match is None:
         return -1, "", text
@@ -159,7 +159,7 @@ REFUSED = {"tekhex": "a tekhex"}
 
 
 def _written(format_: str, what: str, append: bool) -> Callable[[Shell, str], None]:
-    """The handler of ``dump FORMAT value`` and its like."""
+    """The handler of ``dump FORMAT value`` and similar commands."""
 
     def handler(shell: Shell, text: str) -> None:
         name, rest = split_word(text)
@@ -227,8 +227,8 @@ def _add(
 def restore(shell: Shell, text: str) -> None:
     """Restore the contents of FILE to target memory.
 
-    Intel HEX and S-records go to the addresses that they name, plus OFFSET; START and STOP are addresses then, and
-    what lies outside is left out. With "binary", and for a NumPy array (.npy), the bytes go to OFFSET, an address in
+    Intel HEX and S-records go to the addresses that they name, plus OFFSET; START and STOP are then addresses, and
+    records outside them are skipped. With "binary", and for a NumPy array (.npy), the bytes go to OFFSET, an address in
     any space, and START and STOP count bytes in the file.
     """
     if not shell.session.inferior.running:

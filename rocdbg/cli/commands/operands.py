@@ -1,4 +1,4 @@
-"""What the next instruction reads and writes, and what a kernel begins with."""
+"""The operands of the next instruction, and the initial registers of a kernel."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def _need_running(shell: Shell) -> None:
 def info_operands(shell: Shell, all_lanes: bool) -> None:
     """The registers that the instruction at the PC reads and will write, with their values.
 
-    Of vector registers the value in the focused lane is shown; EXEC, VCC and SCC are listed where the instruction
-    reads or writes them without naming them. What the instruction before has changed comes first, as old and new
-    value, if this command (or a stop with `set operands on') was at that one; a star marks operands that have changed
-    since.
+    For vector registers the value in the focused lane is shown; EXEC, VCC and SCC are listed if the instruction uses
+    them implicitly. Changes by the previous instruction come first, as old and new value, if this command (or a stop
+    with `set operands on') was used there; a star marks operands that have changed since.
     """
     write_operands(shell, all_lanes)
 
 
 @command("info kernel-registers", category=STATUS, needs=_need_running, args=Arguments())
 def info_kernel_registers(shell: Shell) -> None:
-    """The registers that the kernel asked to have something in when its waves begin, by meaning.
+    """The registers that are initialised for the kernel when its waves begin, by meaning.
 
-    The values are those that they have now, of vector registers in the focused lane: code may have written over them.
+    The values shown are the current ones (in the focused lane for vector registers): code may have overwritten the
+    initial ones.
     """
     session = shell.session
     thread, lane = session.focus.current.thread, session.focus.current.lane or 0

@@ -31,13 +31,13 @@ def plugin_load(shell: Shell, name: str) -> None:
     args=Arguments(required("name", text_of("NAME", Completes.PLUGIN), NEEDS_LOADED)),
 )
 def plugin_unload(shell: Shell, name: str) -> None:
-    """Unload a plug-in: its commands, functions, pretty-printers and stop hooks are gone."""
+    """Unload a plug-in: its commands, functions, pretty-printers and stop hooks are removed."""
     shell.session.plugins.unload(name)
 
 
 @command("info plugins", category=Category.STATUS, args=Arguments())
 def info_plugins(shell: Shell) -> None:
-    """The plug-ins that are loaded, and those that are installed."""
+    """List the loaded plug-ins, and the installed ones."""
     host = shell.session.plugins
     cells = [(plugin.name, "yes", plugin.source, plugin.description) for plugin in host.plugins.values()]
     cells += [

@@ -30,7 +30,7 @@ DATA = Category.DATA
 
 
 EXAMINE_PART = 4096
-"""Items that `x` reads before it shows them: whole lines in every format."""
+"""How many items `x` reads before it shows them: a multiple of the line length in every format."""
 TYPE = text_of("TYPE|EXPRESSION", Completes.TYPE)
 def _first_shown(shell: Shell, text: str) -> int:
     """The first number that `show values TEXT` shows."""
@@ -63,12 +63,12 @@ PLACES = (
 def print_(shell: Shell, across: Places | None, settings: PrintSettings, fmt: Format | None, expression: str) -> None:
     """Print value of expression EXP.
 
-    Variables are those of the focused lane and frame; an assignment changes that lane's. FMT is a letter: x hex,
-    d decimal, u unsigned, o octal, t binary, a address, c char, f float, s string, z zero-padded hex, r raw.
-    The value goes into the history: $1, $2, ... ($ the last, $$ the one before).
-    With -lanes the value on every lane of the wave is shown, equal neighbours folded, with the least, the greatest and
-    the odd ones out; -waves and -groups look from the first active lane of every resident wave, or of every workgroup's
-    first. Nothing goes into the history then.
+    Variables are those of the focused lane and frame; an assignment changes the value in that lane. FMT is a letter: x
+    hex, d decimal, u unsigned, o octal, t binary, a address, c char, f float, s string, z zero-padded hex, r raw. The
+    value goes into the history: $1, $2, ... ($ the last, $$ the one before). With -lanes the value in every lane of the
+    wave is shown, with equal neighbours folded, and with the minimum, the maximum and the outliers; -waves and -groups
+    evaluate in the first active lane of every resident wave, or of every workgroup's first wave. The history then
+    remains unchanged.
     """
     session = shell.session
     shown = fmt or PLAIN
@@ -89,7 +89,7 @@ def print_(shell: Shell, across: Places | None, settings: PrintSettings, fmt: Fo
 
 
 def _print(shell: Shell, settings: PrintSettings, fmt: Format | None, expression: str, void: bool = True) -> None:
-    """Show a value and put it into the history. ``void``: also one without a value."""
+    """Show a value and add it to the history. ``void``: also show void values."""
     session = shell.session
     fmt = session.examiner.continued(fmt) if fmt is not None else None
     value = session.data.evaluate(expression) if expression else session.history.latest()
@@ -124,9 +124,9 @@ def _show(shell: Shell, settings: PrintSettings, fmt: Format | None, value: Valu
 def call(shell: Shell, all: bool, settings: PrintSettings, fmt: Format | None, expression: str) -> None:
     """Call a function in the program.
 
-    The function runs on the focused lane of its wave, with the others off, and the wave is as before afterwards. With
-    -all it runs on all active lanes at once, with the arguments of each, and the result is a vector over lanes.
-    The argument is any expression; the value is shown as with "print", unless it is void.
+    The function runs in the focused lane of its wave, with the other lanes inactive, and the wave's state is restored
+    afterwards. With -all it runs on all active lanes at once, with the arguments of each, and the result is a vector
+    over lanes. The argument is any expression; the value is shown as with "print", unless it is void.
     """
     if all and expression:
         fmt = shell.session.examiner.continued(fmt) if fmt is not None else None
@@ -170,9 +170,9 @@ def set_variable(shell: Shell, expression: str) -> None:
 
 
 def assign(shell: Shell, expression: str) -> None:
-    """Evaluate an expression for its effect; say so when it can have none."""
+    """Evaluate an expression for its side effect; reports if it cannot have any."""
     if not shell.session.data.has_effect(expression):
-        shell.session.data.expression_type(expression)  # what it does not know comes before the remark
+        shell.session.data.expression_type(expression)  # an unknown name is reported before the remark
         shell.warn("Expression is not an assignment (and might have no effect)")
     shell.session.data.evaluate(expression)
 
@@ -205,7 +205,7 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
         raise CommandError("Argument required (starting display address).")
     left = fmt.count
     if not address and fmt is PLAIN and shell.state.examine_count:
-        left = shell.state.examine_count  # a bare `x` goes on by as many as the last one
+        left = shell.state.examine_count  # a bare `x` continues with as many items as the last one
     shell.state.examine_count = left
     while True:
         # a part at a time: so a long listing can be interrupted
@@ -231,8 +231,8 @@ def ptype(shell: Shell, flags: str, expression: str) -> None:
     """Print definition of type TYPE.
 
     The argument is a type name or an expression; without one, the last value of the history. FLAGS are letters: o
-    prints offsets and sizes of a struct's members and the holes between them, x in hexadecimal (d in decimal); m
-    leaves methods out, t typedefs, M and T put them back; r shows the arguments of templates as they are.
+    prints offsets and sizes of a struct's members and the holes between them, x in hexadecimal (d in decimal); m omits
+    methods, t typedefs, M and T include them; r shows template arguments unabbreviated.
     """
     for line in shell.session.types.ptype(expression, flags):
         shell.line(line)
@@ -293,7 +293,7 @@ DISPLAYS = Arguments(optional("numbers", text_of("N..."), ""))
 
 
 def _each_display(shell: Shell, numbers: str, action: Callable[[int], object]) -> None:
-    """Those that are named, or all; those that do not exist are said not to."""
+    """The named ones, or all; reports those that do not exist."""
     every = [(display.number, "") for display in shell.displays.all()]
     for number, at in numbers_at(shell, numbers) if numbers else every:
         if number == 0:

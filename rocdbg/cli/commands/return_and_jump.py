@@ -1,4 +1,4 @@
-"""Commands that take the program elsewhere: return from a frame, jump to a place."""
+"""Commands that move the program elsewhere: return from a frame, jump to a place."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def return_(shell: Shell, expression: str) -> None:
     """Make selected stack frame return to its caller.
 
     All lanes that are in the frame return; the rest of its code is not run. With an expression, each lane returns its
-    value of it. Control remains in the debugger; a frame that a called function runs in ends the call.
+    own value. Control remains in the debugger; returning from a function that the debugger called ends the call.
     """
     session = shell.session
     if session.inferior.target is None or session.focus.current.thread is None:
         raise FocusError("No selected frame.")
     if expression:
-        session.data.expression_type(expression)  # what is wrong with it is said first
+        session.data.expression_type(expression)  # errors in it are reported first
     leaving = session.running.leave_frame(expression)
     frame = leaving.frame
     what = "selected stack frame"
@@ -59,7 +59,7 @@ def return_(shell: Shell, expression: str) -> None:
 def jump(shell: Shell, location: str) -> None:
     """Continue program being debugged at specified line or address.
 
-    The wave in focus goes on there, with the lanes that are active now; registers and stack stay as they are.
+    The focused wave continues there with its currently active lanes; registers and stack are unchanged.
     """
     session = shell.session
     places = session.places.resolve(location)

@@ -43,9 +43,9 @@ def _needs_recording(shell: Shell) -> None:
 def reverse_step(shell: Shell, count: int) -> None:
     """Step program backward until it reaches the beginning of another source line.
 
-    What goes back so far is the focused lane. Argument N means do this N times (or till program stops for another
-    reason). Functions that had been called are entered from their end. All other waves go back with it: positions in
-    time are those of the whole program.
+    The focused lane is stepped. Argument N means do this N times (or till program stops for another reason). Functions
+    that had been called are entered from their end. All other waves go back too: positions in time are those of the
+    whole program.
     """
     finish_run(shell, shell.session.time.step(count))
 
@@ -55,8 +55,8 @@ def reverse_next(shell: Shell, count: int) -> None:
     """Step program backward, proceeding through subroutine calls.
 
     Like the "reverse-step" command as long as subroutine calls do not happen; when they do, the call is treated as
-    one instruction. Argument N means do this N times (or till program stops for another reason). What goes back so
-    far is the focused lane.
+    one instruction. Argument N means do this N times (or till program stops for another reason). The focused lane is
+    stepped.
     """
     finish_run(shell, shell.session.time.next(count))
 
@@ -65,7 +65,7 @@ def reverse_next(shell: Shell, count: int) -> None:
 def reverse_stepi(shell: Shell, count: int) -> None:
     """Step backward exactly one instruction.
 
-    It is one of the focused wave. Argument N means do this N times (or till program stops for another reason).
+    The focused wave is stepped. Argument N means do this N times (or till program stops for another reason).
     """
     finish_run(shell, shell.session.time.stepi(count))
 
@@ -86,7 +86,7 @@ def reverse_nexti(shell: Shell, count: int) -> None:
 def reverse_continue(shell: Shell, count: int | None) -> None:
     """Continue program being debugged but run it in reverse.
 
-    It stops where a wave came to a breakpoint last, at the beginning of the recording at the latest. If proceeding
+    It stops where a wave last reached a breakpoint, or at the beginning of the recording. If proceeding
     from breakpoint, a number N may be used as an argument, which means to set the ignore count of that breakpoint to
     N - 1 (so that the breakpoint won't break until the Nth time it is reached). Works after the end of a run too.
     """
@@ -130,7 +130,7 @@ def _go(shell: Shell, position: int) -> None:
 
 
 def _show_place(shell: Shell) -> None:
-    """Where the focus is, as GDB shows it after a change of the position."""
+    """Show the focus as GDB does after a change of position."""
     if shell.session.inferior.running and shell.session.focus.current.thread is not None:
         show_frame(shell, shell.session.focus.frame())
 
@@ -142,7 +142,7 @@ def _show_place(shell: Shell) -> None:
 def record_goto(shell: Shell, position: int) -> None:
     """Restore the program to its state at instruction number N.
 
-    Argument is instruction number, as shown by "info record": how many wave-instructions all waves together have
+    Argument is instruction number, as shown by "info record": the total number of instructions that all waves have
     executed since the beginning.
     """
     _go(shell, position)
@@ -192,7 +192,7 @@ def seek_ticks(shell: Shell, position: int) -> None:
 def checkpoint(shell: Shell) -> None:
     """Remember the current position in time; "restart N" returns to it.
 
-    The run goes on from there as it did, until something is changed.
+    The run then continues as recorded, until something is changed.
     """
     _needs_past(shell)
     made = shell.session.time.keep()
@@ -261,10 +261,10 @@ def _show_write(shell: Shell, expression: str, first: bool) -> None:
     args=Arguments(required("expression", EXPRESSION, "Argument required (an expression that names a place).")),
 )
 def last_write(shell: Shell, expression: str) -> None:
-    """Show which instruction wrote a place last, before now: when, which wave and lanes.
+    """Show which instruction last wrote a place: when, which wave and lanes.
 
     EXPRESSION names memory of any kind or a register ($v3, $s5). "record goto" with the position shown goes to just
-    before the instruction. What the debugger itself has written does not count.
+    before the instruction. Writes by the debugger itself do not count.
     """
     _show_write(shell, expression, False)
 
@@ -274,7 +274,7 @@ def last_write(shell: Shell, expression: str) -> None:
     args=Arguments(required("expression", EXPRESSION, "Argument required (an expression that names a place).")),
 )
 def first_write(shell: Shell, expression: str) -> None:
-    """Show which instruction wrote a place first: when, which wave and lanes.
+    """Show which instruction first wrote a place: when, which wave and lanes.
 
     As "last-write", from the beginning of the recording.
     """
@@ -288,10 +288,10 @@ def first_write(shell: Shell, expression: str) -> None:
 def origin(shell: Shell, expression: str) -> None:
     """Show where the value of a place comes from.
 
-    The last write of EXPRESSION (memory of any kind, or a register), the last write of what that took the value from,
-    and so on through moves, loads and stores of any waves and lanes, to the arithmetic that made it or to what the
-    launch has put there. Each row is an instruction: its position in time (for "record goto"), thread and lane, source
-    line, and what it wrote.
+    The last write of EXPRESSION (memory of any kind, or a register), the last write of that write's source, and so on
+    through moves, loads and stores of any waves and lanes, back to the arithmetic that computed the value or to the
+    launch that initialised it. Each row is an instruction: its position in time (for "record goto"), thread and lane,
+    source line, and what it wrote.
     """
     value = shell.session.data.evaluate(expression)
     found = shell.session.time.find_origin(value)
@@ -320,7 +320,7 @@ def origin(shell: Shell, expression: str) -> None:
 def record(shell: Shell) -> None:
     """Start recording.
 
-    Runs are recorded from their beginning unless "set record off" was given; "record stop" ends that.
+    Runs are recorded from their beginning unless "set record off" was given; "record stop" ends the recording.
     """
     shell.session.time.record()
 
@@ -356,8 +356,8 @@ def record_delete(shell: Shell) -> None:
 def record_save(shell: Shell, file: str) -> None:
     """Save the execution log to a file.
 
-    The file has the launch, its code and buffers, and what was done to the run: "record restore" repeats it on any
-    machine. Default filename is 'rocdbg_record.DISPATCH'.
+    The file contains the launch, its code and buffers, and all changes that were made to the run: "record restore"
+    repeats it on any machine. Default filename is 'rocdbg_record.DISPATCH'.
     """
     target = shell.session.inferior.target
     rows = target.dispatches() if target is not None else []
@@ -373,7 +373,7 @@ def record_save(shell: Shell, file: str) -> None:
 def record_restore(shell: Shell, file: str) -> None:
     """Restore the execution log from a file.
 
-    The program is at the beginning of what was recorded; "continue" and its like repeat it.
+    The program is then at the beginning of the recording; "continue" and similar commands repeat it.
     """
     path = expand(file)
     shell.session.restore_recording(path)
@@ -385,7 +385,7 @@ def record_restore(shell: Shell, file: str) -> None:
 def info_record(shell: Shell) -> None:
     """Info record options.
 
-    Shown is how much is recorded, and where in it the program is.
+    Shows the size of the recording, and the program's position in it.
     """
     control: TimeControl = shell.session.time
     recording = control.recording

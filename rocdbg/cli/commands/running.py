@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
@@ -32,9 +34,19 @@ NEEDS_BYTES = "Usage: set kernarg OFFSET VALUE, or set kernarg BYTES"
 
 
 def mover(shell: Shell) -> RunControl | TimeControl:
-    """What moves the program: forward, or as `set exec-direction` says."""
+    """The commands' implementation: forward, or according to `set exec-direction`."""
     session = shell.session
     return session.time if session.settings.exec_direction == "reverse" else session.running
+
+
+def _say_without_lines(shell: Shell) -> None:
+    """What `step` and `next` do in a function without lines, in GDB's words."""
+    session = shell.session
+    if session.focus.current.thread is None:
+        return
+    frame = session.focus.frame(replace(session.focus.current, frame=0))
+    if frame.line is None and frame.name is not None:
+        shell.line(f"Single stepping until exit from function {frame.name},\nwhich has no line number information.")
 
 
 def _back_or_till(shell: Shell) -> str:
@@ -42,17 +54,17 @@ def _back_or_till(shell: Shell) -> str:
 
 
 def _needs_motion(shell: Shell) -> None:
-    """The program runs, or goes backwards from its end."""
+    """Check that the program runs, or can go backwards from its end."""
     if shell.session.settings.exec_direction == "reverse":
         shell.session.time.revive()
     shell.need_running()
 
 
 def finish_run(shell: Shell, event: StopEvent) -> None:
-    """Show a stop, unless the breakpoint's `commands` say `silent`, and run these.
+    """Show a stop, unless the breakpoint's `commands` begin with `silent`, and run them.
 
-    A signal that `handle` says not to stop for is gone on from. What a user hooked behind a typed command comes first:
-    GDB runs it as soon as the program goes on.
+    If `handle` says not to stop for a signal, the program continues. The hookpost of a typed command runs first: GDB
+    runs it as soon as the program resumes.
     """
     if shell.at_prompt and shell.state.after_hooks:
         shell.run_after_hook()
@@ -77,7 +89,7 @@ def _announce(shell: Shell) -> None:
     if not shell.at_prompt:
         return
     if shell.state.after_hooks:
-        shell.state.after_hooks[-1] = None  # GDB runs no hook behind what starts a program
+        shell.state.after_hooks[-1] = None  # GDB runs no hookpost after commands that start a program
     if shell.session.whole_program:
         shell.line(f"Starting program: {shell.session.program_launch.command}")
         shell.out.flush()
@@ -107,7 +119,7 @@ def _may_restart(shell: Shell) -> bool:
 
 
 def _take_arguments(shell: Shell, text: str) -> None:
-    """What follows ``run`` is for the program, and kept for the next time."""
+    """The arguments of ``run`` are passed to the program, and kept for the next time."""
     if text and not shell.session.whole_program:
         raise CommandError('run takes no arguments: the kernel\'s are set with "set arg".')
     if text:
@@ -128,15 +140,15 @@ def _take_arguments(shell: Shell, text: str) -> None:
 def run(shell: Shell, until_different: int | None, arguments: str) -> None:
     """Start debugged program.
 
-    A kernel is dispatched, and runs to the first stop. What is launched comes from the launch file, or from "kernel",
-    "set grid", "set workgroup" and "set arg".
+    A kernel is dispatched, and runs to the first stop. The launch is described by the launch file, or by "kernel", "set
+    grid", "set workgroup" and "set arg".
 
     A whole program (rocdbg --args PROGRAM) is started with ARGUMENTS, or those of "set args", as a shell reads them:
     they may include "*" and redirections. Its kernels run on simulated GPUs.
 
-    With -until-different the kernel is run as "set schedule" says, and then up to N times with waves interleaved at
-    random, from "random 1" on, without any stop: the first run whose buffers end up different is shown, with the first
-    element that is, and its schedule stays set. A race shows itself so.
+    With -until-different the kernel is run with the schedule of "set schedule", and then up to N times with waves
+    interleaved at random, from "random 1" on, without any stop: the first run whose buffers differ is shown, with the
+    first differing element, and its schedule remains set. This reveals races.
     """
     _take_arguments(shell, arguments)
     if until_different is not None:
@@ -153,7 +165,7 @@ def run(shell: Shell, until_different: int | None, arguments: str) -> None:
 
 
 def _run_until_different(shell: Shell, count: int) -> None:
-    from rocdbg.debugger.running.differing_runs import DifferingRuns  # late: few sessions look for races
+    from rocdbg.debugger.running.differing_runs import DifferingRuns  # imported late: few sessions look for races
 
     session = shell.session
     before = session.launch.schedule
@@ -180,7 +192,7 @@ def _run_until_different(shell: Shell, count: int) -> None:
 def start(shell: Shell, arguments: str) -> None:
     """Start the debugged program stopping at the beginning of the main procedure.
 
-    That is the beginning of the kernel, of a whole program the beginning of the first kernel that it launches.
+    That is the beginning of the kernel; for a whole program, the beginning of the first kernel that it launches.
     """
     _take_arguments(shell, arguments)
     if not _may_restart(shell):
@@ -237,11 +249,13 @@ def continue_(shell: Shell, count: str | None) -> None:
 def step(shell: Shell, count: int) -> None:
     """Step program until it reaches a different source line.
 
-    It is the focused lane that is stepped.
+    The focused lane is stepped.
 
     Argument N means step N times (or till program stops for another reason). Calls to functions with line
     information are entered.
     """
+    if not shell.session.settings.step_mode:
+        _say_without_lines(shell)
     finish_run(shell, mover(shell).step(count))
 
 
@@ -251,10 +265,11 @@ def step(shell: Shell, count: int) -> None:
 def next_(shell: Shell, count: int) -> None:
     """Step program, proceeding through subroutine calls.
 
-    It is the focused lane that is stepped.
+    The focused lane is stepped.
 
     Unlike "step", if the current source line calls a subroutine, this command does not enter it.
     """
+    _say_without_lines(shell)
     finish_run(shell, mover(shell).next(count))
 
 
@@ -264,7 +279,7 @@ def next_(shell: Shell, count: int) -> None:
 def stepi(shell: Shell, count: int) -> None:
     """Step one instruction exactly.
 
-    It is the focused wave that is stepped.
+    The focused wave is stepped.
 
     Argument N means step N times (or till program stops for another reason).
     """
@@ -344,8 +359,8 @@ def kill(shell: Shell) -> None:
 def detach(shell: Shell) -> None:
     """Detach a process or file previously attached.
 
-    A program that was started goes on without stops, as long as rocdbg is there to run its kernels. A kernel that was
-    launched for itself cannot be detached from.
+    A program that was started continues without stops, as long as rocdbg is there to run its kernels. A kernel that was
+    launched alone cannot be detached from.
     """
     if shell.session.inferior.target is None:
         raise CommandError("The program is not being run.")
@@ -399,7 +414,7 @@ def set_workgroup(shell: Shell, sizes: str) -> None:
     args=Arguments(required("size", INTEGER, "Argument required (a number of bytes).", "BYTES")),
 )
 def set_dynamic_lds(shell: Shell, size: int) -> None:
-    """Set the bytes of LDS that each workgroup of the next launch gets beyond what the kernel declares."""
+    """Set the bytes of LDS that each workgroup of the next launch gets in addition to what the kernel declares."""
     shell.session.launch.set_dynamic_lds(size)
 
 
@@ -408,16 +423,16 @@ def set_dynamic_lds(shell: Shell, size: int) -> None:
     args=Arguments(required("size", INTEGER, "Argument required (a number of bytes).", "BYTES")),
 )
 def set_stack_size(shell: Shell, size: int) -> None:
-    """Set the bytes of stack that lanes of the next launch get where the compiler could not tell how many they need.
+    """Set the bytes of stack per lane of the next launch if the compiler could not determine the need.
 
-    That is so for recursion and calls through pointers; 16384 are usual. In a launch file this is `stack_size`.
+    This applies to recursion and calls through pointers; the default is 16384. In a launch file this is `stack_size`.
     """
     shell.session.launch.stack_size = size
 
 
 @command("show stack-size", category=RUNNING, args=Arguments())
 def show_stack_size(shell: Shell) -> None:
-    """Show the bytes of stack that each lane gets where the compiler could not tell how many it needs."""
+    """Show the bytes of stack per lane if the compiler could not determine the need."""
     shell.line(f"Lanes get {shell.session.launch.stack_size} bytes of stack where the compiler could not tell.")
 
 
@@ -443,8 +458,8 @@ def set_arg(shell: Shell, index: int, value: str) -> None:
       set arg 5 image rgba8[64,32]:random:1
       set arg 6 sampler linear clamp
       set arg 7 texture nearest wrap, r32f[16]
-    Where nothing describes the kernel's arguments they follow each other, each aligned to its size, and a number needs
-    a type (u32:7); "set kernarg" puts them elsewhere.
+    If the kernel's arguments are not described, they follow each other, each aligned to its size, and a number needs a
+    type (u32:7); "set kernarg" places them elsewhere.
     """
     launch_ = shell.session.launch
     count = launch_.parameter_count
@@ -458,17 +473,17 @@ def set_arg(shell: Shell, index: int, value: str) -> None:
     args=Arguments(required("text", TEXT, NEEDS_BYTES, "[OFFSET] VALUE")),
 )
 def set_kernarg(shell: Shell, text: str) -> None:
-    """Set bytes of the kernarg segment of the next launch, whatever metadata says of arguments.
+    """Set bytes of the kernarg segment of the next launch, regardless of metadata about arguments.
 
-    With an OFFSET a value is put there, counted in bytes; VALUE is what "set arg" takes, bytes or a file of them:
+    With an OFFSET in bytes, a value is placed there; VALUE is as for "set arg", or bytes or a file of bytes:
       set kernarg 16 f32[64]:arange
       set kernarg 24 u32:7
       set kernarg 28 hex:00ff00ff
       set kernarg 32 file:tail.bin
-    A buffer becomes $kernarg16, from its offset. Without an OFFSET these are all bytes of the segment:
+    A buffer at offset 16 becomes $kernarg16. Without an OFFSET, VALUE gives all bytes of the segment:
       set kernarg 0000803f00000040
       set kernarg file:segment.bin
-    Hidden arguments are filled in where metadata has them; what nothing sets is 0.
+    Hidden arguments are filled in according to metadata; bytes that are not set are 0.
     """
     shell.session.launch.set_kernarg(text)
 

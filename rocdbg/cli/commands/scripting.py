@@ -1,4 +1,4 @@
-"""Commands that scripts are made of: define, eval, document, if, while, commands, loop_break, python."""
+"""Commands for scripts: define, eval, document, if, while, commands, loop_break, python."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_PYTHON = (
 
 
 def check_head(shell: Shell, text: str) -> None:
-    """What a block command objects to before its body is read. Raises `CommandError`."""
+    """Checks a block command before its body is read. Raises `CommandError`."""
     keyword, _, rest = text.partition(" ")
     if keyword == "define":
         check_define(shell, rest)
@@ -48,7 +48,7 @@ def check_head(shell: Shell, text: str) -> None:
 
 
 def _check_commands(shell: Shell, numbers: str) -> None:
-    """`commands` is about breakpoints that exist; without any, no lines follow. Raises `Error`."""
+    """Checks that the breakpoints of `commands` exist; otherwise no lines are read. Raises `Error`."""
     breakpoints = shell.session.breakpoints
     if not numbers and not breakpoints.last_number:
         raise CommandError("Argument required (one or more breakpoint numbers).")
@@ -77,12 +77,12 @@ def run_block_command(shell: Shell, block: Block) -> None:
 
 
 def _set_commands(shell: Shell, numbers: str, lines: list[str]) -> None:
-    """Those of a tracepoint are its actions."""
+    """For a tracepoint the commands are its actions."""
     table = shell.session.breakpoints
     found = False
     for number in numbers_of(shell, numbers) if numbers else table.last_numbers:
         if number not in table:
-            if found:  # those before the first were said to be missing when the lines began
+            if found:  # those before the first were reported as missing before the lines were read
                 shell.line(f"No breakpoint number {number}.")
             continue
         found = True
@@ -99,7 +99,7 @@ def _set_commands(shell: Shell, numbers: str, lines: list[str]) -> None:
 def eval_(shell: Shell, text: str) -> None:
     """Construct a rocdbg command and then evaluate it.
 
-    The command is what "printf" would print.
+    The command is the output that "printf" would print.
     """
     line = format_printf(shell.session, text)
     if line.strip():
@@ -115,8 +115,8 @@ def define_(shell: Shell, name: str) -> None:
     """Define a new command name.  Command name is argument.
 
     The commands follow, one per line. End with a line of just "end". Arguments are
-    $arg0, $arg1, ..., their number $argc. A command named hook-X runs before each X, hookpost-X after it, and
-    hook-stop whenever the program stops.
+    $arg0, $arg1, ..., their number $argc. A command named hook-X runs before each X, hookpost-X after it, and hook-stop
+    whenever the program stops.
     """
     _needs_block()
 
@@ -143,22 +143,22 @@ def if_(shell: Shell, condition: str) -> None:
 def while_(shell: Shell, condition: str) -> None:
     """Execute nested commands WHILE the conditional expression is non zero.
 
-    The commands follow, one per line; end with a line of just "end". loop_break and loop_continue do what
-    their names say.
+    The commands follow, one per line; end with a line of just "end". loop_break leaves the loop, loop_continue begins
+    the next iteration.
     """
     _needs_block()
 
 
 @command("loop_break", category=SUPPORT, repeat=Repeat.NEVER, args=Arguments())
 def loop_break(shell: Shell) -> None:
-    """Exit the "while" block that this command stands in."""
+    """Exit the enclosing "while" block."""
     _needs_loop(shell, "loop_break")
     raise LoopBreak
 
 
 @command("loop_continue", category=SUPPORT, repeat=Repeat.NEVER, args=Arguments())
 def loop_continue(shell: Shell) -> None:
-    """Go on with the next round of the "while" block that this command stands in."""
+    """Continue with the next iteration of the enclosing "while" block."""
     _needs_loop(shell, "loop_continue")
     raise LoopContinue
 
@@ -181,9 +181,9 @@ def end(shell: Shell) -> None:
 def python(shell: Shell, code: str) -> None:
     """Evaluate a Python command.
 
-    There is no Python in this version.
+    Python is not available in this version.
 
-    Plug-ins (help plugin) and the Python package rocdbg do what GDB's Python does.
+    Plug-ins (help plugin) and the Python package rocdbg replace GDB's Python.
     """
     raise CommandError(NO_PYTHON)
 
@@ -192,7 +192,7 @@ def python(shell: Shell, code: str) -> None:
 def dont_repeat(shell: Shell) -> None:
     """Don't repeat this command.
 
-    For user-defined commands that an empty line must not run again.
+    Used in user-defined commands that an empty line must not run again.
     """
     shell.state.last = None
 

@@ -34,11 +34,11 @@ OTHER_NAMES = (
     ("set sysroot", "set solib-absolute-prefix"),
     ("show sysroot", "show solib-absolute-prefix"),
 )
-"""Settings and prefixes, and other names that GDB has for them."""
+"""Settings and prefixes, and GDB's other names for them."""
 
 
 def add_settings(registry: Registry) -> None:
-    """Add `set NAME` and `show NAME` for every setting, those of little use when `set` or `show` is first typed."""
+    """Add `set NAME` and `show NAME` for every setting, rarely used ones when `set` or `show` is first typed."""
     for setting in SETTINGS:
         _add_setting(registry, setting)
     for word in ("set", "show"):
@@ -92,7 +92,7 @@ def _show_command(setting: Setting) -> CommandSpec:
 
 
 def _relaunch(shell: Shell) -> None:
-    """Run the command before the one under way, which is then the one that an empty line repeats."""
+    """Run the previous command, which is then the one that an empty line repeats."""
     previous, shell.state.previous = shell.state.previous, None
     if previous is None:
         raise CommandError("No previous command to relaunch")
@@ -162,7 +162,8 @@ def set_(shell: Shell, expression: str) -> None:
 
     It may change a setting too.
 
-    With a word that is a setting's name, that is set; otherwise the line is an assignment, as with "set var".
+    If the first word is the name of a setting, the setting is changed; otherwise the line is an assignment, as with
+    "set var".
     """
     assign(shell, expression)
 
@@ -197,7 +198,7 @@ def directory(shell: Shell, folders: list[str] | None) -> None:
 def set_substitute_path(shell: Shell, old: str, new: str) -> None:
     """Add a substitution rule to rewrite the source directories.
 
-    A source file whose name starts with directory FROM is looked for below directory TO instead.
+    A source file whose name starts with directory FROM is searched for below directory TO instead.
     """
     rules = shell.session.settings.substitute_path
     rules[:] = [rule for rule in rules if rule[0] != old]
@@ -222,7 +223,7 @@ def unset_substitute_path(shell: Shell, old: str) -> None:
 def show_substitute_path(shell: Shell, path: str) -> None:
     """Show one or all substitution rules rewriting the source directories.
 
-    With PATH only the one that it is rewritten by.
+    With PATH, only the rule that rewrites it.
     """
     if path:
         shell.line(f"Source path substitution rule matching `{path}':")

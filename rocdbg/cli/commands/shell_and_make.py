@@ -22,13 +22,13 @@ LINE = Arguments(optional("line", text_of("COMMAND", Completes.FILE), ""))
 
 
 def _run(shell: Shell, line: str, given: str | None = None) -> None:
-    """Run a shell command, with ``given`` as its input; $_shell_exitcode or $_shell_exitsignal says how it ended."""
+    """Run a shell command, with ``given`` as its input; $_shell_exitcode or $_shell_exitsignal tells how it ended."""
     shell.out.flush()
     if shell.interactive and given is None:
         with shell.terminal_lent():
             status = subprocess.run(line, shell=True, check=False).returncode
     else:
-        # not the user's terminal: the child's output takes its turn with ours
+        # not the user's terminal: keep the child's output in order with ours
         quiet = None if given is not None else subprocess.DEVNULL
         done = subprocess.run(
             line, shell=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -67,13 +67,13 @@ def make(shell: Shell, line: str) -> None:
 def edit(shell: Shell, location: str) -> None:
     """Edit specified file or function.
 
-    Without an argument, the file that was listed last. The editor is what $EDITOR names, else /bin/ex.
+    Without an argument, the file that was last listed. The editor is the one that $EDITOR names, otherwise /bin/ex.
     """
     places = shell.session.places
     place = places.source_line(location) if location else places.default_line()
     path = shell.session.sources.text(place.file).path
     if path is None:
-        raise CommandError(f"{place.file.name} is not there as a file: its text is in the debug information.")
+        raise CommandError(f"{place.file.name} does not exist as a file: its text is in the debug information.")
     _run(shell, f"{os.environ.get('EDITOR') or '/bin/ex'} +{place.line} {shlex.quote(str(path))}")
 
 
@@ -84,7 +84,7 @@ def edit(shell: Shell, location: str) -> None:
 def pipe(shell: Shell, text: str) -> None:
     """Send the output of a rocdbg command to a shell command.
 
-    With -d DELIM, that stands between the two instead of "|". $_shell_exitcode is the exit status of the shell
+    With -d DELIM, that separates the two instead of "|". $_shell_exitcode is the exit status of the shell
     command afterwards.
     """
     delimiter = "|"
@@ -105,7 +105,7 @@ def pipe(shell: Shell, text: str) -> None:
         failed: Error | None = None
         try:
             shell.run_line(line)
-        except Error as error:  # what was written until then goes to the shell command
+        except Error as error:  # the output so far goes to the shell command
             failed = error
     _run(shell, outside, output.getvalue())
     if failed is not None:

@@ -1,4 +1,4 @@
-"""Commands about signals, which is what exceptions of kernels come as: handle, signal, info signals, interrupt."""
+"""Commands about signals, as which kernel exceptions are reported: handle, signal, info signals, interrupt."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def handle(shell: Shell, words: list[str]) -> None:
     """Specify how to handle signals.
 
     SIGNAL is a name, a number from 1 to 15, a range of those, or "all". ACTIONS are "stop", "nostop", "print",
-    "noprint", "pass" or "nopass", and may be abbreviated. A signal that does not stop is gone on from at once.
+    "noprint", "pass" or "nopass", and may be abbreviated. After a signal that does not stop, the program continues at
+    once.
     """
     table = shell.signal_table
     changed, own = table.change(words)
@@ -45,7 +46,7 @@ def handle(shell: Shell, words: list[str]) -> None:
 def info_signals(shell: Shell, signal: str) -> None:
     """What debugger does when program gets various signals.
 
-    With a name or number, about that one.
+    With a name or number, only for that signal.
     """
     table = shell.signal_table
     shell.line(HEAD)
@@ -62,7 +63,7 @@ def info_signals(shell: Shell, signal: str) -> None:
 def interrupt(shell: Shell) -> None:
     """Interrupt the execution of the debugged program.
 
-    Commands wait until the program has stopped, so that there is nothing to interrupt: Ctrl-C does it.
+    Commands wait until the program has stopped, so that this command never finds a running program: use Ctrl-C.
     """
 
 
@@ -74,8 +75,9 @@ def interrupt(shell: Shell) -> None:
 def signal(shell: Shell, signal: str) -> None:
     """Continue program with the specified signal.
 
-    SIGNAL is a name, or a number from 1 to 15. Kernels have no handlers: one whose default action ends a process ends
-    the program. With 0 the program goes on without the signal that stopped it, and executes the instruction again.
+    SIGNAL is a name, or a number from 1 to 15. Kernels have no handlers: a signal whose default action ends a process
+    ends the program. With 0 the program continues without the signal that stopped it, and executes the instruction
+    again.
     """
     table = shell.signal_table
     row = table.rows.get(signal)

@@ -1,4 +1,4 @@
-"""Commands about what `step` does not enter: skip, skip file, skip function, skip delete, info skip."""
+"""Commands about functions that `step` does not enter: skip, skip file, skip function, skip delete, info skip."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _add(shell: Shell, skip: Skip) -> None:
 def skip(shell: Shell, text: str) -> None:
     """Ignore a function while stepping.
 
-    Without arguments the selected frame's function. -file FILE and -gfile GLOB-PATTERN name the files of the functions
-    that are not entered, -function NAME and -rfunction REGEXP their names; both may be given.
+    The default is the selected frame's function. -file FILE and -gfile GLOB-PATTERN select skipped functions by file,
+    -function NAME and -rfunction REGEXP by name; both may be given.
     """
     if not text.startswith("-"):
         _add(shell, Skip(0, function=_function(shell, text)))
@@ -85,7 +85,7 @@ def skip(shell: Shell, text: str) -> None:
 def skip_function(shell: Shell, name: str) -> None:
     """Ignore a function while stepping.
 
-    Without a name it is the selected frame's.
+    The default is the selected frame's.
     """
     _add(shell, Skip(0, function=_function(shell, name)))
 
@@ -94,7 +94,7 @@ def skip_function(shell: Shell, name: str) -> None:
 def skip_file(shell: Shell, name: str) -> None:
     """Ignore a file while stepping.
 
-    Without a name it is the selected frame's.
+    The default is the selected frame's.
     """
     if not name:
         frame = shell.session.focus.frame() if shell.session.inferior.running else None
@@ -105,11 +105,11 @@ def skip_file(shell: Shell, name: str) -> None:
 
 
 def _chosen(shell: Shell, numbers: str, complain: bool = True) -> list[Skip]:
-    """Those that are named, or all; there must be some if ``complain``. Raises `CommandError`."""
+    """The named ones, or all; there must be at least one if ``complain``. Raises `CommandError`."""
     skips = list(shell.session.skips)
     if not numbers and (skips or not complain):
         return skips
-    wanted = _numbers(shell, numbers) if skips else set()  # they are not used without
+    wanted = _numbers(shell, numbers) if skips else set()  # they are unused without it
     found = [skip for skip in skips if skip.number in wanted]
     if not found:
         raise CommandError(f"No skiplist entries found with number {numbers or '(null)'}.")
@@ -158,7 +158,7 @@ def skip_disable(shell: Shell, numbers: str) -> None:
 def info_skip(shell: Shell, numbers: str) -> None:
     """Display the status of skips.
 
-    It tells whether they are enabled, and which files and functions they are about.
+    It shows whether they are enabled, and which files and functions they skip.
     """
     try:
         skips = _chosen(shell, numbers, complain=False)

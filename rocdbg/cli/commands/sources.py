@@ -102,7 +102,7 @@ def _list_from(shell: Shell, begin: SourcePlace, last_text: str, size: int) -> N
 
 
 def _unlike(places: list[SourcePlace]) -> list[SourcePlace]:
-    """Places in the order in which several are shown, one of each line: instances of a template are of the same."""
+    """Places in display order, one for each line: instances of a template share a line."""
     lines = {(place.file, place.line): place for place in reversed(places)}
     return sorted(lines.values(), key=lambda place: (place.file.name, place.line))
 
@@ -124,7 +124,7 @@ def _in_function(shell: Shell, place: SourcePlace) -> str:
 
 
 def _searched(shell: Shell, text: str) -> Pattern:
-    """What to search for: the older matcher's syntax, and its bare messages."""
+    """The pattern to search for, in the older matcher's syntax and with its short messages."""
     try:
         return compile_pattern(text, syntax=Syntax.EMACS)
     except PatternError as error:
@@ -167,7 +167,7 @@ def reverse_search(shell: Shell, pattern: Pattern | None) -> None:
 def disassemble(shell: Shell, flags: str, place: str) -> None:
     """Disassemble a specified section of memory.
 
-    Default is the function surrounding the pc of the selected frame. /r shows the raw bytes, /s and /m mix in source
+    Default is the function surrounding the pc of the selected frame. /r shows the raw bytes, /s and /m include source
     lines (/s in order of address, /m in order of line). KERNEL.kd shows a kernel's descriptor as the assembler's
     directives.
     """
@@ -200,9 +200,9 @@ def disassemble(shell: Shell, flags: str, place: str) -> None:
 def assemble(shell: Shell, text: str) -> None:
     """Assemble an instruction: assemble [ADDRESS] INSTRUCTION.
 
-    The instruction is written as `disassemble' shows it; the suffix of its encoding (_e32) may be left out. A branch
+    The instruction has the syntax that `disassemble' shows; the suffix of its encoding (_e32) may be left out. A branch
     target is an address, a symbol or `.', which is the instruction itself. With ADDRESS the instruction is written
-    there, and what is there then is shown: also what is left of instructions it did not overwrite whole.
+    there, and the resulting code is shown, including the rest of partly overwritten instructions.
     """
     lines = shell.session.places.assemble(text)
     if len(lines) == 1 and not lines[0].address:
@@ -230,7 +230,7 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
             first = number
             if file == previous and not in_line_order and last:
                 while first > last + 1 and (file, first - 1) not in with_code:
-                    first -= 1  # lines without code come with what is behind them: labels do
+                    first -= 1  # lines without code, such as labels, go with the following line
             previous, last = file, number
             _show_source(shell, file, first, number)
         write_instructions(shell, run, raw, "function")
@@ -239,7 +239,7 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
 
 
 def _show_source(shell: Shell, file: SourceFile, first: int, last: int) -> None:
-    """Lines of a file with their numbers; of one that is not found the last number alone."""
+    """Lines of a file with their numbers; for a file that is not found, only the last number."""
     try:
         shell.session.sources.line(file, last)
         whole = shell.session.sources.text(file).lines
@@ -268,9 +268,13 @@ def info_line(shell: Shell, place: str) -> None:
         if position.place is None and session.focus.current.thread is None:
             shell.line("No line number information available.")
             return
-        default = session.places.default_line()  # a stop that was not shown has a line, too
+        try:
+            default = session.places.default_line()  # even a stop that was not shown has a line
+        except DebuggerError:
+            shell.line("No line number information available.")
+            return
         places = [SourcePlace(default.file, (position.place and position.last) or default.line)]
-    # units that come last are first in GDB's list of them
+    # the last units come first in GDB's list
     for found in sorted(places, key=lambda found: -found.function.unit.offset if found.function is not None else 0):
         try:
             _write_line(shell, found)
@@ -279,7 +283,7 @@ def info_line(shell: Shell, place: str) -> None:
 
 
 def _write_line(shell: Shell, found: SourcePlace) -> None:
-    """What `info line` says of one place. Raises `DebuggerError` for a line behind all code."""
+    """The output of `info line` for one place. Raises `DebuggerError` for a line after all code."""
     session = shell.session
     if found.data is not None:
         begins = session.symbols.data_name(found.data)
@@ -300,7 +304,7 @@ def _write_line(shell: Shell, found: SourcePlace) -> None:
     else:
         shell.line(f"{where} starts at address {begins} and ends at {ends}.")
     shell.state.next_examine = session.examiner.go_to(info.low)
-    session.places.position.last = info.line + 1  # `info line` again tells of the next line
+    session.places.position.last = info.line + 1  # repeating `info line` shows the next line
 
 
 @command("info source", category=STATUS, args=Arguments())

@@ -1,4 +1,4 @@
-"""Commands that look at the stack: backtrace, frame, up, down, info frame, info locals, info args."""
+"""Commands that inspect the stack: backtrace, frame, up, down, info frame, info locals, info args."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def need_frame(shell: Shell) -> None:
 
 @contextmanager
 def printing(shell: Shell, settings: PrintSettings) -> Iterator[None]:
-    """Values are printed with other settings for once."""
+    """Print values with temporarily changed settings."""
     kept = shell.session.settings.print
     shell.session.settings.print = settings
     try:
@@ -150,7 +150,7 @@ def _selected(shell: Shell, text: str) -> int:
 
 
 class FrameWords(Struct, frozen=True):
-    """A way to name a frame: the sub-command's word, its argument, and what finds the frame's level."""
+    """A way to name a frame: the sub-command's word, its argument, and the function that finds the frame's level."""
 
     word: str
     shown: str
@@ -159,9 +159,9 @@ class FrameWords(Struct, frozen=True):
 
 
 def _found(shell: Shell, words: FrameWords, text: str) -> int:
-    """The level of the frame. Where nothing runs, what is wrong with the text comes first, as in GDB."""
+    """The level of the frame. If nothing runs, errors in the text come first, as in GDB."""
     if not text and words.word not in ("", "view"):
-        return words.find(shell, text)  # which says what is missing
+        return words.find(shell, text)  # which reports what is missing
     if not shell.session.inferior.running and text and words.find is not _view:
         if words.find is not _by_function:
             shell.session.data.integer(text)
@@ -184,10 +184,10 @@ def _declare(
     aliases: tuple[str, ...] = (), options: tuple[Option, ...] = (), more: str = "", first: str = "", by: str = "",
     view: str = "",
 ) -> list[Callable[..., None]]:
-    """The commands ``LEAD``, ``LEAD level``, ``LEAD function``..., of a handler each.
+    """The commands ``LEAD``, ``LEAD level``, ``LEAD function``..., each with its own handler.
 
-    ``first``: what the first of them does, if that is more than ``summary`` says; ``by``: a word before "by level";
-    ``view``: what the last of them does.
+    ``first``: the help of the first, if it differs from ``summary``; ``by``: a word before "by level"; ``view``: the
+    help of the last.
     """
     handlers = []
     for words in FRAME_WORDS:
@@ -255,7 +255,7 @@ info_frame, info_level, info_function, info_address, info_view = _declare(
 
 
 def _move(shell: Shell, count: int | None, direction: int, show: bool = True) -> None:
-    """Without a count the end of the stack is an error, with one it is as far as it goes."""
+    """Without a count the end of the stack is an error; with a count the move ends there."""
     shell.need_stack()
     with suppress(FocusError) if count is not None else nullcontext():
         shell.session.focus.up(direction * (1 if count is None else count))
@@ -291,7 +291,7 @@ def down_silently(shell: Shell, count: int | None) -> None:
 def info_locals(shell: Shell, quiet: bool, type_pattern: str, pattern: Pattern | None) -> None:
     """All local variables of current stack frame or those matching REGEXPs.
 
-    Inner blocks come first; a variable that another hides is shown too.
+    Inner blocks come first; hidden variables are shown too.
     """
     session = shell.session
     frame = session.focus.frame()
@@ -303,7 +303,7 @@ def info_locals(shell: Shell, quiet: bool, type_pattern: str, pattern: Pattern |
 def info_common(shell: Shell, name: str | None) -> None:
     """Print out the values contained in a Fortran COMMON block.
 
-    Without a name those of all blocks that the function of the current frame uses.
+    Without a name, those of all common blocks that the current frame's function uses.
     """
     frame = shell.session.focus.frame()
     shown = False

@@ -64,17 +64,17 @@ def echo(shell: Shell, text: str) -> None:
 def source(shell: Shell, verbose: bool, search: bool, path: str) -> None:
     """Read commands from a file named FILE.
 
-    With -v each command is shown as it is executed. With -s, a FILE that is not there is looked for in the folders
-    of "show directories". An error ends the file.
+    With -v each command is shown as it is executed. With -s, a FILE that does not exist is searched for in the source
+    path ("show directories"). An error ends the script.
     """
     if not path and not (verbose or search):
         raise CommandError("source command requires file name of file to source.")
-    path = path or ("-v" if verbose else "-s")  # where nothing follows, it is a file's name
+    path = path or ("-v" if verbose else "-s")  # if nothing follows, it is a file's name
     shell.source(_searched(shell, path) if search else path, verbose)
 
 
 def _searched(shell: Shell, path: str) -> str | Path:
-    """The first file of that name in the source path, else the name."""
+    """The first file of that name in the source path, otherwise the name."""
     if not expand(path).exists():
         for folder in shell.session.settings.directories:
             found = Path("." if folder == "$cwd" else folder) / path

@@ -1,4 +1,4 @@
-"""Commands that look at what tracepoints have collected: tfind, tdump."""
+"""Commands that inspect the data of tracepoints: tfind, tdump."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ NOT_FOUND = "Target failed to find requested trace frame."
 
 
 def _find(shell: Shell, number: int) -> None:
-    """Look at a frame, -1: at none any more."""
-    from rocdbg.debugger.time.time_control import look_at  # late: few sessions trace
+    """Select a frame; -1 deselects it."""
+    from rocdbg.debugger.time.time_control import look_at  # imported late: few sessions trace
 
     session, tracing = shell.session, tracing_of(shell)
     before = session.focus.frame() if session.inferior.running and session.focus.current.thread is not None else None
@@ -58,12 +58,12 @@ def _find(shell: Shell, number: int) -> None:
 
 
 def _asked(shell: Shell) -> bool:
-    """Whether an answer is expected: loops and scripts read $trace_frame."""
+    """Whether output is expected: loops and scripts read $trace_frame instead."""
     return shell.typed and not shell.state.depth and not shell.state.source_depth
 
 
 def _next(shell: Shell, wanted: Callable[[int, int], bool]) -> None:
-    """To the next frame for whose tracepoint and pc something holds."""
+    """Select the next frame whose tracepoint and pc satisfy a predicate."""
     tracing = tracing_of(shell)
     tracing.need_stopped()
     rows = zip(tracing.buffer.numbers().tolist(), tracing.buffer.pcs().tolist(), strict=True)
@@ -71,7 +71,7 @@ def _next(shell: Shell, wanted: Callable[[int, int], bool]) -> None:
 
 
 def _found(shell: Shell, number: int) -> None:
-    """Look at a frame; where there is none, a typed command fails and a script's ends the search."""
+    """Select a frame; if there is none, a typed command fails, and a script's search ends."""
     if 0 <= number < len(tracing_of(shell).buffer):
         _find(shell, number)
     elif _asked(shell):
@@ -87,9 +87,9 @@ def _found(shell: Shell, number: int) -> None:
 def tfind(shell: Shell, text: str) -> None:
     """Select a trace frame.
 
-    No argument means forward by one frame; '-' means backward by one frame. The program goes back to where the frame
-    was collected, with all its waves and memory, if the run was recorded: all commands that look at it show what was
-    then. "tfind none" returns.
+    No argument means forward by one frame; '-' means backward by one frame. If the run was recorded, the program goes
+    back to where the frame was collected, with all its waves and memory: all commands then show the state at that time.
+    "tfind none" returns.
     """
     tracing = tracing_of(shell)
     tracing.need_stopped()
@@ -206,14 +206,14 @@ def tfind_outside(shell: Shell, text: str) -> None:
     _next(shell, lambda number, pc: not low <= pc <= high)
 
 
-# -- what was collected
+# -- collected data
 
 
 @command("tdump", category=TRACEPOINTS, args=Arguments())
 def tdump(shell: Shell) -> None:
     """Print everything collected at the current tracepoint.
 
-    Of the lane in focus, if it was one of those that came there, else of the first that was.
+    The data is that of the focused lane if it was collected, otherwise that of the first collected lane.
     """
     tracing, focus = tracing_of(shell), shell.session.focus.current
     frame = tracing.frame()
@@ -241,7 +241,7 @@ def tdump(shell: Shell) -> None:
 
 
 def _registers(shell: Shell, frame: TraceFrame) -> Sequence[str]:
-    """Whether registers were asked for as such: they are shown as ``info registers`` does."""
+    """Whether registers were collected by $regs: they are shown as by ``info registers``."""
     tracing = tracing_of(shell)
     made = [one for one in tracing.tracepoints() if one.number == frame.layout.tracepoint]
     return [action.text for one in made for action in tracing.actions_of(one) if action.text == "$regs"]

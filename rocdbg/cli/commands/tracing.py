@@ -43,8 +43,8 @@ def tracing_of(shell: Shell) -> Tracing:
 def trace(shell: Shell, wanted: Wanted) -> None:
     """Set a tracepoint at specified location.
 
-    LOCATION and CONDITION are as for "break". While a trace experiment runs ("tstart"), what its "actions" collect is
-    kept for each lane that comes there and that the condition holds for; the program does not stop.
+    LOCATION and CONDITION are as for "break". While a trace experiment runs ("tstart"), its "actions" collect data for
+    each arriving lane for which the condition is true; the program does not stop.
     """
     if set_breakpoint(shell, wanted, temporary=False, kind=Tracepoint):
         shell.session.convenience.set_int("tpnum", shell.session.breakpoints.last_number)
@@ -58,13 +58,13 @@ def actions(shell: Shell, number: str) -> None:
     """Specify the actions to be taken at a tracepoint.
 
     They follow, one per line; end with a line of just "end". Without a number, those of the last tracepoint.
-    "collect EXPRESSION, ..." keeps values, "teval EXPRESSION, ..." evaluates without keeping anything.
+    "collect EXPRESSION, ..." collects values, "teval EXPRESSION, ..." evaluates without collecting anything.
     """
     raise CommandError('This command takes a block of lines that ends with "end".')
 
 
 def actions_head(shell: Shell, keyword: str, number: str) -> None:
-    """What a block of actions objects to before its lines are read. Raises a `rocdbg.Error`."""
+    """Checks a block of actions before its lines are read. Raises a `rocdbg.Error`."""
     if keyword != "actions":
         raise CommandError(ONLY_THERE)
     made = tracepoint_named(shell, number)
@@ -97,7 +97,7 @@ def collect(shell: Shell, text: str) -> None:
         $regs   -- pc, exec, vcc, m0, scc, mode, all scalar registers, the lane's part of all vector registers;
         $args   -- all function arguments;
         $locals -- all variables local to the block/function scope.
-    Of a vector register ($v3) the lane's part is collected. Note: this command can only be used in a tracepoint
+    For a vector register ($v3) the lane's part is collected. Note: this command can only be used in a tracepoint
     "actions" list.
     """
     raise CommandError(ONLY_THERE)
@@ -107,9 +107,8 @@ def collect(shell: Shell, text: str) -> None:
 def teval(shell: Shell, text: str) -> None:
     """Specify one or more expressions to be evaluated at a tracepoint.
 
-    The result of each evaluation will be discarded: it is for what they do to trace state variables. Waves have to
-    stop for that, so that such a tracepoint is slow. Note: this command can only be used in a tracepoint "actions"
-    list.
+    The result of each evaluation will be discarded: the purpose is to change trace state variables. Waves have to stop
+    for this, so that such a tracepoint is slow. Note: this command can only be used in a tracepoint "actions" list.
     """
     raise CommandError(ONLY_THERE)
 
@@ -118,7 +117,7 @@ def teval(shell: Shell, text: str) -> None:
 def while_stepping(shell: Shell, text: str) -> None:
     """Specify single-stepping behavior at a tracepoint.
 
-    It is not supported: give later instructions tracepoints of their own, or go back to a trace frame and step there.
+    It is not supported: set tracepoints on later instructions, or go back to a trace frame and step there.
     """
     raise CommandError(ONLY_THERE)
 
@@ -130,8 +129,8 @@ def while_stepping(shell: Shell, text: str) -> None:
 def passcount(shell: Shell, text: str) -> None:
     """Set the passcount for a tracepoint.
 
-    The trace will end when the tracepoint has been passed COUNT times, by any waves; 0: it does not end for that.
-    Without a number, that of the last tracepoint.
+    The trace will end when the tracepoint has been passed COUNT times, by any waves; 0: no limit. The default is the
+    last tracepoint.
     """
     count, rest = parse_pass_count(text)
     wanted = [one for one in shell.session.breakpoints if isinstance(one, Tracepoint)]
@@ -196,8 +195,8 @@ def save_tracepoints(shell: Shell, file: str) -> None:
 def tstart(shell: Shell, notes: str) -> None:
     """Start trace data collection.
 
-    Any arguments supplied are recorded with the trace as a note and reported by tstatus. What was collected before is
-    forgotten. It may be started before the program is.
+    Any arguments supplied are recorded with the trace as a note and reported by tstatus. Earlier data is discarded. It
+    may be started before the program.
     """
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import (  # late: few sessions trace
         MAX_BYTES,
@@ -276,7 +275,7 @@ def tvariable(shell: Shell, text: str) -> None:
     """Define a trace state variable.
 
     Argument is a $-prefixed name, optionally followed by '=' and an expression that sets the initial value at the
-    start of tracing. "teval" gives it other values.
+    start of tracing. "teval" changes its value.
     """
     if not text.startswith("$"):
         raise CommandError("Name of trace variable should start with '$'")

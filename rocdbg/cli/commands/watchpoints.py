@@ -39,7 +39,7 @@ _MASK = re.compile(r"\s+mask\s+(\S+)\s*$")
 
 
 def _wanted(shell: Shell, text: str) -> Wanted:
-    """``-l x thread 1:5 if x > 3``; a mask and a thread stand behind the expression, the condition is last."""
+    """``-l x thread 1:5 if x > 3``; a mask and a thread follow the expression, the condition is last."""
     location = every_lane = False
     while (option := _OPTION.match(text)) is not None:
         text = text[option.end() :]
@@ -84,13 +84,13 @@ WATCHED = Arguments(
 def watch(shell: Shell, wanted: Wanted) -> None:
     """Set a watchpoint for EXPRESSION.
 
-    The program stops where its value changes.
+    The program stops when its value changes.
 
-    In memory of any kind (global, LDS, private) the engine watches what EXPRESSION reads: stores and atomics of all
-    waves are seen, and it runs at nearly full speed. What it reads of registers native code compares. A
-    watchpoint on variables of a frame is deleted when the frame is left. "-location" watches what is where EXPRESSION
-    is now, "-lanes" EXPRESSION in each lane of the wave, and "mask M" all memory whose address agrees with that of
-    EXPRESSION where M has ones.
+    The engine watches memory of any kind (global, LDS, private) that EXPRESSION reads: it detects stores and atomics of
+    all waves, and runs at nearly full speed. Registers that EXPRESSION reads are compared by native code. A watchpoint
+    on variables of a frame is deleted when the frame is left. "-location" watches the memory where EXPRESSION is now,
+    "-lanes" watches EXPRESSION in each lane of the wave, and "mask M" watches all memory whose address agrees with that
+    of EXPRESSION in the bits set in M.
     """
     _set(shell, wanted, "write")
 
@@ -99,7 +99,7 @@ def watch(shell: Shell, wanted: Wanted) -> None:
 def rwatch(shell: Shell, wanted: Wanted) -> None:
     """Set a read watchpoint for EXPRESSION.
 
-    The program stops where its memory is read. See "watch".
+    The program stops when its memory is read. See "watch".
     """
     _set(shell, wanted, "read")
 
@@ -108,7 +108,7 @@ def rwatch(shell: Shell, wanted: Wanted) -> None:
 def awatch(shell: Shell, wanted: Wanted) -> None:
     """Set an access watchpoint for EXPRESSION.
 
-    The program stops where its memory is read or written. See "watch".
+    The program stops when its memory is read or written. See "watch".
     """
     _set(shell, wanted, "access")
 

@@ -1,1 +1,1 @@
-"""The full-screen mode: what its windows show of a session (pure), and the terminal application that shows them."""
+"""The full-screen mode: the contents of its windows (pure), and the terminal application that shows them."""

@@ -17,15 +17,15 @@ from rocdbg.errors import Error
 
 NO_CODE = "[ No Assembly Available ]"
 REACH = 2048
-"""Bytes on both sides of the PC that are disassembled of a function that is longer than that."""
+"""How many bytes on both sides of the PC are disassembled in a longer function."""
 
 
 Row = DisassemblyLine | str
-"""An instruction, or a label in front of one."""
+"""An instruction, or a label before one."""
 
 
 class AssemblyPane(Pane):
-    """Follows the selected frame. A long function is shown around where it stands."""
+    """Follows the selected frame. A long function is shown around the frame's PC."""
 
     name = "asm"
 
@@ -42,7 +42,7 @@ class AssemblyPane(Pane):
         return [("", f"{name}, machine code" if lines else "machine code")]
 
     def _code(self, view: View) -> list[Row]:
-        """The instructions to scroll through, with their labels; asked for again when the code has changed."""
+        """The instructions to scroll through, with their labels; read again when the code has changed."""
         session = view.session
         try:
             program = session.inferior.need_program()
@@ -73,7 +73,7 @@ class AssemblyPane(Pane):
         if high - low > 4 * REACH:
             row = program.line_at(LoadedAddress(max(low, address - REACH)))
             start = int(program.to_loaded(row.address)) if row is not None else address
-            low = start if low <= start <= address else address  # where an instruction begins for sure
+            low = start if low <= start <= address else address  # where an instruction certainly begins
             high = min(high, address + REACH)
         return low, high
 
@@ -121,7 +121,7 @@ def _rows(lines: Sequence[DisassemblyLine]) -> list[Row]:
 
 
 def _lanes_at(view: View) -> Counter[int]:
-    """How many lanes of the wave stand at each address."""
+    """How many lanes of the wave are at each address."""
     counts: Counter[int] = Counter()
     if view.standing is not None:
         for place in view.standing.places:

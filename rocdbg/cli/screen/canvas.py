@@ -1,4 +1,4 @@
-"""Brings a `Picture` to prompt_toolkit: cells of lines that were drawn before are taken as they are."""
+"""Draws a `Picture` with prompt_toolkit: cells of lines that were drawn before are reused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_CELLS = 8192
 
 
 class Canvas(Container):
-    """All of the terminal. A window of prompt_toolkit's would make each cell anew at every key."""
+    """The whole terminal. A prompt_toolkit window would create every cell again at every key."""
 
     def __init__(self, draw: Callable[[int, int], Picture], mouse: Callable[[MouseEvent], None]) -> None:
         self._draw = draw
@@ -33,11 +33,11 @@ class Canvas(Container):
         """It has no state of its own."""
 
     def preferred_width(self, max_available_width: int) -> Dimension:
-        """All there is."""
+        """The whole available size."""
         return Dimension(preferred=max_available_width)
 
     def preferred_height(self, width: int, max_available_height: int) -> Dimension:
-        """All there is."""
+        """The whole available size."""
         return Dimension(preferred=max_available_height)
 
     def get_children(self) -> list[Container]:
@@ -55,7 +55,7 @@ class Canvas(Container):
         """Draw the picture. It begins at the terminal's first cell."""
         lines = self._draw(write_position.width, write_position.height).lines
         for number, line in enumerate(lines):
-            screen.data_buffer[number] = self._row(line).copy()  # what floats above it is written into it
+            screen.data_buffer[number] = self._row(line).copy()  # floats above it are written into it
             mouse_handlers.mouse_handlers[number] = defaultdict(lambda: self._handle)
         screen.width = max(screen.width, write_position.width)
         screen.height = max(screen.height, len(lines))
@@ -79,7 +79,7 @@ class Canvas(Container):
         for style, text in line:
             for character in text:
                 width = 1 if " " <= character <= "~" else get_cwidth(character)
-                if not width:  # joins the one before it
+                if not width:  # combines with the previous one
                     if at:
                         before = row[at - 1]
                         row[at - 1] = self._cell(before.char + character, before.style)

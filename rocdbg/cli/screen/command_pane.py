@@ -1,10 +1,11 @@
-"""The command window: what commands have written, with scroll-back. The prompt stands below it."""
+"""The command window: output of commands, with scroll-back. The prompt is below it."""
 
 from __future__ import annotations
 
 import io
+import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from prompt_toolkit.formatted_text import ANSI, to_formatted_text
 
@@ -39,8 +40,18 @@ class CommandPane(Pane):
         self._version += 1
         self.back = 0
 
+    def restyle(self, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+        """Another theme: what was written with the sequences of one looks as with those of the other."""
+        new = {sequence: now.get(role, "") for role, sequence in before.items() if sequence}
+        if not new:
+            return
+        old = re.compile("|".join(map(re.escape, sorted(new, key=len, reverse=True))))
+        self._done = deque((old.sub(lambda found: new[found[0]], line) for line in self._done), MOST_LINES)
+        self._open = old.sub(lambda found: new[found[0]], self._open)
+        self._version += 1
+
     def take_open_line(self) -> str:
-        """What was written behind the last newline: the prompt goes on there."""
+        """The text after the last newline: the prompt continues there."""
         text, self._open = self._open, ""
         self._version += 1
         return text
@@ -89,7 +100,7 @@ def _wrap(line: Line, width: int) -> list[Line]:
 
 
 class _Stream(io.StringIO):
-    """A text stream that hands on what is written."""
+    """A text stream that passes on what is written."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """Lines of styled text, cut and filled to a number of terminal columns.
 
-Whatever a window shows passes through `fitted`, which makes it visible (`rocdbg.cli.visible_text`): no name of a file
-or kernel steers the terminal.
+Everything that a window shows passes through `fitted`, which makes it visible (`rocdbg.cli.visible_text`): names in
+files and kernels cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def fitted(line: Iterable[Fragment], width: int, style: str = "", skip: int = 0)
 
 
 def plain(line: Iterable[Fragment]) -> str:
-    """A line's text alone."""
+    """A line's text without styles."""
     return "".join(text for _, text in line)
 
 
 def shortened(text: str, width: int) -> str:
-    """A text of at most ``width`` columns; where something is left out ``...`` says so, if there is room for it."""
+    """A text of at most ``width`` columns; ``...`` marks an omission, if there is room for it."""
     text = clean(text)
     if columns(text) <= width:
         return text

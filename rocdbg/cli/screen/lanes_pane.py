@@ -1,4 +1,4 @@
-"""The lane map: a cell for each lane of the wave, by where it stands; walked with arrows, clicked."""
+"""The lane map: a cell for each lane of the wave, lettered by position; used with arrows and clicks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ MOVES = {"up": -1, "down": 1, "left": -1, "right": 1}
 
 
 class LanesPane(Pane):
-    """Letters say where lanes stand, capitals that they are active; ``.`` is an inactive lane of unknown place.
+    """Letters represent the lanes' positions, capitals mean active; ``.`` is an inactive lane at an unknown place.
 
-    The selected lane is in brackets. Arrows walk a cursor, which Enter or a click makes the selected lane.
+    The selected lane is in brackets. Arrows move a cursor; Enter or a click selects its lane.
     """
 
     name = "lanes"
@@ -59,7 +59,7 @@ class LanesPane(Pane):
                 line.append(("class:selected", "]"))
             found.append(line)
         legend = self._legend(view)
-        # the lanes come first; rows that are left explain the letters
+        # the lanes come first; the remaining rows explain the letters
         self.top = max(0, min(self.top, len(found) + len(legend) - height))
         return (found + legend)[self.top : self.top + height]
 

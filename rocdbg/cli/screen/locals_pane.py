@@ -91,7 +91,9 @@ def _variables(view: View, frame: Frame) -> list[tuple[str, Value]]:
 
 
 def _at_lane(view: View, frame: Frame, lane: int) -> tuple[Frame, dict[int, Value]]:
-    """The same variables in another lane's frame of the same function, by their place in the list; none of another."""
+    """The same variables in another lane's frame of the same function, by their place in the list; none in another
+    function.
+    """
     focus = Focus(view.focus.thread, lane, view.focus.frame, view.focus.iteration)
     try:
         other = view.session.inferior.frame(focus)
@@ -108,7 +110,7 @@ def _at_lane(view: View, frame: Frame, lane: int) -> tuple[Frame, dict[int, Valu
 
 
 def _keys(frame: Frame) -> list[tuple[int, str]]:
-    """What tells variables of a frame apart: their block and name, in the order of `_variables`."""
+    """The identity of a frame's variables: their block and name, in the order of `_variables`."""
     blocks = [
         (scope.die.offset, v.name or "")
         for scope in frame.scopes

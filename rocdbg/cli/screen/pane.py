@@ -1,4 +1,4 @@
-"""A window: what it shows of a `View`, and what its keys and clicks do. Nothing here knows of a terminal."""
+"""A window: its contents for a `View`, and its keys and clicks. It does not depend on a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocdbg.cli.screen.session_view import View
 class Pane(ABC):
     """A window of the full screen.
 
-    ``key`` and ``click`` give the command line that a key or a click stands for, if any: it is run as if typed.
+    ``key`` and ``click`` return the command line for a key or a click, if any: it is run as if typed.
     """
 
     name: str
@@ -22,18 +22,18 @@ class Pane(ABC):
         self.left = 0
         """The first column that is shown."""
         self.height = 1
-        """Rows there were when it was drawn last."""
+        """Number of rows when it was last drawn."""
 
     @abstractmethod
     def title(self, view: View) -> list[Fragment]:
-        """What its title line says."""
+        """The text of its title line."""
 
     @abstractmethod
     def lines(self, view: View, width: int, height: int) -> list[Line]:
-        """At most ``height`` lines, that the caller cuts to ``width`` columns. May raise `rocdbg.Error`."""
+        """At most ``height`` lines, which the caller cuts to ``width`` columns. May raise `rocdbg.Error`."""
 
     def state(self) -> object:
-        """What of the window itself decides on its lines."""
+        """The window's own state that determines its lines."""
         return self.top, self.left
 
     def scroll(self, rows: int) -> None:
@@ -41,7 +41,7 @@ class Pane(ABC):
         self.top = max(0, self.top + rows)
 
     def shift(self, columns: int) -> None:
-        """Show what is further to the right (negative: left)."""
+        """Scroll to the right (negative: left)."""
         self.left = max(0, self.left + columns)
 
     def key(self, view: View, name: str) -> str | None:
@@ -60,11 +60,11 @@ class Pane(ABC):
         return None
 
     def loses(self, row: int, height: int) -> bool:
-        """Whether a row that was in sight when the window was drawn last is not with another height."""
+        """Whether a row that was visible when the window was last drawn becomes invisible with another height."""
         return self.top <= row < self.top + self.height and row >= self.top + height
 
     def window(self, count: int, height: int) -> range:
-        """The rows to show of ``count``; `top` is moved to where there are some."""
+        """The rows to show of ``count``; `top` is adjusted into their range."""
         self.height = height
         self.top = max(0, min(self.top, count - height))
         return range(self.top, min(count, self.top + height))

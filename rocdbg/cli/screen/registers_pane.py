@@ -1,4 +1,5 @@
-"""The register window: those of the selected frame, vector registers as the focused lane has them, changes marked."""
+"""The register window: registers of the selected frame, with vector registers in the focused lane, and changes marked.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ GENERAL = ("pc", "exec", "vcc")
 
 
 class RegistersPane(Pane):
-    """``*`` marks what changed since the stop before, ``~`` a vector register that changed in other lanes only."""
+    """``*`` marks what changed since the previous stop, ``~`` a vector register that changed only in other lanes."""
 
     name = "regs"
 
@@ -70,7 +71,7 @@ class RegistersPane(Pane):
             raw, natural = self._texts(view, row)
             text, mark = f"{raw:<{RAW}} {natural}".rstrip(), self._mark(view, row)
             if len(text) > width - NAME - 2:
-                text = raw  # all digits of one form, rather than some of two
+                text = raw  # all digits of one form, rather than parts of two
         style = "class:changed" if mark != " " else ""
         return [
             ("class:register", f"{name:<{NAME}}"), ("class:changed", mark),
@@ -79,7 +80,7 @@ class RegistersPane(Pane):
 
     @staticmethod
     def _texts(view: View, row: RegisterRow) -> tuple[str, str]:
-        """A register as bits and as a value; the value is empty where it says the same."""
+        """A register as bits and as a value; the value is empty if it is the same."""
         value = row.value
         if value.absence is not None or not c_types.is_vector_like(value.type):
             return row.raw, row.natural if row.raw != row.natural else ""

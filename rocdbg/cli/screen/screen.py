@@ -1,4 +1,4 @@
-"""The full screen as a value: its windows, their layout and focus, and what it shows of the session at the moment."""
+"""The full screen as a value: its windows, their layout and focus, and the current view of the session."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 ONE = ("src", "asm")
 TWO = ("split", "regs", "lanes")
-"""What Ctrl-X 1 and Ctrl-X 2 go round."""
+"""The layouts through which Ctrl-X 1 and Ctrl-X 2 cycle."""
 
 
 class Picture(Struct, frozen=True):
-    """The whole terminal: its lines, the rectangles of the windows, and the row at which the prompt stands."""
+    """The whole terminal: its lines, the rectangles of the windows, and the row of the prompt."""
 
     lines: list[Line]
     rects: dict[str, Rect]
@@ -59,10 +59,10 @@ class Lendable(Protocol):
         """Draw everything again."""
 
     def pause(self) -> None:
-        """Something else takes the terminal for a while."""
+        """Another program takes the terminal temporarily."""
 
     def resume(self) -> None:
-        """It has ended."""
+        """That program has ended."""
 
 
 class _Stops(Observer):
@@ -83,11 +83,11 @@ class Screen:
         unicode: whether the terminal shows more than ASCII.
         layouts: all layouts by name, the predefined ones first.
         layout: the name of the one that is shown.
-        focus: the name of the window that arrows and pages are about.
+        focus: the name of the window for arrow and page keys.
         terminal: what shows it, once it has been shown.
-        frozen: whether a command is under way: windows show what they showed before it.
-        wanted: what is to be typed into a block that is open; it stands in place of the status.
-        progress: how far the program is that a command lets run; it stands there too.
+        frozen: whether a command is running: windows keep their contents from before it.
+        wanted: what to type into an open block, shown instead of the status.
+        progress: the progress of a running program, shown there too.
     """
 
     def __init__(self, shell: Shell) -> None:
@@ -114,7 +114,7 @@ class Screen:
         self._stops = _Stops()
         shell.session.observers.append(self._stops)
         self._view: View | None = None
-        self._moment = 0  # counts the views; an object's id may come again
+        self._moment = 0  # counts the views; an object's id may be reused
         self._before: dict[tuple[int, int | None], Snapshot] = {}
         self._cache: dict[str, tuple[object, list[Line], Line]] = {}
 
@@ -133,14 +133,14 @@ class Screen:
 
     @property
     def view(self) -> View:
-        """What there is to see now."""
+        """The current view."""
         if self._view is None:
             self._view = View(self.shell, self.unicode, self._stops.count, {})
             self._view.baseline = self._before.get((self._view.life, self._view.focus.thread))
         return self._view
 
     def changed(self) -> None:
-        """A command has run: look again. At a stop, what was seen before it becomes what changes are shown against."""
+        """Refresh the view after a command. At a stop, the previous view becomes the baseline for changes."""
         old = self._view
         if old is not None and old.stops != self._stops.count and old.seen_registers is not None:
             self._before = {key: seen for key, seen in self._before.items() if key[0] == old.life}
@@ -151,7 +151,7 @@ class Screen:
     # -- layout and focus
 
     def shown(self) -> list[str]:
-        """The windows of the layout, as far as there is room."""
+        """The windows of the layout, if there is room."""
         return list(self.rects())
 
     def rects(self) -> dict[str, Rect]:
@@ -171,7 +171,7 @@ class Screen:
         self.set_layout(names[(names.index(self.layout) + step) % len(names)])
 
     def cycle_among(self, names: tuple[str, ...]) -> None:
-        """The layout after the present one among some, the first of them when it is none."""
+        """The layout after the current one in a list; the first if the current one is not in it."""
         index = names.index(self.layout) + 1 if self.layout in names else 0
         self.set_layout(names[index % len(names)])
 
@@ -187,11 +187,11 @@ class Screen:
         self.show_registers(GROUPS[(index + step) % len(GROUPS)])
 
     def focusable(self) -> list[str]:
-        """The windows that are shown, but for the status line."""
+        """The visible windows, without the status line."""
         return [name for name in self.shown() if name != STATUS]
 
     def set_focus(self, name: str) -> None:
-        """Arrows and pages are about this window from now on."""
+        """Give arrow and page keys to this window."""
         self.focus = name
         self.lanes.has_focus = name == "lanes"
         self.waves.has_focus = name == "waves"
@@ -217,7 +217,7 @@ class Screen:
     # -- drawing
 
     def draw(self, width: int, height: int, prompt_rows: int = 1) -> Picture:
-        """The terminal's lines. ``prompt_rows`` of the command window are left for the prompt."""
+        """The terminal's lines. ``prompt_rows`` of the command window are reserved for the prompt."""
         self.size = (width, height)
         rects = self.rects()
         segments: list[list[tuple[int, Line]]] = [[] for _ in range(height)]
@@ -249,7 +249,7 @@ class Screen:
         return [fitted([*head, (style, rule * max(0, rect.width - size - 2))], rect.width), *body]
 
     def _rows(self, name: str, width: int, height: int) -> list[Line]:
-        """What a window shows; kept while nothing of it changes."""
+        """The contents of a window; cached while nothing in it changes."""
         pane = self.panes[name]
         kept = self._cache.get(name)
         if self.frozen and name != COMMAND:
@@ -272,7 +272,7 @@ class Screen:
         if not self.shell.guard(look, f"drawing the {name} window"):
             trouble.append([("class:dim", "[ error ]")])
         rows = trouble or rows
-        # the window may have moved to where there is something
+        # the window may have scrolled into the contents
         self._cache[name] = ((*key[:3], pane.state()), rows, title)
         return rows
 
@@ -290,11 +290,11 @@ class Screen:
     # -- keys and mouse
 
     def key(self, name: str) -> str | None:
-        """A key for the window that has the focus; gives the command it stands for."""
+        """A key for the window that has the focus; returns its command."""
         return self.panes[self.focus].key(self.view, name)
 
     def click(self, x: int, y: int) -> str | None:
-        """A click: the window gets the focus; gives the command it stands for."""
+        """A click: the window gets the focus; returns its command."""
         for name, rect in self.rects().items():
             if rect.holds(x, y) and name != STATUS:
                 self.set_focus(name)
@@ -310,7 +310,7 @@ class Screen:
 
 
 def _joined(segments: Iterable[tuple[int, Line]], width: int, rule: str) -> Line:
-    """The parts of a row beside each other, a line between them."""
+    """The parts of a row side by side, separated by a line."""
     found: Line = []
     at = 0
     for x, line in sorted(segments, key=lambda segment: segment[0]):

@@ -1,4 +1,4 @@
-"""What there is to see at one moment: between two commands nothing of the session changes, so all is asked for once."""
+"""A view of the session at one moment: nothing changes between two commands, so everything is queried once."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ BARS = " ▁▂▃▄▅▆▇█"
 PLAIN_BARS = " .:-=+*%#"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PLACE_STYLES = 6
-"""Colours that tell places apart; letters do so too."""
+"""Colours that distinguish places, in addition to letters."""
 
 
 class View:
     """A moment of a session as windows see it.
 
     Attributes:
-        shell, session: what is looked at.
+        shell, session: the objects viewed.
         focus: the selected wave, lane and frame.
         unicode: whether the terminal shows more than ASCII.
         stops: counts the stops there have been.
         life: counts the runs.
-        baseline: the wave's registers at the stop before, as bytes by name; ``None`` where they were not seen.
-        seen_registers: `registers`, once a window has asked for them.
+        baseline: the wave's registers at the previous stop, as bytes by name; ``None`` if they were not read.
+        seen_registers: `registers`, once a window has used them.
     """
 
     def __init__(self, shell: Shell, unicode: bool, stops: int, baseline: Snapshot | None) -> None:
@@ -49,7 +49,7 @@ class View:
 
     @property
     def running(self) -> bool:
-        """Whether there is a wave to look at."""
+        """Whether there is a wave to show."""
         return self.session.inferior.running and self.focus.thread is not None
 
     @cached_property
@@ -74,7 +74,7 @@ class View:
 
     @cached_property
     def standing(self) -> WaveStanding | None:
-        """Where the lanes of the focused wave stand."""
+        """The positions of the focused wave's lanes."""
         if self.wave is None:
             return None
         try:
@@ -91,7 +91,7 @@ class View:
 
     @cached_property
     def others(self) -> Counter[tuple[str, int]]:
-        """How many lanes of other waves stand at each line."""
+        """How many lanes of other waves are at each line."""
         try:
             return lanes_by_line(self.session.inferior, self.focus.thread)
         except Error:
@@ -99,7 +99,7 @@ class View:
 
     @cached_property
     def listed(self) -> SourcePlace | None:
-        """What was listed last, the middle of it; else where the frame stands, or the kernel."""
+        """The middle of the last listing; otherwise the position of the frame, or of the kernel."""
         try:
             place = self.session.places.default_line()
         except Error:
@@ -109,13 +109,13 @@ class View:
 
     @cached_property
     def frame_place(self) -> SourcePlace | None:
-        """The line the selected frame stands at."""
+        """The line of the selected frame."""
         frame = self.frame
         return SourcePlace(frame.file, frame.line) if frame is not None and frame.file and frame.line else None
 
     @cached_property
     def breakpoints(self) -> dict[tuple[str, int], str]:
-        """What the margin shows of breakpoints at a line, as GDB writes it: ``b+``, ``B-``."""
+        """The margin's mark for breakpoints at a line, in GDB's form: ``b+``, ``B-``."""
         found: dict[tuple[str, int], str] = {}
         for breakpoint_ in self.session.breakpoints:
             for place in breakpoint_.locations:
@@ -126,7 +126,7 @@ class View:
 
     @cached_property
     def breakpoint_addresses(self) -> dict[int, str]:
-        """The same by loaded address."""
+        """The same for a loaded address."""
         return {
             int(place.address): _mark(breakpoint_.hit_count, breakpoint_.enabled and place.enabled)
             for breakpoint_ in self.session.breakpoints
@@ -163,7 +163,7 @@ class View:
         return register_names(target, wave.number)
 
     def bar(self, count: int, whole: int) -> str:
-        """A character whose height is a share."""
+        """A character whose height represents a fraction."""
         bars = BARS if self.unicode else PLAIN_BARS
         return bars[0 if not count else max(1, count * 8 // max(1, whole))] if count <= whole else bars[8]
 

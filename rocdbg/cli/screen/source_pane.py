@@ -1,4 +1,4 @@
-"""The source window: lines, breakpoints, and in the margin how many lanes stand at each."""
+"""The source window: lines, breakpoints, and in the margin the number of lanes at each line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SourcePane(Pane):
         self._coloured: tuple[SourceText, tuple[bool, int], list[Line]] | None = None
 
     def place(self, view: View) -> SourcePlace | None:
-        """The line that has to be visible. What changed last decides: the selection, or what was listed."""
+        """The line that has to be visible: that of the selection or of the listing, whichever changed last."""
         key = (view.life, view.stops, view.focus)
         if self._seen[:3] != key:
             self._shown = view.frame_place or (None if view.frame is not None else view.listed)
@@ -39,7 +39,7 @@ class SourcePane(Pane):
         return self._shown
 
     def follow(self) -> None:
-        """Show where the selected frame stands, wherever it was scrolled."""
+        """Show the selected frame's position, wherever the window was scrolled."""
         self._seen = ()
         self.top = -1
 
@@ -92,7 +92,7 @@ class SourcePane(Pane):
         return found
 
     def _margin(self, view: View, mine: int, others: int, other_width: int) -> Line:
-        """``▂ 9 +5``: lanes of this wave that stand here, and how many of other waves."""
+        """``▂ 9 +5``: lanes of this wave at the line, and the number of those of other waves."""
         line: Line = []
         standing = view.standing
         if standing is not None:
@@ -123,7 +123,7 @@ class SourcePane(Pane):
         return [_shifted(kept[row], self.left) for row in rows]
 
     def click(self, view: View, x: int, y: int) -> str | None:
-        """The margin sets a breakpoint, or takes away those of the line."""
+        """A click on the margin sets a breakpoint, or deletes those of the line."""
         place = self.place(view)
         if place is None or x > 8:
             return None
@@ -139,7 +139,7 @@ def on_current(view: View, line: Line) -> Line:
 
 
 def _shifted(line: Line, left: int) -> Line:
-    """A line without its first columns, of which each character has one."""
+    """A line without its first columns, counting each character as one."""
     if not left:
         return line
     found: Line = []

@@ -1,4 +1,4 @@
-"""The status line: what has the focus, and EXEC as a small picture. The prompt shows it too."""
+"""The status line: the focus, and EXEC as a small picture. The prompt shows it too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DOT_ORDER = (0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80)
 
 
 def exec_picture(mask: int, lanes: int, unicode: bool) -> str:
-    """A mask of lanes, eight to a character, lane 0 first; in hexadecimal where there is only ASCII."""
+    """A mask of lanes, eight to a character, lane 0 first; in hexadecimal if only ASCII is available."""
     if not unicode:
         return f"{mask:0{max(1, lanes // 4)}x}"
     found = ""
@@ -56,7 +56,7 @@ def status_parts(view: View) -> list[tuple[int, Line]]:
 
 
 def status_line(view: View, width: int) -> Line:
-    """As much of the parts as there is room for, in ``width`` columns."""
+    """As many of the parts as fit into ``width`` columns."""
     parts = status_parts(view)
     while sum(columns(text) for _, line in parts for _, text in line) > width and any(rank for rank, _ in parts):
         most = max(rank for rank, _ in parts)

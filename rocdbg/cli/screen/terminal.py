@@ -1,7 +1,7 @@
 """The full screen on a terminal: prompt_toolkit shows what `Screen` draws, and reads lines below it.
 
-Every line is a run of the application of its own, as at the plain prompt: commands run outside of it, in the
-terminal's usual mode, where Ctrl-C is a signal. The alternate screen stays between the runs (`_KeptRenderer`).
+The application runs separately for every line, as at the plain prompt: commands run outside it, in the terminal's usual
+mode, where Ctrl-C is a signal. The alternate screen remains between the runs (`_KeptRenderer`).
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 REPAINT_SECONDS = 0.1
-"""How often output of a command under way is shown, at most."""
+"""Minimum time between updates of a running command's output."""
 MOST_PROMPT_ROWS = 8
 
 
 class _Prompts(BeforeInput):
-    """The prompt before the first line, and before further lines of a block theirs."""
+    """The prompt of the first line, and that of further lines of a block."""
 
     def apply_transformation(self, given: TransformationInput) -> Transformation:
         if given.lineno == 0:
@@ -68,7 +68,7 @@ class _Prompts(BeforeInput):
 
 
 class _KeptRenderer(Renderer):
-    """Leaves the terminal as it is when a run of the application ends, until `leave` is called."""
+    """Keeps the screen when a run of the application ends, until `leave` is called."""
 
     leaving = True
 
@@ -87,9 +87,9 @@ class _KeptRenderer(Renderer):
         self.forget()
 
     def leave(self) -> None:
-        """Give the terminal back."""
+        """Release the terminal."""
         self.leaving = True
-        self.output.enable_autowrap()  # which only a last drawing, as never comes here, would do
+        self.output.enable_autowrap()  # which otherwise only a final drawing would do, and there is none here
         self.reset()
 
     def forget(self) -> None:
@@ -121,7 +121,7 @@ class FullScreen:
         self.screen = screen
         self._prompt = ""
         self._asks = False
-        self._kept = ""  # what stood at the prompt when a key ran a command
+        self._kept = ""  # the text at the prompt when a key ran a command
         self._painted = 0.0
         self._painting = Lock()
         self.toggled = False
@@ -140,7 +140,7 @@ class FullScreen:
             search_buffer_control=search.control, preview_search=True,
         )
         entry = HSplit([Window(control, wrap_lines=True, style="class:input"), search])
-        # the buffer needs the loop that runs while a line is read; output is shown without it
+        # the buffer needs the event loop, which only runs while a line is read; output is shown without it
         entry_now = ConditionalContainer(entry, Condition(lambda: self.app.is_running))
         self._input = Float(entry_now, left=0, top=0, width=80, height=1)
         container = FloatContainer(
@@ -160,7 +160,7 @@ class FullScreen:
     # -- on and off
 
     def start(self) -> None:
-        """Take the terminal: what is written goes to the command window from now on."""
+        """Take the terminal: output goes to the command window from now on."""
         if not self.started:
             self.started = True
             self.shell.out.also = self.shell.err.also = None
@@ -173,7 +173,7 @@ class FullScreen:
             self._renderer.enter()
 
     def stop(self) -> None:
-        """Give the terminal back."""
+        """Release the terminal."""
         if self.started:
             self.started = False
             self.shell.out.redirect(sys.stdout, self.shell.out.colour)
@@ -182,12 +182,12 @@ class FullScreen:
             self._echo(True)
 
     def pause(self) -> None:
-        """Something else takes the terminal for a while (`shell`)."""
+        """Another program takes the terminal temporarily (`shell`)."""
         self._renderer.leave()
         self._echo(True)
 
     def resume(self) -> None:
-        """It has ended: what it wrote can be read until Enter."""
+        """That program has ended: its output remains visible until Enter."""
         with suppress(KeyboardInterrupt, OSError, ValueError):
             sys.stdout.write("[Press RETURN to go on] ")
             sys.stdout.flush()
@@ -201,7 +201,7 @@ class FullScreen:
 
     @staticmethod
     def _echo(on: bool) -> None:
-        """Whether the terminal shows what is typed while a command runs."""
+        """Whether the terminal echoes typed text while a command runs."""
         import termios
 
         with suppress(termios.error, OSError, ValueError):
@@ -214,8 +214,8 @@ class FullScreen:
     def read(
         self, prompt: str, default: str = "", asks: bool = False, begun: Callable[[], None] | None = None
     ) -> str:
-        """A line, or a block of lines. ``asks``: a command under way wants it, so that windows stay as they are;
-        ``begun`` is called when it can be left.
+        """A line, or a block of lines. ``asks``: a running command requests it, so that windows do not change;
+        ``begun`` is called when it can be interrupted.
 
         Raises EOFError and KeyboardInterrupt as prompt_toolkit's prompt does.
         """
@@ -238,7 +238,7 @@ class FullScreen:
             self._prompt = ""
             self._buffer.reset()
             self._paint()
-            self._painted = 0.0  # the first thing that the command says is shown at once, however long it then takes
+            self._painted = 0.0  # the first output of the command is shown at once, however long it then takes
         return text
 
     def _accept(self, buffer: Buffer) -> bool:
@@ -246,7 +246,7 @@ class FullScreen:
         return True
 
     def _run(self, line: str | None) -> None:
-        """Run a command that a key or a click stands for, as if typed; what stands at the prompt comes back."""
+        """Run the command of a key or a click as if typed, and then restore the text at the prompt."""
         if line is not None:
             self._kept = self._buffer.text
             self.app.exit(result=line)
@@ -275,7 +275,7 @@ class FullScreen:
         return max(1, min(rows + searching, most))
 
     def _leads(self, text: str) -> list[str]:
-        """What stands before each line of a text at the prompt."""
+        """The prefix of each line of a text at the prompt."""
         lines = text.split("\n")
         return [self._prompt, *(lead(lines[:number]) for number in range(1, len(lines)))]
 
@@ -285,12 +285,12 @@ class FullScreen:
             self._renderer.render(self.app, self.app.layout)
 
     def _repaint(self) -> None:
-        """A command has written something."""
+        """Called when a command has written output."""
         if self.started and not self.app.is_running and time.monotonic() - self._painted > REPAINT_SECONDS:
             self._paint()
 
     def _show_progress(self, text: str) -> None:
-        """How far the program is, from a thread that looks at it while a command runs."""
+        """The program's progress, from a thread that polls it while a command runs."""
         self.screen.progress = text
         if self.started and not self.app.is_running:
             self._paint()

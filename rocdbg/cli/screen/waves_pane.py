@@ -1,4 +1,4 @@
-"""The list of waves: where each stands and how many of its lanes are active; a click or Enter selects one."""
+"""The list of waves: the position and number of active lanes of each; a click or Enter selects one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocdbg.errors import Error
 
 
 class WavesPane(Pane):
-    """Only the waves that are seen are asked for where they stand: there may be thousands."""
+    """Positions are only computed for visible waves: there may be thousands."""
 
     name = "waves"
 

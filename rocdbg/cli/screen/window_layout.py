@@ -15,9 +15,9 @@ from rocdbg.errors import Error
 STATUS = "status"
 COMMAND = "cmd"
 WINDOWS = ("src", "asm", "regs", "lanes", "locals", "waves", STATUS, COMMAND)
-"""All windows there are, in GDB's words where it has one."""
+"""All windows, with GDB's names where it has them."""
 LEAST = 2
-"""Rows of a window that is shown at all: its title and a line."""
+"""Minimum rows of a visible window: its title and a line."""
 LEAST_WIDTH = 10
 MAX_DEPTH = 20
 MAX_WINDOWS = 64
@@ -32,7 +32,7 @@ PREDEFINED = {
 
 
 class LayoutError(Error):
-    """A layout that cannot be."""
+    """An invalid layout."""
 
 
 class Rect(Struct, frozen=True):
@@ -71,7 +71,7 @@ class Split(Struct, frozen=True):
 def parse_layout(text: str) -> Split:
     """``[-horizontal] WINDOW WEIGHT ...``; a window may be ``{ [-horizontal] NAME WEIGHT ... }``.
 
-    Raises `LayoutError`, in GDB's words where it has some.
+    Raises `LayoutError`, in GDB's words where available.
     """
     words = text.replace("{", " { ").replace("}", " } ").split()
     layout, rest = _split(words, 0)
@@ -122,7 +122,7 @@ def windows(layout: Leaf | Split) -> Iterator[str]:
 
 
 def arrange(layout: Split, width: int, height: int, wanted: Mapping[tuple[str, bool], int]) -> dict[str, Rect]:
-    """The rectangles of the windows on a terminal; windows for which there is no room are not there.
+    """The rectangles of the windows on a terminal; windows for which there is no room are omitted.
 
     ``wanted`` has rows ``(name, False)`` and columns ``(name, True)`` that the user asked for.
     """
@@ -143,7 +143,7 @@ def _place(
     extent = rect.width if node.horizontal else rect.height
     sizes = _sizes(node, extent - gap * (len(node.parts) - 1), wanted)
     shown = [index for index, size in enumerate(sizes) if size > 0]
-    sizes[shown[0] if shown else 0] += gap * (len(sizes) - max(1, len(shown)))  # lines beside what is not there
+    sizes[shown[0] if shown else 0] += gap * (len(sizes) - max(1, len(shown)))  # separators next to omitted windows
     at = rect.x if node.horizontal else rect.y
     for (part, _), size in zip(node.parts, sizes, strict=True):
         if node.horizontal:
@@ -154,7 +154,7 @@ def _place(
 
 
 def _sizes(node: Split, extent: int, wanted: Mapping[tuple[str, bool], int]) -> list[int]:
-    """Shares of an extent by weight; what is asked for or fixed comes first, the command window is never lost."""
+    """Shares of an extent by weight; requested and fixed sizes come first, and the command window is always kept."""
     least = LEAST_WIDTH if node.horizontal else LEAST
     fixed: dict[int, int] = {}
     for index, (part, _) in enumerate(node.parts):
@@ -171,12 +171,12 @@ def _sizes(node: Split, extent: int, wanted: Mapping[tuple[str, bool], int]) -> 
         if shrinkable:
             fixed[shrinkable[0]] -= min(excess, fixed[shrinkable[0]] - least)
         else:
-            kept.pop()  # no room: the least important goes
+            kept.pop()  # no room: drop the least important
     if len(kept) == 1:
         fixed = {kept[0]: extent}
     left = extent - sum(fixed[index] for index in kept if index in fixed)
     free = [index for index in sorted(kept) if index not in fixed]
-    if not free and left > 0:  # everything was asked for: the last takes the rest
+    if not free and left > 0:  # all sizes were requested: the last takes the rest
         last = next((i for i in sorted(kept, reverse=True) if node.parts[i][0] != Leaf(STATUS)), kept[0])
         fixed[last] += left
     shares = _shares([max(1, node.parts[index][1]) for index in free], left, least)

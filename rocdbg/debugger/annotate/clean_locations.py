@@ -13,6 +13,7 @@ from rocdbg.dwarf.decoding import decode
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.types import is_aggregate
 
 _LANE_BITS = 32
 _MOVES = frozenset({"push_lane", "lit4", "mul", "offset"})
@@ -21,8 +22,9 @@ _MOVES = frozenset({"push_lane", "lit4", "mul", "offset"})
 
 def clean_location(program: Program, die: Die, data: bytes, target: str, wave_size: int) -> bytes:
     """A variable's location, converted from its producer's conventions to the form of the text. Raises `DwarfError`."""
-    size = program.complete_type(Variable(die).type).size or 0
-    clean = die.unit.conventions.location(data, target, wave_size, size)
+    type_ = Variable(die).type
+    size = program.complete_type(type_).size or 0
+    clean = die.unit.conventions.location(data, target, wave_size, size, is_aggregate(type_))
     known = _register_bits(clean, program.architecture)
     if known is None or 8 * size <= known:
         return clean

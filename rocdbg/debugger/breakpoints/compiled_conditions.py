@@ -38,9 +38,12 @@ if TYPE_CHECKING:  # the compiler of conditions is loaded when a wave reaches th
 class Place(Struct):
     """What is known about one address: an expression for its active lanes, compiled conditions by text, and why others
     could not be compiled.
+
+    ``waves``: the waves of the dispatch that this holds for, if there may be several (`WaveInfo.dispatch_waves`).
     """
 
     active: Node | None
+    waves: tuple[int, int] | None = None
     conditions: dict[tuple[str, int], Compiled | str] = field(default_factory=dict)
     values: dict[tuple[tuple[str, ...], int], CompiledValues | None] = field(default_factory=dict)
     layouts: dict[tuple[tuple[Action, ...], int], Layout | None] = field(default_factory=dict)
@@ -78,6 +81,9 @@ class NativeConditions:
         ):
             return  # they stop every wave
         place = self._places.get(pc)
+        waves = self._parts.inferior.wave(thread).dispatch_waves
+        if place is not None and place.waves != waves:  # what is of one dispatch is undecided in another
+            place = None
         radix = self._parts.settings.input_radix
         if place is not None and all((text, radix) in place.conditions for text in wanted) and all(
             (texts, radix) in place.values for texts in printed
@@ -89,7 +95,9 @@ class NativeConditions:
         if place is None:
             from rocdbg.debugger.frames.active_lanes_compiled import lanes_there
 
-            place = self._places[pc] = Place(self._tried(lambda: lanes_there(self._parts.inferior, thread)))
+            place = self._places[pc] = Place(
+                self._tried(lambda: lanes_there(self._parts.inferior, thread)), waves
+            )
         environment = self._parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
         for text in dict.fromkeys(wanted):
             work.unit()

@@ -54,13 +54,13 @@ class Watchpoint(Breakpoint):
     in_registers: bool = False
     """Whether more than memory was read."""
     looked: bool = False
-    """Whether it was evaluated in a program that runs: then it is known that nothing is read for it."""
+    """Whether it was evaluated in a running program: only then is it known that nothing is read for it."""
     software: bool = False
-    """Whether the user wants no hardware for it; it differs in name only."""
+    """Whether the user requested a software watchpoint; it differs in name only."""
 
     @property
     def at_places(self) -> bool:
-        """It is about values."""
+        """Always False: it refers to values."""
         return False
 
     @property
@@ -71,7 +71,7 @@ class Watchpoint(Breakpoint):
 
     @property
     def title(self) -> str:
-        """As it is announced."""
+        """Its description when it is set."""
         if self.access != "write":
             return f"Hardware {'read' if self.access == 'read' else 'access (read/write)'} watchpoint"
         if self.masked:
@@ -80,18 +80,19 @@ class Watchpoint(Breakpoint):
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is read for it: no instruction changes it, only commands, by convenience variables."""
+        """Whether nothing is read for it: only commands can change it, through convenience variables."""
         return self.looked and not self.memory and not self.needs_checks
 
     @property
     def needs_checks(self) -> bool:
-        """Whether changes of memory do not tell of all of its own: registers are read, or its variables move (one that
-        is a constant at first may be in a register later)."""
+        """Whether its value can change without a change of memory: registers are read, or its variables move (a
+        variable that is a constant at first may be in a register later).
+        """
         return self.in_registers or self.bounds is None or bool(self.bounds)
 
     @property
     def _is_software(self) -> bool:
-        """Whether nothing of it is in memory; a frame's place is in a register too, which does not count."""
+        """Whether no part of it is in memory; the register that holds a frame's place does not count."""
         return self.software or (not self.memory and (self.in_registers or self.looked))
 
 

@@ -26,16 +26,20 @@ POINTER = 8
 """Bytes of a pointer."""
 
 
-def cast(type_: Type, value: Value, environment: Environment, implicit: bool = False) -> Value:
+def cast(
+    type_: Type, value: Value, environment: Environment, implicit: bool = False, is_address: bool = False
+) -> Value:
     """Convert a scalar. A pointer cast keeps the address space unless the type names one.
 
     An ``implicit`` conversion (of an assignment), and one to another space, translates an address into that of the same
-    place in the other space. A null pointer, and the number 0, become the null pointer of the type. Raises
-    `ExpressionError` if there is no such address.
+    place in the other space. A null pointer, and the number 0, become the null pointer of the type; what was written as
+    an address (``is_address``: ``private_lane#0xffffffff``) stays that address. Raises `ExpressionError` if there is
+    no such address.
     """
     stripped = type_.bare
     source = value.bare
-    if isinstance(stripped, PointerType) and is_null(value):
+    keeps = is_address and isinstance(stripped, PointerType) and stripped.address_class is None
+    if isinstance(stripped, PointerType) and not keeps and is_null(value):
         return Value.of_int(type_, c_types.null_number(stripped))
     if (
         isinstance(stripped, PointerType)

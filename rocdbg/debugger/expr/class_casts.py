@@ -80,8 +80,10 @@ def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
     whole = whole_object(object_, environment)
     if whole is None:
         # the base's offset is not known; GDB reads the table of an object at null, which fails
-        base = base_part(environment.at_address(want, source.address_class or 0, 0), source.target, environment)
-        return base if base is not None else pointer
+        space = source.address_class or 0
+        null = c_types.null_number(c_types.pointer_to(want, space))
+        environment.at_address(c_types.UNSIGNED_LONG, space, null).contents()
+        return pointer
     part = base_part(whole, want, environment)
     if part is None or part.address is None:
         return pointer

@@ -482,7 +482,7 @@ def cast_value(type_: Type, operand: syntax.Expression, kind: str, operands: Eva
         raise ExpressionError("Invalid reinterpret_cast")
     if kind != "reinterpret" and isinstance(stripped, PointerType) and c_types.is_pointer(value.type):
         value = value if operands.only_type else cast_pointer(value, stripped, environment)
-    return cast(type_, value, environment)
+    return cast(type_, value, environment, is_address=isinstance(operand, syntax.SpaceAddress))
 
 
 # ``condition ? then : otherwise``, in OpenCL for each element of vectors.

@@ -53,6 +53,8 @@ def compile_location(what: ExpressionLike, context: FrameContext) -> Place:
     if isinstance(what, LocationList):
         pc = context.pc
         matching = what.matching(LoadedAddress(pc - context.load_bias)) if pc is not None else []
+        if not matching and pc is not None:
+            return Nowhere()
         if len(matching) != 1:
             raise Untranslatable("a location list with several entries here" if matching else "no location here")
         what = Expression(matching[0], what.dialect or "amd")

@@ -10,7 +10,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from rocdbg import isa
-from rocdbg.addresses import LoadedAddress
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.debugger.base.errors import DebuggerError, LocationSpecError, NoProgramError, NoRegistersError
 from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.class_members import this_has
@@ -47,6 +47,14 @@ from rocdbg.isa.operand_expressions import Value
 
 class UnknownLineError(LocationSpecError):
     """An address without a known line."""
+
+
+def _without_line(place: Location) -> UnknownLineError:
+    if not place.file_address:
+        return UnknownLineError("No line number information available.")
+    name = place.program.symbolize(place.address, data=False)
+    at = f"{place.address:#x} <{name}>" if name else f"{place.address:#x}"
+    return UnknownLineError(f"No line number information available for address {at}")
 
 
 class Places:
@@ -197,8 +205,14 @@ class Places:
         return found
 
     def code_around(self, name: str) -> list[tuple[LoadedAddress, LoadedAddress]]:
-        """The loaded addresses of functions with that name, and of all functions into which they are inlined."""
-        self.functions(name)  # or there are none
+        """The loaded addresses of functions with that name, and of all functions into which they are inlined.
+
+        Without such a function, those that the symbol of that name contains. Raises `LocationSpecError`.
+        """
+        try:
+            self.functions(name)
+        except LocationSpecError:
+            return self._symbol_extents(name)
         found = []
         for program in self._inferior.programs:
             for function in LocationResolver(program, self.default_place).functions(FunctionSpec(name)):
@@ -207,6 +221,24 @@ class Places:
                 for each in (function, *around):
                     if each is not None and each.low_pc is not None and each.high_pc is not None:
                         found.append((program.to_loaded(each.low_pc), program.to_loaded(each.high_pc)))
+        return found
+
+    def _symbol_extents(self, name: str) -> list[tuple[LoadedAddress, LoadedAddress]]:
+        found: list[tuple[LoadedAddress, LoadedAddress]] = []
+        failed: LocationSpecError | None = None
+        for program in self._inferior.programs:
+            try:
+                places = LocationResolver(program, self.default_place).resolve(FunctionSpec(name))
+            except LocationSpecError as error:
+                failed = failed or error
+                continue
+            for place in places:
+                extent = program.code_object.symbols.extent_at(place.file_address)
+                if extent is not None:
+                    low, high = (program.to_loaded(FileAddress(address)) for address in extent[1:])
+                    found.append((low, high))
+        if not found and failed is not None:
+            raise failed
         return found
 
     def _labels(self, spec: LabelSpec) -> Sequence[Location]:
@@ -289,8 +321,7 @@ class Places:
         if isinstance(spec, AddressSpec):
             found = self._at(LoadedAddress(self._address(spec.expression)))
             if found.file is None or found.line is None:
-                at = f" for address {found.address:#x}" if found.file_address else ""
-                raise UnknownLineError(f"No line number information available{at}.")
+                raise _without_line(found)
             return [SourcePlace(found.file, found.line, found.code, found.address)]
         if isinstance(spec, LabelSpec):
             return [_source_place(place) for place in self._labels(spec)]
@@ -304,7 +335,9 @@ class Places:
         if default is not None and default not in files:
             files = [default]
         if not files:
-            if spec.file and any(info.functions_named(spec.file) for info in infos):
+            if not spec.file:
+                raise LocationSpecError('No symbol table is loaded.  Use the "file" command.')
+            if any(info.functions_named(spec.file) for info in infos):
                 return self._function_lines(FunctionSpec(spec.file))
             raise LocationSpecError(f"No source file named {spec.file}.")
         line = self.resolver(defaults).line_of(spec)
@@ -326,6 +359,7 @@ class Places:
         self._inferior.need_program()
         found: dict[tuple[SourceFile, int, int, int], SourcePlace] = {}
         failed: LocationSpecError | None = None
+        bare: list[Location] = []
         for program in self._inferior.programs:
             resolver = LocationResolver(program, self.default_place)
             try:
@@ -339,6 +373,8 @@ class Places:
                     copy = place.address if each_copy and place.file_address else None
                     key = place.file, place.line, place.code.offset if place.code is not None else 0, copy or 0
                     found.setdefault(key, replace(_source_place(place), address=copy))
+                else:
+                    bare.append(place)
         if spec.label is None:
             running = self._inferior.target is not None and self._focus.current.thread is not None
             frame = self._focus.frame() if running else None
@@ -355,6 +391,8 @@ class Places:
                 labels = map(_source_place, self._labels(LabelSpec(spec.name)))
                 return [SourcePlace(label.file, label.line) for label in labels]
         if not found:
+            if bare:
+                raise _without_line(bare[0])
             where = f' in "{spec.file}"' if spec.file is not None else ""
             raise failed or LocationSpecError(f'Function "{spec.name}" not defined{where}.')
         return list(found.values())
@@ -406,7 +444,7 @@ def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, st
     """
     words = text.split()
     if not words:
-        raise DebuggerError("Argument required (an instruction, maybe behind the address where it shall be).")
+        raise DebuggerError("Argument required (an instruction, optionally after the address where to write it).")
     place = 0
     for word in words:
         place = text.index(word, place)

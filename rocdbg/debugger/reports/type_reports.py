@@ -52,15 +52,14 @@ class Types:
             return [f"type = {text}"]
         type_, is_type_name = self._data.expression_type(text) if text else (self._latest(), False)
         real = "" if is_type_name or not text else self._real(text)
-        program = self._inferior.program
-        complete = program.complete_type(type_) if program is not None else type_
+        complete = self._data.environment().types.complete
         if offsets:
-            return offset_lines(complete if isinstance(type_, ClassType) else type_, hexadecimal, shown)
-        lines = describe(complete, shown)
+            return offset_lines(complete(type_) if isinstance(type_, ClassType) else type_, hexadecimal, shown)
+        lines = describe(type_, shown, complete)
         return f"type = {real}{lines[0]}".split("\n") + lines[1:]
 
     def virtual_tables(self, text: str) -> list[str]:
-        """``info vtbl``. Raises `DebuggerError` for what has no virtual functions."""
+        """``info vtbl``. Raises `DebuggerError` for a value without virtual functions."""
         return table_lines(text, self._data)
 
     def _real(self, text: str) -> str:
@@ -111,7 +110,7 @@ MOST_SLOTS = 1 << 16
 def table_lines(text: str, data: Data) -> list[str]:
     """The tables of an object, or of the target of a pointer or reference, with their functions.
 
-    Raises `DebuggerError` for what has no virtual functions.
+    Raises `DebuggerError` for a value without virtual functions.
     """
     environment = data.environment()
     value = follow(data.evaluate(text), environment)

@@ -1,4 +1,4 @@
-"""The same launch under other schedules, until its buffers end up different: races show themselves."""
+"""Runs the same launch under other schedules until its buffers differ, which reveals races."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _PIECE = 1 << 20
 
 
 class Difference(Struct, frozen=True):
-    """A run that is not as the first one. ``run`` counts from 1 behind that, ``schedule`` is its.
+    """A run that differs from the first one. ``run`` counts from 1 after the first, ``schedule`` is the run's schedule.
 
     ``buffer`` and ``index`` name the first element that differs, by argument and position: it is ``got`` and was
-    ``first``; ``differing`` of ``count`` do. Where a run ended otherwise, ``stop`` says by what, the first's being
-    ``first``.
+    ``first``; ``differing`` of ``count`` do. If a run ended differently, ``stop`` says how, and ``first`` how the first
+    run ended.
     """
 
     run: int
@@ -42,15 +42,16 @@ class _Result(Struct, frozen=True):
 
 
 class DifferingRuns(Struct):
-    """Runs what ``launch`` describes; no breakpoint stops it."""
+    """Runs the launch that ``launch`` describes; breakpoints do not stop it."""
 
     runner: Runner
     launch: LaunchControl
 
     def find(self, count: int) -> Difference | None:
-        """Up to ``count`` runs, each under `random SEED` from 1 on; the first that differs from one as set before.
+        """Up to ``count`` runs, each under `random SEED` from 1 on; returns the first that differs from a run with the
+        schedule set before.
 
-        The schedule of that one is set then; else it is as before. The last run's buffers stay readable. Raises a
+        Its schedule is then set; otherwise the setting is unchanged. The last run's buffers stay readable. Raises a
         `rocdbg.Error` for a launch that cannot be made.
         """
         launch, kept = self.launch, self.launch.schedule
@@ -70,7 +71,7 @@ class DifferingRuns(Struct):
                 launch.schedule = kept
 
     def _run(self) -> _Result:
-        """Run once; what the buffers hold then."""
+        """Run once; returns the contents of the buffers afterwards."""
         runner, target = self.runner, self.launch.start()
         runner.parts.inferior.attach(target)
         try:
@@ -117,7 +118,7 @@ class DifferingRuns(Struct):
 
 
 def _differing(before: NDArray[np.uint8], after: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
-    """Numbers of the elements of ``width`` bytes that are not the same, bit for bit."""
+    """Indices of the elements of ``width`` bytes that differ in any bit."""
     found = []
     step = _PIECE // width * width
     for start in range(0, before.size, step):

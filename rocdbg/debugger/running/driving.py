@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from rocdbg.debugger.base.errors import NotRunningError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
@@ -25,12 +26,15 @@ class Driving:
         self._parts = runner.parts
 
     def _need_lane(self) -> Focus:
+        target, focus = self._parts.inferior.target, self._parts.focus.current
+        if target is not None and target.runnable is not None and focus.thread is None:
+            raise NotRunningError("Cannot execute this command without a live selected thread.")
         focus = self._parts.focus.need_running()
         self._parts.inferior.need_runnable()
         return self._parts.inferior.need_stack(focus)
 
     def perform(self, action: Callable[[], StopEvent | None]) -> StopEvent:
-        """Do something that moves the program in time, so that `interrupt` stops it, and tell of the stop."""
+        """Do something that moves the program in time, so that `interrupt` stops it, and report the stop."""
         return self._done(self._driven(action))
 
     def repeat(
@@ -44,7 +48,7 @@ class Driving:
         self._need_lane()
         event = None
         new_thread = new_lane = False
-        if count <= 0:  # where it stands, as after a stop
+        if count <= 0:  # at its position, as after a stop
             return self._done(self._runner.step_done(True))
         with self._runner.drive():
             left = count
@@ -67,7 +71,7 @@ class Driving:
             return action()
 
     def _done(self, event: StopEvent | None) -> StopEvent:
-        """Record what a stop leaves behind and tell who wants to know."""
+        """Record the results of a stop and notify observers."""
         assert event is not None, "an internal stop is not for the session"
         if event.returned is not None and event.returned.value is not None:
             number = self._parts.history.record(event.returned.value)
@@ -94,7 +98,7 @@ class Driving:
             self._parts.convenience.set_int("_exitcode", end.code if end is not None else 0)
 
     def return_to(self, target: Target) -> None:
-        """The program whose end was reported is there again."""
+        """Record that the program whose end was reported exists again."""
         self._parts.inferior.attach(target)
         self._parts.state.attached = True
 
@@ -104,7 +108,7 @@ class Driving:
         return self._parts.state.last_stop
 
     def error_of_queue(self, number: int) -> str:
-        """The exception of the last stop if the program cannot go on after it, and it was a wave of this queue's."""
+        """The exception of the last stop if the program cannot continue after it and it was a wave of this queue."""
         stop = self._parts.state.last_stop
         if stop is None or not self._parts.state.pending_signal or stop.scope.thread is None:
             return ""
@@ -114,5 +118,5 @@ class Driving:
 
     @property
     def runner(self) -> Runner:
-        """What resumes the target."""
+        """The capability that resumes the target."""
         return self._runner

@@ -57,7 +57,7 @@ def finish(stepper: Stepper, scope: Focus) -> StopEvent:
 def _is_there_too(
     runner: Runner, event: StopEvent, scope: Focus, address: int, place: tuple[int | None, int | None] | None
 ) -> bool:
-    """Whether what else stopped the wave did so just where the function returns to."""
+    """Whether another stop was exactly at the function's return address."""
     thread = thread_of(scope)
     if event.reason not in (StopReason.WATCHPOINT_SCOPE, StopReason.BREAKPOINT) or event.scope.thread != thread:
         return False
@@ -67,7 +67,7 @@ def _is_there_too(
 
 
 def _returned(runner: Runner, function: Function | None, thread: int, lane: int | None) -> Returned | None:
-    """The value that a function has just returned; only its type where the value is not known."""
+    """The value that a function has just returned; only its type if the value is not known."""
     if function is None:
         return None
     value = return_value(function, runner.target, thread, lane)
@@ -104,7 +104,7 @@ def _finish_inline(stepper: Stepper, scope: Focus, frame: Frame) -> StopEvent:
 def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], anywhere: bool) -> StopEvent:
     """``advance`` and ``until LOCATION``: to one of the places, or out of the frame.
 
-    ``anywhere``: also in a function that the frame calls (``advance``).
+    ``anywhere``: also stop in functions that the frame calls (``advance``).
     """
     thread = thread_of(scope)
     addresses = {place.address for place in places}
@@ -133,7 +133,7 @@ def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], an
         return own[0] if own else None
 
     awaited = Awaited(runner.parts.inferior, scope, True, frame_at)
-    event = runner.run(Internal(frozenset(wanted), accept, awaited))
+    event = runner.run(Internal(frozenset(wanted), accept, awaited), follows=thread)
     if event is None:
         pc = runner.target.wave(thread).pc
         if pc in addresses:

@@ -49,7 +49,7 @@ _ELEMENTS: dict[str, Type] = {
 
 
 LDS_OUT_OF_RANGE = tuple(choice.value for choice in LdsOutOfRange)
-"""Words for what accesses beyond a workgroup's LDS do."""
+"""Names of the behaviours of accesses beyond a workgroup's LDS."""
 
 
 class LaunchControl:
@@ -69,9 +69,9 @@ class LaunchControl:
         self.record = True
         """Whether runs are recorded, so that they can go back."""
         self.ask: Callable[[str], bool] = lambda question: True
-        """Asks the user whether what he does in the past of a run shall be the end of its future."""
+        """Asks the user whether a change in the past of a run may discard its future."""
         self.output: Callable[[str, bool], None] | None = None
-        """Shows what kernels print, and whether it is for the standard error output."""
+        """Shows text that kernels print, and whether it goes to standard error."""
         self.described: Callable[[], None] = lambda: None
         """Called when the user describes the launch."""
         self.extended: Callable[[], None] = lambda: None
@@ -87,7 +87,7 @@ class LaunchControl:
 
     @property
     def count_uninitialized(self) -> bool:
-        """Whether reads of buffer bytes that nothing has written are counted."""
+        """Whether reads of uninitialized buffer bytes are counted."""
         return self.machine_options.count_uninitialized
 
     @count_uninitialized.setter
@@ -117,8 +117,9 @@ class LaunchControl:
 
     @property
     def stack_size(self) -> int:
-        """Bytes of stack per lane where the compiler could not tell how many are needed: the launch's, else what is
-        usual."""
+        """Bytes of stack per lane if the compiler could not determine the need: the launch's value, otherwise the
+        default.
+        """
         return self.machine_options.dynamic_stack_size if self.spec.stack_size is None else self.spec.stack_size
 
     @stack_size.setter
@@ -128,10 +129,10 @@ class LaunchControl:
         self.spec.stack_size = None
         self.machine_options = replace(self.machine_options, dynamic_stack_size=size)
 
-    # -- describing it
+    # -- the description
 
     def read_file(self, path: Path, target_id: str | None = None) -> tuple[Path, str | None]:
-        """Take a launch file; gives the code object's path and target id, which the caller opens."""
+        """Use a launch file; returns the code object's path and target id, which the caller opens."""
         spec = read_launch_file(path)
         if target_id is not None:
             spec.arch = target_id
@@ -220,7 +221,7 @@ class LaunchControl:
         return added
 
     def open_all(self, name: str, target_id: str | None, files: DebugFiles, with_others: bool) -> list[Program]:
-        """The programs of a file; those that a launch file loads beside them are for the same target."""
+        """The programs of a file; additional ones loaded by a launch file have the same target."""
         programs = Program.open_all(name, target_id, files)
         if with_others:
             chosen = target_id or str(programs[0].code_object.target_id)
@@ -240,7 +241,7 @@ class LaunchControl:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel that the next run starts: the one chosen, else the only one."""
+        """The kernel that the next run starts: the chosen one, otherwise the only one."""
         kernels, name = self._kernels(self.program), self.spec.kernel
         several = name is None and only_holder([self._kernels(program) for program in self._programs]) is None
         if len(self._programs) > 1 and (several or (name is not None and not kernels.candidates(name))):
@@ -250,15 +251,16 @@ class LaunchControl:
 
     @property
     def parameter_count(self) -> int | None:
-        """How many arguments the kernel takes; ``None`` where nothing says so."""
+        """How many arguments the kernel takes; ``None`` if not known."""
         kernel = self.kernel
         return None if kernel.metadata is None or undescribed(kernel) else len(kernel.metadata.explicit_args)
 
-    # -- running it
+    # -- running
 
     def start(self, journal: Journal | None = None) -> RecordedTarget:
-        """Make a device, load the code objects, start the kernel; nothing has run yet. ``journal``: of the run that is
-        to be repeated."""
+        """Make a device, load the code objects, start the kernel; nothing has run yet. ``journal``: that of the run to
+        be repeated.
+        """
         program = self.program
         kernel = self.kernel
         grid, workgroup, arguments = self.spec.complete()
@@ -306,7 +308,7 @@ class LaunchControl:
     def _finalise(self, placed: Sequence[Placed], kernel: Kernel) -> None:
         try:
             finalise(placed, besides=kernel)
-        except InitKernelError as error:  # the program is over all the same
+        except InitKernelError as error:  # the program has ended even so
             self._warnings.add(str(error))
 
     def _show(self, text: str, stream: Stream) -> None:
@@ -318,9 +320,9 @@ class LaunchControl:
         return self._target
 
     def release(self) -> None:
-        """Give the last launch's memory back."""
+        """Free the last launch's memory."""
         if self._target is not None:
-            self._target.stop_recording()  # or target, memory and recorder hold one another
+            self._target.stop_recording()  # otherwise target, memory and recorder keep one another alive
         if self.bound is not None:
             self.bound.release()
             self.bound = self._target = None
@@ -332,7 +334,7 @@ class LaunchControl:
         return [a.name for a in self.spec.arguments if a is not None and a.name and a.buffer is not None]
 
     def buffer_value(self, name: str) -> Value:
-        """A named buffer: its memory once the kernel was started, else what it will start with."""
+        """A named buffer: its memory once the kernel was started, otherwise its initial contents."""
         if self.bound is not None:
             for bound in self.bound.buffers:
                 if bound.buffer.name == name:
@@ -349,7 +351,7 @@ class LaunchControl:
     def _bound_value(machine: Machine, bound: BoundBuffer) -> Value:
         size = bound.allocation.size
         array, image = bound.buffer.array, bound.buffer.image
-        if bound.layout is not None and array is not None:  # with padding it is not an array
+        if bound.layout is not None and array is not None:  # a padded buffer is not an array
             return Value(_array(array, image), data=bound.contents.tobytes())
         type_ = _array(array) if array is not None else c_types.array_of(c_types.UNSIGNED_CHAR, size)
         return Value(type_, MemoryStorage(_MachineMemory(machine), 0, bound.allocation.address))

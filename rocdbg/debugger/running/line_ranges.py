@@ -1,4 +1,4 @@
-"""Lines and the addresses that belong to them, as steps see them: pure questions about a frame."""
+"""Lines and their addresses for stepping: pure queries about a frame."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocdbg.dwarf.info import LineRow
 
 
 def line_of(frame: Frame) -> tuple[str, int] | None:
-    """The file and line a frame stands at; of a call inlined right behind it, the line of that call."""
+    """The file and line of a frame; if an inlined call begins immediately after it, the line of that call."""
     if frame.hidden and frame.file is not None and frame.line is not None:
         return frame.file.path, frame.line
     row = frame.row
@@ -16,7 +16,7 @@ def line_of(frame: Frame) -> tuple[str, int] | None:
 
 
 def begins_line(frame: Frame, line: tuple[str, int] | None) -> bool:
-    """Whether a frame stands where a statement in another line than ``line`` begins."""
+    """Whether a frame is at the beginning of a statement on a line other than ``line``."""
     row = frame.row
     if row is None or row.line == 0 or not row.is_stmt or (row.file.path, row.line) == line:
         return False
@@ -24,7 +24,7 @@ def begins_line(frame: Frame, line: tuple[str, int] | None) -> bool:
 
 
 def line_range(frame: Frame) -> tuple[int, int]:
-    """The addresses around the PC that are of the same line; a whole function without lines."""
+    """The addresses around the PC with the same line; without lines, those of the whole function."""
     row = frame.row
     program = frame.program
     if row is None:
@@ -43,7 +43,7 @@ def line_range(frame: Frame) -> tuple[int, int]:
 
 
 def row_range(frame: Frame) -> tuple[int, int]:
-    """The addresses of the row of the line table that the PC is in."""
+    """The addresses of the line table row that contains the PC."""
     row = frame.row
     if row is None:
         return frame.pc, frame.pc + 4

@@ -7,13 +7,14 @@ from rocdbg.debugger.target.state import Target
 
 
 class Observer:
-    """Override what matters. An exception out of here ends the command that runs the program."""
+    """Override the methods of interest. An exception from them ends the command that runs the program."""
 
     def launched(self, target: Target) -> None:
-        """There is a target; nothing of it has run."""
+        """A target was created; nothing has run on it."""
 
     def stopped(self, event: StopEvent) -> None:
-        """A command that runs the program comes back; of the program's end ``event.exit`` says what came out."""
+        """A command that runs the program returns; at the program's end ``event.exit`` holds the outcome."""
 
     def left(self) -> None:
-        """The target is gone: by its end, a signal, ``kill`` or another ``run``. Its memory may still be readable."""
+        """The target has ended: normally, by a signal, ``kill`` or another ``run``. Its memory may still be readable.
+        """

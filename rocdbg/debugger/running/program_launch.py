@@ -1,4 +1,4 @@
-"""What the next ``run`` starts where whole programs are debugged: the program, its arguments, environment and GPUs."""
+"""What the next ``run`` starts when a whole program is debugged: the program, its arguments, environment and GPUs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class ProgramLaunch:
     """Starts a program with its own runtime (`Launcher`).
 
     Attributes:
-        path: the program, "" where none was named.
-        arguments: what it is given, as a shell reads it, with redirections.
+        path: the program, "" if none was named.
+        arguments: its arguments in shell syntax, with redirections.
         environment: gives its environment.
         directory: where it starts, "" for the debugger's own.
-        gpu: its GPUs, "" for what its device code is for.
-        titles: gives what the kernel of a dispatch is called.
+        gpu: its GPUs, "" for those of its device code.
+        titles: gives the name of a dispatch's kernel.
         skips: gives whether kernels that runtimes launch for themselves run unseen.
         holds: gives whether the program stops when its GPUs do.
-        report: gets sentences about kernels that fail.
+        report: receives messages about failing kernels.
     """
 
     needs_program = False
@@ -52,7 +52,7 @@ class ProgramLaunch:
 
     @property
     def command(self) -> str:
-        """Program and arguments. Raises `LaunchError` where no program was named."""
+        """Program and arguments. Raises `LaunchError` if no program was named."""
         if not self.path:
             raise LaunchError("No executable file specified.\nUse the \"file\" or \"exec-file\" command.")
         return f"{self.path} {self.arguments}".rstrip()
@@ -65,7 +65,8 @@ class ProgramLaunch:
 
     def start(self) -> Target:
         """Start it; nothing that it launches has run. Raises a `rocdbg.Error`."""
-        from rocdbg.debugger.target.runtime_process import HostedProcess  # late: most sessions have no such program
+        # imported late: most sessions have no such program
+        from rocdbg.debugger.target.runtime_process import HostedProcess
         from rocdbg.host.agents import parse_agents
         from rocdbg.host.program_code import default_gpu
 
@@ -78,22 +79,22 @@ class ProgramLaunch:
         return self._target
 
     def follow(self, settings: Settings) -> None:
-        """Let settings say what runs unseen and what stops."""
+        """Let settings determine what runs unseen and what stops."""
         self.skips = lambda: settings.skip_runtime_kernels
         self.holds = lambda: settings.host == "stop"
 
     def hold(self) -> None:
-        """What `holds` says has changed while the GPUs stand still."""
+        """Called when `holds` has changed while the GPUs are stopped."""
         if self._target is not None:
             self._target.hold()
 
     @property
     def pid(self) -> int:
-        """The process under way; 0: there is none."""
+        """The running process; 0: there is none."""
         return self._process.pid if self._process is not None else 0
 
     def detach(self) -> None:
-        """Let the program go on by itself, as long as the debugger is there to serve it."""
+        """Detach from the program, which continues as long as the debugger exists to serve it."""
         if self._process is not None:
             self._process.let_go()
             self._detached.append(self._process)
@@ -101,7 +102,7 @@ class ProgramLaunch:
 
     @property
     def detached(self) -> list[int]:
-        """The processes that go on by themselves and have not ended."""
+        """The detached processes that have not ended."""
         self._detached = [process for process in self._detached if process.alive]
         return [process.pid for process in self._detached]
 
@@ -120,7 +121,7 @@ class ProgramLaunch:
         return self._target
 
     def release(self) -> None:
-        """End the program, if it has not ended, and let its memory go."""
+        """End the program, if it has not ended, and free its memory."""
         if self._process is not None:
             self._process.kill()
         self._process = self._target = None

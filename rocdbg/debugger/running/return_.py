@@ -1,4 +1,4 @@
-"""``return``: out of a frame without running the rest of it, for all lanes that are in it, with a value or none."""
+"""``return``: leaves a frame without running the rest of it, for all lanes in it, with an optional value."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ Registers = dict[int, bytes]
 
 
 def _parts(function: Function) -> Parts | None:
-    """The parts of what a function returns in vector registers; ``None`` where it is elsewhere."""
+    """The parts of a function's result in vector registers; ``None`` if it is elsewhere."""
     if is_gccs(function):
         return None
     return returned_parts(function.return_type, returns_by_reference(function))
 
 
 class Return(Struct):
-    """A frame that is to return: asked about first, then done.
+    """A return from a frame: first confirmed, then performed.
 
-    ``function`` is the one that returns, ``None`` for a frame without one; ``stores_value``: whether the value given
-    gets to its caller.
+    ``function`` is the one that returns, ``None`` for a frame without one; ``stores_value``: whether the given value is
+    passed to its caller.
     """
 
     runner: Runner
@@ -49,7 +49,9 @@ class Return(Struct):
 
     @classmethod
     def of(cls, runner: Runner, data: Data, focus: Focus, text: str) -> Return:
-        """The selected frame's; ``text`` is the value, "" for none. Raises `DebuggerError` where it cannot return."""
+        """A return from the selected frame; ``text`` is the value, "" for none. Raises `DebuggerError` if it cannot
+        return.
+        """
         frame = runner.parts.inferior.frame(focus)
         if frame.kind is FrameKind.INLINE:
             raise DebuggerError("Can not force return from an inlined function.")
@@ -102,9 +104,9 @@ class Return(Struct):
         return outer
 
     def _registers_of(self, caller: FrameContext) -> Registers:
-        """The registers of a calling frame that differ from what the wave has now. Raises `DebuggerError`.
+        """The registers of a calling frame that differ from the wave's current ones. Raises `DebuggerError`.
 
-        Those that are not known stay as they are; so do lanes of vector registers.
+        Unknown registers and lanes of vector registers are left unchanged.
         """
         target, thread = self.runner.target, thread_of(self.focus)
         lanes = target.wave(thread).lane_count
@@ -132,7 +134,7 @@ class Return(Struct):
         return found
 
     def _values(self, mask: int) -> dict[int, list[bytes]]:
-        """The words of the returned value by lane, as each lane evaluates it; none for those that cannot."""
+        """The dwords of the returned value by lane, as each lane evaluates it; none for lanes that cannot."""
         if not self.text or self.function is None or c_types.is_void(self.function.return_type):
             self._evaluated(self.focus) if self.text else None
             return {}

@@ -1,4 +1,4 @@
-"""What the commands that run the program do: begin, go on, step, end, interrupt."""
+"""Implements the commands that run the program: start, continue, step, end, interrupt."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 
 def _was_set_where_it_stood(breakpoint_: Breakpoint) -> bool:
-    """Whether it is of ``break`` alone: GDB's tables have the function of its place from the next run on."""
+    """Whether it was set by ``break`` without argument: from the next run on, GDB's tables show the function of its
+    place.
+    """
     return not breakpoint_.text.startswith("*") and any(p.location.function is None for p in breakpoint_.locations)
 
 
@@ -44,12 +46,12 @@ class RunControl(Driving):
         self.native = NativeConditions(parts, self._tracing)
         """Conditions that the target evaluates by itself."""
         self.watcher = Watcher(parts)
-        """Makes watchpoints, and looks after them."""
+        """Creates and maintains watchpoints."""
         self.catcher = Catcher(parts)
-        """Makes catchpoints, and finds out what happens."""
+        """Creates catchpoints, and detects their events."""
         super().__init__(Runner(parts, self._holds, self.native, self.watcher, self.catcher, self._left))
         self.aside = partial(aside, parts.state)
-        """What the front end shows while the program runs is away while this is open, for text of the program's."""
+        """While this is open, the front end's progress display is hidden, so that the program's text can be shown."""
         self._stepper = Stepper(self._runner)
         self.calls = FunctionCalls(self._runner)
         parts.data.caller = self.calls
@@ -57,15 +59,16 @@ class RunControl(Driving):
     def _tracing(self) -> Tracing:
         """The trace experiment of the session."""
         if self._parts.state.tracing is None:
-            from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing  # late: few sessions trace
+            # imported late: few sessions trace
+            from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
 
             self._parts.state.tracing = Tracing(self._parts)
         return self._parts.state.tracing
 
-    # -- going on
+    # -- resuming
 
     def run(self, entry: Callable[[], int] | None = None) -> StopEvent:
-        """Make a target and go on to the first stop; with ``entry``, to the loaded address that it gives then."""
+        """Create a target and run to the first stop; with ``entry``, to the loaded address that it then returns."""
         if self._parts.launcher().needs_program:
             self._parts.inferior.need_program()
         if self._parts.state.tracing is not None:
@@ -96,7 +99,9 @@ class RunControl(Driving):
         return event or self._runner.stopped_at(arrived[0], LocationReached)
 
     def attach(self, target: Target) -> None:
-        """``target`` runs the program, or holds what it left; nothing goes on. Its first wave is in focus."""
+        """Attach ``target``, which runs the program or holds its final state, without resuming it. Its first wave gets
+        the focus.
+        """
         self.leave()
         self._attach(target)
         self._parts.focus.settle()
@@ -113,8 +118,8 @@ class RunControl(Driving):
     ) -> StopEvent:
         """``continue [N]``: with N, pass the breakpoint stopped at N - 1 times.
 
-        ``signal``: the program gets that one, which ends it, as kernels have no handlers. With `None` it goes on
-        whatever its last stop was for; a faulting instruction is executed again then.
+        ``signal``: the program receives this signal, which ends it, as kernels have no handlers. With `None` it
+        continues regardless of its last stop; a faulting instruction is then executed again.
         """
         self._parts.inferior.need_runnable()
         if isinstance(signal, Signal):
@@ -136,7 +141,7 @@ class RunControl(Driving):
         return self.repeat(count, lambda focus: self._step(focus, False))
 
     def _forward(self, action: Callable[[], StopEvent | None]) -> StopEvent | None:
-        """Run the program; a stop at a watchpoint is where the next statement begins, if nothing is left of this."""
+        """Run the program; a stop at a watchpoint is moved to the next statement if nothing is left of this one."""
         return self._driven(lambda: settled(self._runner, action()))
 
     def _step(self, focus: Focus, into: bool) -> StopEvent:
@@ -163,7 +168,7 @@ class RunControl(Driving):
         return self._done(self._forward(lambda: finish(self._stepper, self._need_lane())))
 
     def until(self, location: str | None = None) -> StopEvent:
-        """``until``: `next` without going backwards; with a location to there in the frame, or out of it."""
+        """``until``: `next` without going backwards; with a location, until it is reached or the frame returns."""
         if location is not None:
             return self._to(location, anywhere=False)
         return self._done(self._forward(lambda: self._stepper.until_next(self._need_lane().with_frame(0))))
@@ -181,7 +186,7 @@ class RunControl(Driving):
         return frozenset(place.address for place in self._parts.resolve(location))
 
     def jump(self, address: int) -> StopEvent:
-        """The wave in focus goes on at a loaded address, as it is."""
+        """The focused wave continues at a loaded address, with its state unchanged."""
         thread = self._need_lane().thread
         assert thread is not None
         self._parts.inferior.need_target().write_register(thread, PC, address.to_bytes(8, "little"))
@@ -195,15 +200,17 @@ class RunControl(Driving):
         return value_of_lanes(self.calls, self._parts.data, self._parts.inferior, self._need_lane(), text)
 
     def leave_frame(self, value: str) -> Return:
-        """``return [EXPR]`` of the selected frame, to be carried out. Raises `DebuggerError` where it cannot return."""
+        """Prepare ``return [EXPR]`` of the selected frame. Raises `DebuggerError` if it cannot return."""
         return Return.of(self._runner, self._parts.data, self._parts.focus.need_running(), value)
 
     def carry_out(self, leaving: Return) -> StopEvent | None:
-        """Return from a frame, to the next statement if nothing else is left; an event if something comes between."""
+        """Return from a frame, then go to the next statement if nothing else is left; returns an event if something
+        else stops it.
+        """
         calls = len(self._parts.state.calls)
         focus = leaving.carry_out()
         if len(self._parts.state.calls) != calls:
-            return None  # out of a function that the debugger called
+            return None  # leaves a function that the debugger called
         event = self._driven(lambda: settle(self._runner, focus))
         return None if event is None else self._done(event)
 
@@ -215,11 +222,13 @@ class RunControl(Driving):
         self.leave()
 
     def leave(self) -> None:
-        """End the program if there is one, and let go of what the last run left."""
+        """End the program if there is one, and free the data of the last run."""
         self._runner.terminate()
 
     def _left(self, memory_too: bool) -> None:
-        """The runner has let the target go; ``memory_too``: before its end, so that nothing of it remains."""
+        """Called when the runner has released the target; ``memory_too``: before its end, so that nothing of it
+        remains.
+        """
         if memory_too:
             self._parts.launcher().release()
         if self._parts.state.attached:
@@ -228,9 +237,9 @@ class RunControl(Driving):
                 observer.left()
 
     def recover(self) -> None:
-        """After a command that was torn away in its middle: what is known of the target is read anew.
+        """Called after a command was aborted: drops cached state of the target.
 
-        A focus that is on no wave of the program goes to the first, as after an interrupt.
+        If the focused wave no longer exists, the focus moves to the first, as after an interrupt.
         """
         self._parts.inferior.state_changed()
         target = self._parts.inferior.target
@@ -238,14 +247,14 @@ class RunControl(Driving):
             self.leave()
         self._parts.focus.settle()
 
-    # -- interrupting, and how it stands
+    # -- interrupting, and state
 
     def interrupt(self) -> None:
         """Make a running command stop soon; safe to call from a signal handler or another thread."""
         self._runner.interrupt()
 
     def progress(self) -> Progress | None:
-        """How far the program is, ``None`` if there is none; callable from another thread while it runs."""
+        """The program's progress, ``None`` if there is none; callable from another thread while it runs."""
         target = self._parts.inferior.target
         return target.runnable.progress() if target is not None and target.runnable is not None else None
 
@@ -256,8 +265,9 @@ class RunControl(Driving):
     def watch_inside(
         self, show: Print | None = None, stopped: Callable[[StopEvent], None] | None = None
     ) -> None:
-        """Notify a front end of what happens inside a command: it prints for ``dprintf`` (``show``), and shows where
-        a function stops that an expression calls, before the expression's error (``stopped``)."""
+        """Notify a front end of events inside a command: ``show`` prints for ``dprintf``, and ``stopped`` shows where a
+        function called by an expression stopped, before the expression's error.
+        """
         if show is not None:
             self._parts.state.printf = show
         if stopped is not None:
@@ -279,9 +289,9 @@ class RunControl(Driving):
         return self._parts.state.interrupting
 
     def _holds(self, text: str, thread: int, lanes: int, level: int) -> int:
-        """Those of a wave's lanes for which a breakpoint's condition is true in the frame of a level."""
+        """The lanes of a wave for which a breakpoint's condition is true in the frame at a level."""
         state = self._parts.state
-        if state.interrupting:  # between the program's stop and here: a condition may take for ever
+        if state.interrupting:  # between the program's stop and here: a condition may never end
             raise ExpressionError("Quit")
         state.evaluating = True
         try:

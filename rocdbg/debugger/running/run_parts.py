@@ -1,4 +1,4 @@
-"""What all parts of running share: the program, from where it is looked at, and what it is to stop for."""
+"""What all parts of running share: the program, the focus, and the reasons to stop."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from rocdbg.debugger.values.value_history import ValueHistory
 
 
 class RunParts(BreakpointParts, frozen=True, eq=False):
-    """One for each focus that a session is looked at from; all but ``focus`` and ``data`` are the session's own.
+    """One per focus of a session; all but ``focus`` and ``data`` belong to the session.
 
-    ``launcher`` gives what makes the target of the next run, ``resolve`` finds the locations of a text, ``observers``
+    ``launcher`` gives the launcher of the next run, ``resolve`` finds the locations of a text, ``observers``
     are notified of launches, stops and ends.
     """
 

@@ -1,4 +1,4 @@
-"""How running the program stands, and the positions in time that the user keeps."""
+"""The state of running the program, and the positions in time that the user saved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
 
 PATIENCE = 0.25
-"""Seconds of processor time in which the program may come to a stop that is shown; after that Ctrl-C ends the command.
+"""Seconds of processor time that the program has to reach a stop; after that Ctrl-C ends the command.
 """
 
 
@@ -36,8 +36,9 @@ class Internal(Struct):
 
 
 class Bookmark(Struct, frozen=True):
-    """A position in time that the user keeps (``checkpoint``), and where it was: wave, lane, PC. ``life``: of the
-    inferior."""
+    """A position in time that the user saved (``checkpoint``), and its place: wave, lane, PC. ``life``: that of the
+    inferior.
+    """
 
     number: int
     life: int
@@ -48,7 +49,7 @@ class Bookmark(Struct, frozen=True):
 
 
 class SuspendedPlace(Struct, frozen=True):
-    """A wave in the place where the debugger called a function on it: what is to be as before when that is over."""
+    """A wave's state when the debugger called a function on it, to be restored afterwards."""
 
     thread: int
     focus: Focus
@@ -58,12 +59,12 @@ class SuspendedPlace(Struct, frozen=True):
 
 
 class RunState(Struct):
-    """How running stands; one for a session, wherever its commands look from."""
+    """The state of running; one per session, whatever the focus."""
 
     attached: bool = False
-    """Whether a target was announced whose end was not."""
+    """Whether a target was announced and its end was not."""
     pending_signal: str = ""
-    """The fatal signal of the last stop: after it the program cannot go on."""
+    """The fatal signal of the last stop, after which the program cannot continue."""
     driving: bool = False
     """Whether the session runs the program: while this is so, an interrupt stops it."""
     interrupting: bool = False
@@ -71,7 +72,7 @@ class RunState(Struct):
     asked_at: float = 0.0
     """Processor time of the process when it was interrupted."""
     alone: bool = False
-    """Whether other waves stand still now, whatever ``scheduler-locking`` says."""
+    """Whether other waves are stopped now, regardless of ``scheduler-locking``."""
     last_stop: StopEvent | None = None
     """The last of this program's stops that was reported."""
     plans: bool = True
@@ -79,12 +80,12 @@ class RunState(Struct):
     evaluating: bool = False
     """Whether a breakpoint's condition is evaluated: Ctrl-C ends that, and the program stops there."""
     started: Callable[[], None] | None = None
-    """Called before the target goes on, and ``ended`` when it has stopped."""
+    """Called before the target resumes, and ``ended`` when it has stopped."""
     ended: Callable[[], None] | None = None
     change: StopEvent | None = None
     """The event of code objects that have come or gone, until it is reported."""
     bookmarks: list[Bookmark] = field(default_factory=list)
-    """Positions that the user keeps, of this life of the program and of earlier ones."""
+    """Positions that the user saved, of this life of the program and of earlier ones."""
     last_bookmark: int = 0
     tracing: Tracing | None = None
     """The trace experiment, once there is a tracepoint."""
@@ -93,22 +94,24 @@ class RunState(Struct):
     budget: int | None = None
     """Instructions that the command may still execute, however often it resumes the target; ``None``: any number."""
     calls: list[SuspendedPlace] = field(default_factory=list)
-    """What the functions that the debugger has called and that have not returned keep waiting, in order of calls."""
+    """The suspended waves of called functions that have not returned, in order of calls."""
     stopped_inside: Callable[[StopEvent], None] | None = None
-    """Called where a function that the debugger called has stopped, before its expression is given up."""
+    """Called when a function that the debugger called has stopped, before its expression is abandoned."""
 
     def interrupt(self) -> None:
-        """The program is to stop, if it runs."""
+        """Request a stop, if the program runs."""
         self.interrupting, self.asked_at = self.interrupting or self.driving, process_time()
 
     def is_overdue(self) -> bool:
-        """Whether an interrupt has waited so long for the program to stop that the work in between is to end."""
+        """Whether an interrupt has waited so long for the program to stop that the work in progress should be
+        abandoned.
+        """
         return self.interrupting and process_time() - self.asked_at > PATIENCE
 
 
 @contextmanager
 def aside(state: RunState) -> Iterator[None]:
-    """What a front end shows while the program runs is away while this is open."""
+    """While this is open, a front end's progress display is hidden."""
     if state.ended is not None:
         state.ended()
     yield

@@ -1,4 +1,4 @@
-"""Running the target until something is worth a stop, and saying what it was."""
+"""Runs the target until a stop should be reported, and describes it."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ from rocdbg.debugger.running.stop_events import (
     StepDone,
     StopEvent,
     Terminated,
+    ThreadExited,
     WatchScopeEnded,
     WatchTriggered,
     hits_of,
@@ -56,14 +57,16 @@ from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value
+from rocdbg.sim.core.checks import Check, Condition, Counter
+from rocdbg.sim.core.lane_expressions import constant
 from rocdbg.work import asking
 
 FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
-"""Signals after which a wave cannot go on: continuing ends the program, as on a device."""
+"""Signals after which a wave cannot continue: resuming ends the program, as on a device."""
 
 
 class Runner(Struct):
-    """Resumes the target, turns its stops into events, and moves the focus to where they are.
+    """Resumes the target, turns its stops into events, and moves the focus to them.
 
     ``holds`` gives the lanes of a wave (of a mask) for which a condition is true in the frame of a level, ``left`` is
     called when the target is gone, with whether that was before its end.
@@ -81,16 +84,16 @@ class Runner(Struct):
         """The running target."""
         return self.parts.inferior.need_target()
 
-    def resume(self, request: Resume) -> TargetStop:
-        """One resume of the target."""
+    def resume(self, request: Resume, follows: int | None = None) -> TargetStop:
+        """One resume of the target; a wave ``follows`` stops where it is about to end."""
         self.parts.inferior.state_changed()
         self.parts.inferior.inline_entered.clear()
-        if self.parts.state.interrupting:  # between two steps: the target stops before it goes on
+        if self.parts.state.interrupting:  # between two steps: the target stops before it resumes
             request = replace(request, mode=ResumeMode.RUN)
             self.parts.inferior.need_runnable().interrupt()
         if self.catcher.prepare(request.thread if request.mode is not ResumeMode.RUN else None):
             assert request.thread is not None
-            wave = self.target.wave(request.thread)  # a step would go over the stop address where it begins
+            wave = self.target.wave(request.thread)  # a step would pass the stop address where it begins
             return TargetStop(TargetStopKind.BREAKPOINT, wave.number, wave.pc, wave.exec_mask & wave.used_lanes)
         users = self.parts.breakpoints.addresses()
         always = request.stop_addresses - users | request.always
@@ -99,6 +102,10 @@ class Runner(Struct):
         checks |= self.native.checks(always, self.catcher.again_at)
         for address in ends - request.stop_addresses:
             checks[address] = self.watcher.end_check()
+        if follows is not None:
+            for address in self.catcher.ends() - request.stop_addresses:
+                there = checks[address].conditions if address in checks else ()
+                checks[address] = Check((*there, Condition(constant(1), None, Counter(), wave=follows)))
         self.watcher.add_checks(checks, request.stop_addresses)
         stops = request.stop_addresses | checks.keys()
         request = replace(request, stop_addresses=stops, checks=checks, watches=watches)
@@ -141,7 +148,7 @@ class Runner(Struct):
             state.driving = state.interrupting = False
 
     def interrupt(self) -> None:
-        """Have the program stop soon; callable from a signal handler or another thread."""
+        """Make the program stop soon; callable from a signal handler or another thread."""
         self.parts.state.interrupt()
         target = self.parts.inferior.target
         if target is not None and target.runnable is not None:
@@ -154,11 +161,16 @@ class Runner(Struct):
 
     @property
     def locked(self) -> bool:
-        """Whether other waves stand still while one steps."""
+        """Whether other waves are stopped while one steps."""
         return self.parts.state.alone or self.parts.settings.scheduler_locking != "off"
 
-    def run(self, internal: Internal | None = None, thread: int | None = None) -> StopEvent | None:
-        """Run all waves (or one, with ``thread``) to the next event; ``None`` when the internal stop was it."""
+    def run(
+        self, internal: Internal | None = None, thread: int | None = None, follows: int | None = None
+    ) -> StopEvent | None:
+        """Run all waves (or one, with ``thread``) to the next event; ``None`` if it was the internal stop.
+
+        The end of a wave ``follows`` is an event: the command is about that wave.
+        """
         focus = thread if thread is not None else self.parts.focus.current.thread
         only = thread is not None or (self.parts.settings.scheduler_locking == "on" and self.alive(focus))
         ended = self.check_pending_signal()
@@ -175,12 +187,15 @@ class Runner(Struct):
                     only=only,
                     always=internal.addresses if internal is not None else frozenset(),
                     checks=awaited.checks if awaited is not None else {},
-                )
+                ),
+                follows,
             )
             calls = self.parts.state.calls
             if stop.kind is TargetStopKind.WAVE_DONE and any(call.thread == stop.thread for call in calls):
                 return self._call_over(stop.thread)  # a called function has ended its copy of the wave
             if stop.kind is TargetStopKind.WAVE_DONE:
+                if follows is not None and stop.thread in (follows, None):
+                    return self.thread_exited(follows)
                 only = False
                 continue
             if stop.kind is TargetStopKind.RETURNED and internal is not None and internal.returned:
@@ -199,25 +214,39 @@ class Runner(Struct):
                     return None
                 if awaited is not None:
                     awaited.wrong(stop.thread, stop.pc)
+            if follows is not None and stop.thread == follows and stop.pc in self.catcher.ends():
+                event = self._end_of(follows)
+                if event is not None:
+                    return event
+
+    def _end_of(self, thread: int) -> StopEvent | None:
+        """Let a wave end that is about to."""
+        stop = self.resume(Resume(ResumeMode.STEP, thread, stop_addresses=self.stop_addresses(), only=True))
+        return self.thread_exited(thread) if stop.kind is TargetStopKind.WAVE_DONE else self.event(stop)
+
+    def thread_exited(self, thread: int) -> StopEvent:
+        """An event of a wave having ended that a command followed."""
+        self.parts.focus.move(Focus())
+        return StopEvent(ThreadExited(thread), Focus())
 
     def check_pending_signal(self) -> StopEvent | None:
-        """After a fatal signal the program cannot go on: it ends."""
+        """After a fatal signal the program cannot continue: it ends."""
         if not self.parts.state.pending_signal:
             return None
         signal = self.parts.state.pending_signal
-        if isinstance(self.target, ProcessTarget):  # what becomes of the process is its own affair
+        if isinstance(self.target, ProcessTarget):  # the process itself continues
             self.parts.state.pending_signal = ""
             self.target.deliver()
             return self.run()
         return self.end_with(SIGNALS[signal])
 
     def end_with(self, signal: Signal) -> StopEvent:
-        """The program ends by a signal; where its past is known, that can still be gone to."""
+        """The program ends by a signal; its past can still be visited if it is recorded."""
         self.terminate(memory_too=self.target.recording is None)
         return StopEvent(Terminated(signal), Focus())
 
     def _finish(self) -> ExitInfo:
-        """The program is over: its results; its memory stays readable until the next run."""
+        """The program has ended: its outcome; its memory remains readable until the next run."""
         info = self.parts.inferior.need_runnable().exit_info()
         self.parts.inferior.leave()
         self.left(False)
@@ -264,18 +293,18 @@ class Runner(Struct):
         return None
 
     def _call_over(self, thread: int | None) -> StopEvent:
-        """A called function is over, long after its expression was given up: the wave is where it was before."""
+        """A called function has returned after its expression was abandoned: the wave is where it was before."""
         assert thread is not None
-        scope = self.end_call(thread)
+        scope = self.parts.focus.move(self.end_call(thread).with_frame(0))
         return StopEvent(CallEnded(), scope, 1 << scope.lane if scope.lane is not None else 0)
 
     def _scope_end(self, stop: TargetStop) -> StopEvent | None:
-        """An event where frames have ended that watchpoints belong to, which go with them."""
+        """An event if the frames of watchpoints have ended; the watchpoints are then deleted."""
         ended = self.watcher.ended(stop)
         return self.scope_event(stop, ended) if ended else None
 
     def scope_event(self, stop: TargetStop, ended: Sequence[Watchpoint]) -> StopEvent:
-        """An event where frames are left that watchpoints belong to, which go with them."""
+        """An event if the frames of watchpoints are left; the watchpoints are then deleted."""
         for watchpoint in ended:
             self.parts.breakpoints.delete(watchpoint.number)
         numbers = tuple(watchpoint.number for watchpoint in ended)
@@ -287,14 +316,14 @@ class Runner(Struct):
         return self._hit_event(hits, stop.thread, stop.pc, problems) if hits else None
 
     def _hits_here(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
-        """The breakpoints that stop a wave where it is, when those that only print or collect have done so."""
+        """The breakpoints that stop a wave at its position, after those that only print or collect have done so."""
         hits, problems = self.hits(thread, pc)
         self.catcher.note(thread)
         hits = print_hits(hits, thread, self.parts.state.printf, problems.append)
         return self.native.take_hits(hits, thread, pc), problems
 
     def _hit_event(self, hits: Sequence[Hit], thread: int, pc: int, problems: Sequence[str]) -> StopEvent:
-        """An event at a wave that breakpoints stop."""
+        """An event for a wave stopped by breakpoints."""
         lanes = 0
         for hit in hits:
             lanes |= hit.lanes
@@ -306,11 +335,11 @@ class Runner(Struct):
         return self._focused(CatchpointHit(there, words) if words else BreakpointHit(there), thread, lanes, problems)
 
     def enter_inlined(self, thread: int, pc: int, made: Iterable[Breakpoint]) -> None:
-        """A breakpoint in an inlined function is inside of it, not at its call: its condition is asked there."""
+        """A breakpoint in an inlined function is inside it, not at its call: its condition is evaluated there."""
         self.enter_place(thread, pc, [place.location for breakpoint_ in made for place in breakpoint_.locations])
 
     def enter_place(self, thread: int, pc: int, places: Sequence[Location]) -> None:
-        """A place in an inlined function is inside of it."""
+        """A place in an inlined function is inside it."""
         wanted = [place.code for place in places if place.address == pc and place.code is not None]
         starting = inlined_starting_at(self.parts.inferior.programs.at(LoadedAddress(pc)), LoadedAddress(pc))
         for index, instance in enumerate(starting):
@@ -328,7 +357,7 @@ class Runner(Struct):
         return self.parts.breakpoints.hits(replace(self._arrival(thread, pc), again=again))
 
     def _arrival(self, thread: int, pc: int) -> Arrival:
-        """A wave at an address, for those who ask what stops it there."""
+        """A wave at an address, to find out what stops it there."""
         active = self.parts.inferior.active_lanes(thread)
         used = self.parts.inferior.wave(thread).used_lanes
         known: dict[tuple[str, int], int] = {}  # thousands of breakpoints may ask the same
@@ -347,7 +376,7 @@ class Runner(Struct):
     def stopped_at(
         self, stop: TargetStop, make: Callable[[DeviceReport], Cause], problems: Sequence[str] = ()
     ) -> StopEvent:
-        """An event at the wave that the target stopped, or at none where there is none; ``make`` gives its cause."""
+        """An event for the wave that the target stopped, or without a wave; ``make`` gives its cause."""
         thread = stop.thread
         if thread is None and not self.target.waves():
             self.parts.focus.move(Focus())
@@ -368,7 +397,7 @@ class Runner(Struct):
         focus = self.parts.focus.current
         of_no_lane = isinstance(cause, Interrupted | BudgetSpent | HistoryEnded)
         if of_no_lane and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
-            lanes = 1 << focus.lane  # nothing that a lane did: the focus stays
+            lanes = 1 << focus.lane  # not caused by a lane: keep the focus
         return self._focused(cause, thread, lanes, problems)
 
     def _with_message(self, stop: TargetStop) -> str:
@@ -380,7 +409,7 @@ class Runner(Struct):
         return f"{stop.detail}\n{message}" if message else stop.detail
 
     def _focused(self, cause: Cause, thread: int, lanes: int, problems: Sequence[str]) -> StopEvent:
-        """Move the focus to the first lane concerned and say whether it moved."""
+        """Move the focus to the first lane concerned; returns whether it moved."""
         before = self.parts.focus.current
         follow(self.parts.inferior, thread)
         first = lane_list(lanes)[0] if lanes else 0
@@ -394,24 +423,24 @@ class Runner(Struct):
         )
 
     def arrived(self, cause: Cause, returned: Returned | None = None) -> StopEvent:
-        """An event of the focused lane having arrived where its command leads."""
+        """An event: the focused lane has arrived at the destination of its command."""
         scope = self.parts.focus.move(self.parts.focus.current.with_frame(0))
         return StopEvent(cause, scope, 1 << scope.lane if scope.lane is not None else 0, returned=returned)
 
     def step_done(self, new_frame: bool) -> StopEvent:
-        """An event of the focused lane having ended a step, in another frame or in the same."""
+        """An event: the focused lane has ended a step, in another frame or in the same."""
         return self.arrived(StepDone(new_frame))
 
     # -- the focused lane
 
     def logical_pc(self, scope: Focus) -> int | None:
-        """Where an inactive lane waits, ``None`` where nothing says."""
+        """Where an inactive lane waits, ``None`` if not known."""
         assert scope.thread is not None
         entered = self.parts.inferior.entered(scope.thread, scope.lane or 0)
         return entered.pc if entered is not None else None
 
     def top_frame(self, scope: Focus) -> Frame:
-        """The innermost frame of a lane: not the first where it waits in a caller."""
+        """The innermost frame of a lane: not frame 0 if the lane waits in a caller."""
         chain = self.parts.inferior.chain(scope)
         frame = chain.get(chain.innermost)
         assert frame is not None
@@ -424,18 +453,18 @@ class Runner(Struct):
     # -- watchpoints
 
     def _watched(self, stop: TargetStop) -> StopEvent | None:
-        """An event where a watched value is another one, and its watchpoint says that this matters.
+        """An event if a watched value has changed and its watchpoint's condition is true.
 
-        With that the wave has come to its next instruction: breakpoints there are hit by the same stop, as in GDB.
+        The wave has then reached its next instruction: breakpoints there are hit by the same stop, as in GDB.
         """
         assert stop.thread is not None
         problems: list[str] = []
         triggers = self._watch_triggers(stop, self.watcher.changed(stop), problems.append)
-        told_later = stop.pc in self.watcher.ends() or any(
+        reported_later = stop.pc in self.watcher.ends() or any(
             isinstance(one, Catchpoint) for one in self.parts.breakpoints.at(stop.pc)
         )
         hits: list[Hit] = []
-        if not told_later:
+        if not reported_later:
             if stop.pc in self.stop_addresses():
                 hits, more = self._hits_here(stop.thread, stop.pc)
                 problems += more
@@ -455,7 +484,7 @@ class Runner(Struct):
 
     def _watch_triggers(self, stop: TargetStop, changes: Sequence[Trigger], problem: Callable[[str], None]
     ) -> list[Trigger]:
-        """Of the changes that matter, counted, the first of each watchpoint."""
+        """The first relevant change of each watchpoint, counted."""
         found = []
         by_number: dict[int, list[Trigger]] = {}
         for trigger in changes:
@@ -471,8 +500,9 @@ class Runner(Struct):
         return found
 
     def _watch_arrival(self, stop: TargetStop, watchpoint: Watchpoint, lanes: int) -> Arrival:
-        """The wave whose condition of a watchpoint is asked: as in GDB in the frame that it belongs to, not in the one
-        that has changed it."""
+        """The wave in which a watchpoint's condition is evaluated: as in GDB, that of its own frame, not the one that
+        changed the value.
+        """
         assert stop.thread is not None
         arrival = self._arrival(stop.thread, stop.pc)
         wave = watchpoint.wave
@@ -505,14 +535,14 @@ class Runner(Struct):
     # -- catchpoints
 
     def _caught(self, stop: TargetStop) -> StopEvent | None:
-        """An event where a catchpoint is about an exception or trap."""
+        """An event if a catchpoint catches an exception or trap."""
         assert stop.thread is not None
         problems: list[str] = []
         hits, words = self.catcher.caught(stop, self._arrival(stop.thread, stop.pc), problems.append)
         return self._catch_event(stop, hits, words, problems)
 
     def loaded(self) -> StopEvent | None:
-        """An event where a catchpoint is about what the target has loaded, of which nothing has run."""
+        """An event if a catchpoint catches code objects of a new target, on which nothing has run."""
         stop = TargetStop(TargetStopKind.BREAKPOINT, next((wave.number for wave in self.target.waves()), None))
         if stop.thread is None:
             return None
@@ -521,7 +551,7 @@ class Runner(Struct):
         return self._catch_event(stop, hits, words, problems)
 
     def _code_change(self, come: Sequence[str], gone: Sequence[str]) -> StopEvent | None:
-        """An event where a catchpoint is about code objects that have come or gone, by URI, while the program ran."""
+        """An event if a catchpoint catches code objects that have come or gone, by URI, while the program ran."""
         problems: list[str] = []
         thread = self.parts.focus.current.thread
         alive = thread is not None and any(wave.number == thread for wave in self.target.waves())
@@ -543,43 +573,44 @@ class Runner(Struct):
     # -- resuming
 
     def _resumed(self, request: Resume) -> TargetStop:
-        """The stop after a request. Where code objects have come or gone, breakpoints are resolved again and the
-        program goes on, unless a catchpoint is about that."""
+        """The stop after a request. If code objects have come or gone, breakpoints are resolved again and the program
+        continues, unless a catchpoint catches that.
+        """
         alone = request.only and self.parts.settings.scheduler_locking in ("on", "step")
         request = replace(request, begins=self._wants_begins(), alone=alone)
         stop = self._spend(request)
         while stop.kind is TargetStopKind.CHANGED and not self._code_change_caught():
-            # Conditions that the target did not know at places it had not are asked when a wave comes there.
+            # Conditions at new places, which the target does not know, are evaluated when a wave reaches them.
             more = self.parts.breakpoints.addresses() - request.checks.keys()
             request = replace(request, stop_addresses=request.stop_addresses | more, begins=self._wants_begins())
             stop = self._spend(request)
         return stop
 
     def _spend(self, request: Resume) -> TargetStop:
-        """Resume the target within what is left of the command's budget."""
+        """Resume the target within the remaining budget of the command."""
         runnable, state = self.parts.inferior.need_runnable(), self.parts.state
         if state.budget is None:
             return runnable.resume(request)
         before = runnable.progress().instructions
-        if not state.budget:  # nothing may run any more, by whatever steps
+        if not state.budget:  # the budget is used up
             request = replace(request, mode=ResumeMode.RUN)
         stop = runnable.resume(replace(request, budget=state.budget))
         state.budget = max(0, state.budget - (runnable.progress().instructions - before))
         return stop
 
     def _take_code(self) -> None:
-        """Know what the target has loaded."""
+        """Take over the target's loaded code objects."""
         if self.parts.inferior.programs.update(self.target.code_objects()):
             self.parts.inferior.state_changed()
             self.parts.breakpoints.resolve_again()
             self.native.forget()
 
     def _wants_begins(self) -> bool:
-        """Whether catchpoints are about dispatches yet to come."""
+        """Whether catchpoints apply to future dispatches."""
         return any(isinstance(one, Catchpoint) and one.enabled and one.event.has_ends for one in self.parts.breakpoints)
 
     def _code_change_caught(self) -> bool:
-        """Whether catchpoints are about code objects that have come or gone."""
+        """Whether catchpoints apply to code objects that have come or gone."""
         programs = self.parts.inferior.programs
         before = {program.uri for program in programs if program.loaded}
         self._take_code()
@@ -592,7 +623,7 @@ class Runner(Struct):
     def begin_call(self, thread: int, room: int) -> CallPlace:
         """Suspend a wave where it is, to run a function on it with ``room`` bytes of memory in each lane.
 
-        Raises `DebuggerError` where the target cannot, or has no memory for it.
+        Raises `DebuggerError` if the target cannot do so, or has no memory for it.
         """
         calls, inferior, state = calls_of(self.target), self.parts.inferior, self.parts.state
         if calls is None:
@@ -609,7 +640,7 @@ class Runner(Struct):
         return place
 
     def end_call(self, thread: int) -> Focus:
-        """Give a wave back the place where the innermost call on it was made, and the focus; gives that."""
+        """Restore a wave, and the focus, to where the innermost call on it was made; returns the focus."""
         calls, inferior, state = calls_of(self.parts.inferior.target), self.parts.inferior, self.parts.state
         found = next((place for place in reversed(state.calls) if place.thread == thread), None)
         if found is None or calls is None:
@@ -628,6 +659,6 @@ class Runner(Struct):
 
 
 def thread_of(scope: Focus) -> int:
-    """The wave of a running program that a step is about."""
+    """The wave of a running program that steps."""
     assert scope.thread is not None
     return scope.thread

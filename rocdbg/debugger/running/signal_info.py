@@ -1,4 +1,4 @@
-"""``$_siginfo``: what there is to know of the signal that a wave has stopped with, in the form of Linux's siginfo_t.
+"""``$_siginfo``: information about the signal with which a wave stopped, in the form of Linux's siginfo_t.
 
 Codes and fields are those of POSIX's <signal.h>; of the members of ``_sifields`` there is the one for faults. The
 address is that of the lane in focus (of one that did not fault, of the first that did), in the fault's address space.
@@ -36,7 +36,7 @@ _WORD = 32
 
 
 def define_signal_info(convenience: Convenience, state: RunState) -> None:
-    """Make the variable known; it is void for waves that the last stop was not about."""
+    """Define the variable; it is void for waves that the last stop did not concern."""
 
     def value(focus: Focus) -> Value:
         stop = state.last_stop
@@ -63,7 +63,7 @@ def _code(stop: StopEvent, name: str) -> int:
 
 
 def _address(stop: StopEvent, lane: int | None) -> tuple[int, int]:
-    """Where the access of a lane went, and in which address space; of other stops where the code is."""
+    """The address of a lane's access and its address space; for other stops, the address of the code."""
     if stop.device is None:
         return 0, AddressSpace.GLOBAL
     if not stop.device.addresses:

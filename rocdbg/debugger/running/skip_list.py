@@ -13,18 +13,18 @@ from rocdbg.dwarf.info import Function, SourceFile
 
 
 class Skip(Struct):
-    """What one ``skip`` asked for: functions of a name or expression, in files of a name or pattern."""
+    """One ``skip`` request: functions of a name or expression, in files of a name or pattern."""
 
     number: int
     file: str | None = None
     is_glob: bool = False
     function: str | None = None
     expression: Pattern | None = None
-    """``function`` as one, where it is one."""
+    """``function`` compiled, if it is a regular expression."""
     enabled: bool = True
 
     def covers(self, function: Function, file: SourceFile | None) -> bool:
-        """Whether a function, whose code is in a file, is not entered."""
+        """Whether a function whose code is in a file is skipped."""
         return self._covers_file(file) and self._covers_function(Program.function_title(function))
 
     def _covers_file(self, file: SourceFile | None) -> bool:
@@ -56,16 +56,16 @@ class SkipList:
         return iter(self._skips.values())
 
     def add(self, skip: Skip) -> None:
-        """Take one in, and give it its number."""
+        """Add one, and give it a number."""
         skip.number = self._next
         self._skips[self._next] = skip
         self._next += 1
 
     def delete(self, numbers: Iterable[int]) -> None:
-        """Those of these numbers are gone."""
+        """Delete those with these numbers."""
         for number in numbers:
             self._skips.pop(number, None)
 
     def covers(self, function: Function, file: SourceFile | None) -> bool:
-        """Whether any that is enabled keeps `step` out of a function whose code is in a file."""
+        """Whether any enabled one keeps `step` out of a function whose code is in a file."""
         return any(skip.enabled and skip.covers(function, file) for skip in self)

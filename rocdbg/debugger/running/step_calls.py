@@ -1,4 +1,4 @@
-"""Calls that a step comes to: stepped into, or run through to where they return."""
+"""Calls that a step reaches: stepped into, or run until they return."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LINKS = (30, 18)
 def over_or_into_call(
     runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress, into: bool
 ) -> StopEvent | bool:
-    """Deal with a PC at the entry of a called function.
+    """Handle a PC at the entry of a called function.
 
     An event when the step ends in there; True when the call was run through; False when there is no call.
     """
@@ -34,7 +34,7 @@ def over_or_into_call(
     program = runner.parts.inferior.programs.at(pc)
     function = program.function_at(pc)
     row = program.line_at(pc)
-    if into and function is None and row is not None and row.line:  # assembly: no function but lines
+    if into and function is None and row is not None and row.line:  # assembly: lines without functions
         return runner.step_done(True)
     if into and function is not None and not runner.parts.skips.covers(function, row.file if row is not None else None):
         address = program.info.breakpoint_address(function)
@@ -59,7 +59,7 @@ def links_at(inferior: Inferior, pc: LoadedAddress) -> tuple[int, ...]:
 
 
 def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress) -> LoadedAddress | None:
-    """The return address when the wave stands at the entry of a function that ``start`` has called."""
+    """The return address if the wave is at the entry of a function that ``start`` has called."""
     program = runner.parts.inferior.programs.at(pc)
     entry = function_start(program, pc)
     if entry is None or program.to_loaded(entry) != pc:
@@ -90,7 +90,7 @@ def run_to(
 ) -> StopEvent | None:
     """Run to an address in the frame of a place; ``None`` when it got there.
 
-    ``any_frame``: whatever frame is there; unless ``lane_matters``, also while the lane is inactive.
+    ``any_frame``: in any frame; unless ``lane_matters``, also while the lane is inactive.
     """
     thread = thread_of(scope)
 
@@ -105,5 +105,5 @@ def run_to(
 
     awaited = Awaited(runner.parts.inferior, scope, lane_matters, lambda pc: None if any_frame else place)
     return runner.run(
-        Internal(frozenset({address}), accept, awaited), thread if runner.locked else None
+        Internal(frozenset({address}), accept, awaited), thread if runner.locked else None, thread
     )

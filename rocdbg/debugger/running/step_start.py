@@ -1,4 +1,4 @@
-"""Where a step began, and how the frames that it comes to relate to that."""
+"""Where a step began, and how frames that it reaches relate to that."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StepStart(Struct, frozen=True):
     function_low: int | None
     """Of the debug information."""
     function_start: int | None
-    """That, else where the symbol begins: a frame's function as messages name it."""
+    """That, otherwise the symbol's start: a frame's function as messages name it."""
     code: int | None
     """Where the function's machine code begins, whatever symbols are in it."""
     caller_place: tuple[int | None, int | None] | None
@@ -47,10 +47,10 @@ def step_start(chain: FrameChain) -> StepStart:
     )
 
 
-def stands_at_another_line(frame: Frame, start: StepStart) -> bool:
-    """Whether a lane that has become active stands at the beginning of a line other than the one it waited at.
+def is_at_another_line(frame: Frame, start: StepStart) -> bool:
+    """Whether a lane that has become active is at the beginning of a line other than the one where it waited.
 
-    The middle of a line may be code that brings the lane back, before it goes on where it waited.
+    The middle of a line may be code that reactivates the lane before it continues where it waited.
     """
     row = frame.row
     if row is None:
@@ -62,13 +62,13 @@ def stands_at_another_line(frame: Frame, start: StepStart) -> bool:
 
 
 def frame_changed(frame: Frame, start: StepStart) -> bool:
-    """Whether a frame is of another function or inlined call than the one the step began in."""
+    """Whether a frame belongs to a function or inlined call other than the one in which the step began."""
     began = function_start(frame.program, frame.lookup_pc)
     return began != start.function_start or inline_offsets(frame) != start.inline
 
 
 def is_inlined_deeper(frame: Frame, start: StepStart) -> bool:
-    """Whether the frame is of a call inlined into the code the step began in."""
+    """Whether the frame belongs to a call inlined into the code in which the step began."""
     now = inline_offsets(frame)
     before = start.inline
     if len(now) <= len(before):

@@ -1,7 +1,7 @@
 """Stepping: the focused lane moves to another line or another instruction.
 
-The wave runs; the lane is what is watched. Where the lane is not active the wave goes on until it is again:
-code that other lanes execute is not a place where this one has been.
+The wave runs, but the lane's position counts. While the lane is inactive, the wave continues until it is active again:
+code that other lanes execute does not count as this lane's position.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from rocdbg.debugger.running.step_plans import StepPlan
 from rocdbg.debugger.running.step_start import (
     StepStart,
     frame_changed,
+    is_at_another_line,
     is_inlined_deeper,
-    stands_at_another_line,
     step_start,
 )
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
@@ -39,8 +39,9 @@ class Stepper(Struct):
 
     # -- commands
 
-    def step_line(self, scope: Focus, into: bool) -> StopEvent:
-        """``step`` and ``next``."""
+    def step_line(self, scope: Focus, into: bool, until: tuple[int, int] | None = None) -> StopEvent:
+        """``step`` and ``next``. ``until``: where it would end within these addresses of the frame it began in, it
+        continues as another step from there."""
         ended = self.runner.check_pending_signal()
         if ended is not None:
             return ended
@@ -49,22 +50,24 @@ class Stepper(Struct):
             return self._enter_inlined(scope, here)
         start = first = self._start(scope)
         if self.runner.parts.inferior.behind_traps.pop(thread_of(scope), None) is not None:
-            # the trap itself is over: the step may have no more to do than to show where the wave is
+            # the trap itself is done: the step may only have to show where the wave is
             self.runner.parts.inferior.state_changed()
             frame = self.runner.top_frame(scope)
             hides_other = frame.hidden and line_of(frame) != start.line
-            if hides_other or (not frame.hidden and stands_at_another_line(frame, start)):
+            if hides_other or (not frame.hidden and is_at_another_line(frame, start)):
                 return self.runner.step_done(frame_changed(frame, start))
         low, high = line_range(self.runner.top_frame(scope))
         line = start.line
         plan = self._plan(scope, start, into)
+        if plan is not None:
+            plan.enter(start, line)
         waits_at = None if self.runner.parts.inferior.is_active(scope) else self.runner.logical_pc(scope)
         if waits_at is not None:
             event = self._until_active(scope, plan)
             if event is not None:
                 return event
             frame = self.runner.top_frame(scope)
-            if stands_at_another_line(frame, start):
+            if is_at_another_line(frame, start):
                 return self.runner.step_done(frame_changed(frame, start))
             low, high = line_range(frame)
         while True:
@@ -73,10 +76,13 @@ class Stepper(Struct):
                 return event
             if plan is not None:
                 low, high = plan.plan.range if plan.plan.state is State.ACTIVE else (0, 0)
+                before = start
+                start, line = plan.now
+                first = start if start is not before else first
             pc = self.runner.target.wave(thread_of(scope)).pc
             if low <= pc < high and stop.kind is not TargetStopKind.RANGE:
                 continue
-            # what other lanes call is not entered, whatever this one did when the step began
+            # functions that other lanes call are not entered, whatever this lane did when the step began
             enter = into and self.runner.parts.inferior.is_active(scope)
             returned_or_event = over_or_into_call(self.runner, scope, start, pc, enter)
             if isinstance(returned_or_event, StopEvent):
@@ -84,24 +90,28 @@ class Stepper(Struct):
             if returned_or_event and plan is not None:
                 plan.called(pc, enter)
             if returned_or_event and low <= self.runner.target.wave(thread_of(scope)).pc < high:
-                continue  # a call was stepped over; go on in the old range
+                continue  # a call was stepped over; continue in the old range
             resumed_midway = False
             if not self.runner.parts.inferior.is_active(scope):
-                told = self.runner.logical_pc(scope) is not None
+                is_located = self.runner.logical_pc(scope) is not None
                 event = self._until_active(scope, plan, began=True)
                 if event is not None:
                     return event
-                # where lane PCs tell where the lane waited, a line that it goes on in the middle of is not its own
-                resumed_midway = not told
+                # if lane PCs show where the lane waited, a line in whose middle it continues is not its own
+                resumed_midway = not is_located
             frame = self.runner.top_frame(scope)
             place = physical_place(frame.context)
             if start.has_caller and place == start.caller_place and place != start.place:
-                # returned: what is left of the caller's line belongs to the step, calls in it are stepped into
+                # returned: the rest of the caller's line belongs to the step, calls in it are stepped into
                 start = self._start(scope)
                 plan = self._plan(scope, start, into)
-                if not frame.hidden and not begins_line(frame, line):
+                if plan is not None:
+                    plan.enter(start, line)
+                if frame.row is not None and not frame.hidden and not begins_line(frame, line):
                     low, high = line_range(frame)
                     line = line_of(frame)
+                    if plan is not None:
+                        plan.enter(start, line)
                     continue
             same_frame = place == start.place
             if is_inlined_deeper(frame, start) and not (into and self._enters(frame)):
@@ -124,6 +134,15 @@ class Stepper(Struct):
             new_line = row.line != 0 and place_here != line
             passed = at_start and self._is_passed(frame, row)
             if new_line and ((at_start and row.is_stmt) or resumed_midway) and not passed:
+                if until is not None and same_frame and until[0] <= frame.pc < until[1] and waits_at is None:
+                    low, high = line_range(frame)
+                    start = first = self._start(scope)
+                    line = start.line
+                    if plan is not None and not resumed_midway:
+                        plan.goes_on(low, high, line, start.inline)
+                    if plan is not None:
+                        plan.enter(start, line)
+                    continue
                 new_frame = frame_changed(frame, first)
                 return self.runner.step_done(new_frame)
             low, high = line_range(frame)
@@ -134,7 +153,9 @@ class Stepper(Struct):
             if row.line != 0 and not passing and not (new_line and at_start and not row.is_stmt) and line != place_here:
                 line = place_here
                 if plan is not None:
-                    plan.plan.forget_active()
+                    if same_frame and waits_at is None and not resumed_midway:
+                        plan.goes_on(low, high, line, start.inline)
+                    plan.enter(start, line)
             else:
                 self._learn(plan, same_frame, low, high)
 
@@ -144,17 +165,17 @@ class Stepper(Struct):
         return self.runner.parts.inferior.machine_code(frame.program).bookkeeping.is_passed(row, wave_size)
 
     def _enters(self, frame: Frame) -> bool:
-        """Whether `step` stops in the inlined call that a frame is of."""
+        """Whether `step` stops in a frame's inlined call."""
         row = frame.row
         return frame.function is None or not self.runner.parts.skips.covers(frame.function, row.file if row else None)
 
     def _skips_hidden(self, frame: Frame) -> bool:
-        """Whether `step` passes the inlined call that begins right behind a frame."""
+        """Whether `step` skips the inlined call that begins immediately after a frame."""
         function = inlined_starting_at(frame.program, frame.pc)[frame.hidden - 1].function
         return self.runner.parts.skips.covers(function, function.decl_file)
 
     def _enter_inlined(self, scope: Focus, frame: Frame) -> StopEvent:
-        """Into an inlined call that begins right here: nothing runs, one more frame is shown."""
+        """Step into an inlined call that begins here: nothing runs, one more frame is shown."""
         self.runner.parts.inferior.inline_entered[thread_of(scope)] = frame.hidden - 1
         self.runner.parts.inferior.state_changed()
         return self.runner.step_done(True)
@@ -174,7 +195,7 @@ class Stepper(Struct):
             if event is not None:
                 return event
             if stop.kind is not TargetStopKind.BREAKPOINT or self.runner.target.wave(thread).instructions != before:
-                break  # else something that stops it where it stands turned out to be nothing
+                break  # otherwise a possible stop at its position turned out not to be one
         pc = self.runner.target.wave(thread).pc
         if over:
             result = over_or_into_call(self.runner, scope, start, pc, False)
@@ -213,9 +234,9 @@ class Stepper(Struct):
         return runner.target.wave(thread).instructions - before, None
 
     def until_next(self, scope: Focus) -> StopEvent:
-        """``until`` without a place: as ``next``, but never backwards in the function: loops are left.
+        """``until`` without a place: as ``next``, but never backwards in the function, so that loops are left.
 
-        As in GDB that is about addresses, whatever frame they are in: recursion is left as well.
+        As in GDB this compares addresses, whatever their frame: recursion is left as well.
         """
         start = self.runner.top_frame(scope)
         low, end = line_range(start)
@@ -223,7 +244,7 @@ class Stepper(Struct):
         if physical is not None and physical.low_pc is not None:
             low = start.program.to_loaded(physical.low_pc)
         while True:
-            event = self.step_line(scope, into=False)
+            event = self.step_line(scope, into=False, until=(low, end))
             if event.reason is not StopReason.STEP:
                 return event
             frame = self.runner.top_frame(scope)
@@ -262,7 +283,7 @@ class Stepper(Struct):
     ) -> TargetStop:
         thread = thread_of(scope)
         if mode is ResumeMode.RANGE and self.runner.watcher.stepped(thread) == thread:
-            mode = ResumeMode.STEP  # the caller's loop goes on in its range
+            mode = ResumeMode.STEP  # the caller's loop continues in its range
         return self.runner.resume(
             Resume(
                 mode,
@@ -287,7 +308,7 @@ class Stepper(Struct):
                 )
             return None
         if stop.kind is TargetStopKind.WAVE_DONE:
-            return self.runner.run()
+            return self.runner.thread_exited(thread_of(scope))
         return self.runner.event(stop)
 
     def _until_active(self, scope: Focus, plan: StepPlan | None, began: bool = False) -> StopEvent | None:
@@ -303,7 +324,7 @@ class Stepper(Struct):
             program = inferior.programs.at(wave.pc)
             address = program.to_file(wave.pc)
             function = inferior.exec_map(program).function_at(address, wave.lane_count)
-            # A lane that waits stays in its frame: it is found again only where the wave's may be another.
+            # A waiting lane stays in its frame, which is looked up again only where the wave's frame may have changed.
             low = None if function is None else program.to_loaded(FileAddress(function.low))
             is_in = (low, *(target.read_register(thread, number) for number in FRAME_REGISTERS))
             if start is None or low is None or is_in != was_in:
@@ -331,17 +352,17 @@ class Stepper(Struct):
                 return None
 
 
-# From the end of a statement to the beginning of the next, where only the compiler's bookkeeping lies between. A
-# call returns, or a watched word is written, and nothing is left of the statement that did it but code that brings
-# registers and masks back (`rocdbg.debugger.program.bookkeeping`). On a host the next instruction would be of the
-# next statement, and a stop would show that.
+# From the end of a statement to the beginning of the next, if only the compiler's bookkeeping lies between. A
+# call returns, or a watched word is written, and only code that restores registers and masks is left of the statement
+# (`rocdbg.debugger.program.bookkeeping`). On a host the next instruction would be of the next statement, and a stop
+# would show that.
 _SETTLED = frozenset((StopReason.WATCHPOINT, StopReason.WATCHPOINT_SCOPE))
 
 
 def settle(runner: Runner, scope: Focus) -> StopEvent | None:
-    """Go on to the next statement if nothing else is left of the one that the lane is in.
+    """Continue to the next statement if nothing else is left of the lane's current one.
 
-    ``None`` unless something else happened on the way, as a breakpoint there.
+    ``None`` unless something else happened on the way, such as a breakpoint.
     """
     thread = thread_of(scope)
     wave = runner.target.wave(thread)
@@ -359,7 +380,7 @@ def settle(runner: Runner, scope: Focus) -> StopEvent | None:
 
 
 def settled(runner: Runner, event: StopEvent | None) -> StopEvent | None:
-    """The same for a stop at a watchpoint, which stays the event that it is."""
+    """The same for a stop at a watchpoint, whose event is kept."""
     if event is None or event.reason not in _SETTLED or event.scope.thread is None:
         return event
     scope = runner.parts.focus.current
@@ -371,6 +392,6 @@ def settled(runner: Runner, event: StopEvent | None) -> StopEvent | None:
     following = runner.parts.inferior.machine_code(program).bookkeeping.following(address, wave.lane_count)
     stops = runner.stop_addresses()
     if wave.pc in stops or any(program.to_loaded(row.address) in stops for row in following):
-        return event  # a breakpoint that would be passed
+        return event  # a breakpoint that would be skipped
     other = settle(runner, scope)
     return event if other is None else replace(other, problems=event.problems + other.problems)

@@ -1,6 +1,6 @@
 """A stop is a value: why, which wave, which lanes, where. Front ends print it.
 
-The cause is one of a closed set of structs, each with exactly what belongs to it; a front end matches on them.
+The cause is one of a closed set of structs, each with exactly its own data; a front end matches on them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class StopReason(Enum):
-    """Why a command that runs the program came back."""
+    """Why a command that runs the program returned."""
 
     BREAKPOINT = "breakpoint-hit"
     WATCHPOINT = "watchpoint-trigger"
@@ -38,6 +38,7 @@ class StopReason(Enum):
     INTERRUPTED = "interrupted"
     BUDGET = "instruction-budget"
     HISTORY = "no-history"
+    THREAD_EXITED = "thread-exited"
     EXITED = "exited-normally"
     TERMINATED = "exited-signalled"
 
@@ -97,7 +98,8 @@ class Hits(Struct, frozen=True):
 
 
 def hits_of(hits: Sequence[Hit], location: int | None = None) -> Hits:
-    """What a stop says of the breakpoints that cause it; ``location``: which of the first one's it was hit at."""
+    """What a stop says about the breakpoints that cause it; ``location``: the location of the first one that was hit.
+    """
     return Hits(
         tuple(hit.breakpoint.number for hit in hits), tuple(tuple(hit.breakpoint.commands) for hit in hits),
         hits[0].breakpoint.temporary, location,
@@ -105,9 +107,9 @@ def hits_of(hits: Sequence[Hit], location: int | None = None) -> Hits:
 
 
 class DeviceReport(Struct, frozen=True):
-    """What the device says about the instruction at which it stopped a wave.
+    """The device's report about the instruction at which it stopped a wave.
 
-    ``sentence`` describes an exception in words, ``internal`` is a report for the developers where the simulator
+    ``sentence`` describes an exception, ``internal`` is a report for the developers where the simulator
     itself is at fault. ``exceptions`` are words of `EXCEPTIONS`. ``addresses`` are the lanes of a fault (``None`` for
     a scalar access) with the address that each of them accessed, in the DWARF address space ``space``. ``pc`` is the
     loaded address of the instruction, 0 where it does not matter.
@@ -138,7 +140,7 @@ class WatchTriggered(Struct, frozen=True):
 
 
 class CatchpointHit(Struct, frozen=True):
-    """``event`` is what the first catchpoint caught, in words: ``exception memory-violation``, ``wave end``."""
+    """``event`` describes what the first catchpoint caught: ``exception memory-violation``, ``wave end``."""
 
     reason: ClassVar[StopReason] = StopReason.CATCHPOINT
     hits: Hits
@@ -147,7 +149,7 @@ class CatchpointHit(Struct, frozen=True):
 
 
 class WatchScopeEnded(Struct, frozen=True):
-    """The frames have returned to which the watchpoints ``numbers`` belonged; these are deleted."""
+    """The frames of the watchpoints ``numbers`` have returned; the watchpoints are deleted."""
 
     reason: ClassVar[StopReason] = StopReason.WATCHPOINT_SCOPE
     numbers: tuple[int, ...]
@@ -155,7 +157,7 @@ class WatchScopeEnded(Struct, frozen=True):
 
 
 class StepDone(Struct, frozen=True):
-    """A step has ended; ``new_frame`` says whether in another frame than it began in."""
+    """A step has ended; ``new_frame`` says whether in a frame other than the one where it began."""
 
     reason: ClassVar[StopReason] = StopReason.STEP
     new_frame: bool
@@ -203,14 +205,21 @@ class BudgetSpent(Struct, frozen=True):
 
 
 class HistoryEnded(Struct, frozen=True):
-    """Execution backwards has arrived at the beginning of what was recorded, or a replay at its end."""
+    """Reverse execution has reached the beginning of the recording, or a replay its end."""
 
     reason: ClassVar[StopReason] = StopReason.HISTORY
     device: DeviceReport = DeviceReport()
 
 
+class ThreadExited(Struct, frozen=True):
+    """The wave ``thread`` has ended that a command followed; others are there or to come. No wave is in focus."""
+
+    reason: ClassVar[StopReason] = StopReason.THREAD_EXITED
+    thread: int
+
+
 class Exited(Struct, frozen=True):
-    """The program has ended by itself; the watchpoints ``watchpoints_gone`` ended with it."""
+    """The program has ended normally; the watchpoints ``watchpoints_gone`` ended with it."""
 
     reason: ClassVar[StopReason] = StopReason.EXITED
     info: ExitInfo
@@ -226,13 +235,13 @@ class Terminated(Struct, frozen=True):
 
 Cause = (
     BreakpointHit | WatchTriggered | CatchpointHit | WatchScopeEnded | StepDone | FinishDone | LocationReached
-    | CallEnded | SignalReceived | Interrupted | BudgetSpent | HistoryEnded | Exited | Terminated
+    | CallEnded | SignalReceived | Interrupted | BudgetSpent | HistoryEnded | ThreadExited | Exited | Terminated
 )
-"""Why the program stopped: one of these, with exactly what belongs to it."""
+"""Why the program stopped: one of these, with exactly its own data."""
 
 
 class Returned(Struct, frozen=True):
-    """What the function that ``finish`` left gave back: its value, already in the value history under ``number``, or
+    """The result of the function that ``finish`` left: its value, already in the value history under ``number``, or
     only its type where the value is not known."""
 
     value: Value | None = None
@@ -241,10 +250,10 @@ class Returned(Struct, frozen=True):
 
 
 class StopEvent(Struct, frozen=True):
-    """What happened: why, where the focus is afterwards (``scope``), and the mask of lanes that it is about.
+    """What happened: why, where the focus is afterwards (``scope``), and the mask of lanes concerned.
 
-    ``new_thread`` and ``new_lane`` say whether the focus moved there. ``returned`` is what ``finish`` brings back,
-    whatever else stopped the program at that place. ``problems`` are errors of conditions on the way.
+    ``new_thread`` and ``new_lane`` say whether the focus moved there. ``returned`` is the result of ``finish``, even if
+    something else also stopped the program there. ``problems`` are errors of conditions on the way.
     """
 
     cause: Cause
@@ -257,7 +266,7 @@ class StopEvent(Struct, frozen=True):
 
     @property
     def reason(self) -> StopReason:
-        """The kind of cause, by the word that GDB's machine interface has for it."""
+        """The kind of cause, as named in GDB's machine interface."""
         return self.cause.reason
 
     @property
@@ -270,14 +279,14 @@ class StopEvent(Struct, frozen=True):
 
     @property
     def breakpoints(self) -> tuple[int, ...]:
-        """Numbers of the breakpoints that the stop is about, of any kind."""
+        """Numbers of the breakpoints of any kind that caused the stop."""
         if isinstance(self.cause, WatchScopeEnded):
             return self.cause.numbers
         return self.hits.numbers if self.hits is not None else ()
 
     @property
     def commands(self) -> tuple[tuple[str, ...], ...]:
-        """What each of the breakpoints that stopped the program runs then."""
+        """The commands of each of the breakpoints that stopped the program."""
         return self.hits.commands if self.hits is not None else ()
 
     @property
@@ -292,13 +301,13 @@ class StopEvent(Struct, frozen=True):
 
     @property
     def device(self) -> DeviceReport | None:
-        """What the device says about the instruction, if it stopped the wave there."""
+        """The device's report about the instruction, if it stopped the wave there."""
         match self.cause:
-            case StepDone() | FinishDone() | CallEnded() | Exited() | Terminated():
+            case StepDone() | FinishDone() | CallEnded() | ThreadExited() | Exited() | Terminated():
                 return None
         return self.cause.device
 
     @property
     def exit(self) -> ExitInfo | None:
-        """What came out, if the program has ended by itself."""
+        """The outcome, if the program has ended normally."""
         return self.cause.info if isinstance(self.cause, Exited) else None

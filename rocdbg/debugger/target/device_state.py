@@ -102,8 +102,12 @@ class DeviceState(ABC):
             wave.workgroup, wave.index, wave.wave_size, wave.used_lanes, LoadedAddress(wave.pc),
             wave.exec & all_lanes(wave.wave_size), wave.workgroup_size, self._title(dispatch),
             min(wave.sgpr_count, scalar_registers(wave.target)), wave.vgpr_count, wave.agpr_count, dispatch.plan.grid,
-            dispatch.plan.workgroup, wave.instructions,
+            dispatch.plan.workgroup, wave.instructions, self._waves_of(dispatch),
         )
+
+    def _waves_of(self, dispatch: Dispatch) -> tuple[int, int] | None:
+        """As `WaveInfo.dispatch_waves`."""
+        return None
 
     def pass_over(self, thread: int) -> None:
         """Let a wave not stop where it is: the reason for a stop there has already been reported."""

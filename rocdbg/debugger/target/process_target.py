@@ -258,6 +258,9 @@ class ProcessTarget(DeviceState):
     def _title(self, dispatch: Dispatch) -> str:
         return self._titles(dispatch)
 
+    def _waves_of(self, dispatch: Dispatch) -> tuple[int, int] | None:
+        return dispatch.plan.first_wave, dispatch.plan.waves
+
     # -- running
 
     def _begun(self, queue: PacketQueue, dispatch: Dispatch) -> bool:

@@ -103,6 +103,8 @@ class WaveInfo(Struct, frozen=True):
     full_workgroup: Triple = (0, 0, 0)
     instructions: int = 0
     """How many instructions it has executed."""
+    dispatch_waves: tuple[int, int] | None = None
+    """The first thread number of its dispatch and how many waves that has; ``None`` where there is one dispatch."""
 
     @property
     def number(self) -> int:

@@ -1,1 +1,1 @@
-"""The past: execution backwards, earlier writes and stops, origins of values, recordings."""
+"""The past: reverse execution, earlier writes and stops, origins of values, recordings."""

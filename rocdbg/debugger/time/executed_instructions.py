@@ -1,4 +1,4 @@
-"""Where a wave has been: its executed instructions, newest first, with what steps ask of each."""
+"""A wave's executed instructions, newest first, with the facts about each that steps need."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rocdbg.isa.instruction import Flow
 
 _FIRST_WINDOW = 256
 _MOST_WINDOW = 1 << 20
-"""Instructions that are looked at at once: 16 MiB of trace."""
+"""How many instructions are processed at once: 16 MiB of trace."""
 _LONGEST, _CALL_SIZE = 24, 4
 """Bytes of the longest instruction, and of every one that calls."""
 
 
 class CodePlace(Struct, frozen=True):
-    """What there is to know of an address of code. ``line`` is None where there is none, 0 lines included."""
+    """Facts about an address of code. ``line`` is None if there is none or it is 0."""
 
     row_start: int
     row_end: int
@@ -40,8 +40,8 @@ class CodePlace(Struct, frozen=True):
 class PastInstruction(Struct, frozen=True):
     """An instruction that a wave has executed.
 
-    ``count``: how many it had executed before; ``depth``: calls between its function and that of the present, above 0
-    in functions that had returned, below in callers. ``active``: the mask of lanes.
+    ``count``: how many it had executed before; ``depth``: call depth relative to the present function, positive in
+    functions that had returned, negative in callers. ``active``: the mask of lanes.
     """
 
     count: int
@@ -69,18 +69,18 @@ class WavePast:
 
     @property
     def here(self) -> CodePlace:
-        """Of the instruction that is next."""
+        """Facts about the next instruction."""
         return self.place(self._pc)
 
     def place(self, pc: int) -> CodePlace:
-        """What there is to know of an address."""
+        """Facts about an address."""
         found = self._places.get(pc)
         if found is None:
             found = self._places[pc] = self._look(LoadedAddress(pc))
         return found
 
     def instructions(self) -> Iterator[PastInstruction]:
-        """All, the newest first. The target is elsewhere in time afterwards."""
+        """All instructions, newest first. This moves the target in time."""
         for rows, first, depths in self._windows():
             for index in range(len(rows) - 1, -1, -1):
                 pc, active = int(rows[index, 0]), int(rows[index, 1]) & self._lanes
@@ -132,7 +132,7 @@ class WavePast:
         return steps, count
 
     def last(self, wanted: Callable[[CodePlace], bool], depth: int) -> PastInstruction | None:
-        """The newest instruction at this depth whose place is wanted; quick where that is long ago."""
+        """The newest instruction at this depth at a wanted place; fast even if that was long ago."""
         for rows, first, depths in self._windows():
             pcs, inverse = np.unique(rows[:, 0], return_inverse=True)
             fits = np.array([wanted(self.place(int(pc))) for pc in pcs])[inverse.reshape(-1)] & (depths == depth)
@@ -148,10 +148,11 @@ class WavePast:
         anyway: Callable[[int], bool] = lambda pc: False, beside: Callable[[int], int | None] | None = None,
         after: int = 0,
     ) -> PastInstruction | None:
-        """The newest (``first``: the oldest) instruction whose PC is wanted, active in a lane (None: in any).
+        """The newest (``first``: the oldest) instruction at a wanted PC that was active in a lane (None: in any).
 
-        ``anyway``: instructions that do not ask which lanes are active. ``beside``: another lane that has to be active
-        too, or ``lane`` itself; None: this one never counts. ``after``: the wave had executed so many.
+        ``anyway``: instructions that count whichever lanes are active. ``beside``: another lane that has to be active
+        too, or ``lane`` itself; None: the instruction never counts. ``after``: only after the wave had executed that
+        many.
         """
         known: dict[int, bool] = {}
         always: dict[int, bool] = {}
@@ -194,7 +195,7 @@ class WavePast:
             size = min(size * 8, _MOST_WINDOW)
 
     def _depths(self, pcs: NDArray[np.uint64], following: int) -> NDArray[np.int64]:
-        """How deep each instruction is below what follows the last."""
+        """The call depth of each instruction relative to the code after the last."""
         unique, inverse = np.unique(pcs, return_inverse=True)
         places = [self.place(int(pc)) for pc in unique]
         inverse = inverse.reshape(-1)
@@ -229,7 +230,7 @@ class WavePast:
         )
 
     def _flow(self, pc: LoadedAddress) -> Flow | None:
-        """How the instruction at an address goes on; None where there is none."""
+        """How the instruction at an address transfers control; None if there is none."""
         target = self._inferior.need_target()
         for size in (_LONGEST, _CALL_SIZE):  # code may end here
             try:

@@ -1,5 +1,6 @@
-"""Where a value comes from: its last write, the last write of what that took it from, and so on through moves, loads
-and stores, to the arithmetic that made it or to what the launch has put there."""
+"""The origin of a value: its last write, the last write of that write's source, and so on through moves, loads and
+stores, back to the arithmetic that computed it or to the launch that initialised it.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +29,13 @@ from rocdbg.isa.operands import FILE_NAMES
 from rocdbg.isa.result_operands import results
 
 MAX_STEPS = 200
-"""Writes that are followed."""
+"""Limit on writes that are followed."""
 
 
 class OriginStep(Struct, frozen=True):
     """A write of the value: the instruction, the lane (``None``: a scalar one), and what it wrote.
 
-    ``value`` is of the value's type, or where only a dword of it went this way, that.
+    ``value`` has the value's type, or is a dword if only a dword of the value was moved.
     """
 
     write: FoundWrite
@@ -43,8 +44,9 @@ class OriginStep(Struct, frozen=True):
 
 
 class Origin(Struct, frozen=True):
-    """The writes of a value, the latest first, and where it comes from, in a few words; ``operands`` are those of the
-    arithmetic, by text. ``cut``: there are more writes than are followed."""
+    """The writes of a value, latest first, and a short description of its origin; ``operands`` are those of the
+    arithmetic, by text. ``cut``: the limit of followed writes was reached.
+    """
 
     steps: tuple[OriginStep, ...]
     end: str
@@ -62,7 +64,9 @@ class _Register(Struct, frozen=True):
 
 
 class _Memory(Struct, frozen=True):
-    """Bytes on the host, ``own`` of the wave or its workgroup; ``whole``: all of the value, if that is all there."""
+    """Bytes on the host; ``own``: they belong to the wave or its workgroup; ``whole``: all bytes of the value, if
+    contiguous.
+    """
 
     spans: Spans
     own: bool
@@ -74,20 +78,20 @@ _Place = _Register | _Memory
 
 
 class Origins(Struct):
-    """Searches the past of a target. The target is elsewhere in time afterwards."""
+    """Searches the past of a target. This moves the target in time."""
 
     inferior: Inferior
     recording: Recording
 
     def find(self, value: Value, focus: Focus) -> Origin:
-        """Where the value of an expression comes from. Raises `DebuggerError` for what cannot be followed."""
+        """The origin of an expression's value. Raises `DebuggerError` for values that cannot be followed."""
         value, size = of_lane(value, focus)
         if size not in (1, 2, 4, 8) or not c_types.is_scalar(value.type) or value.bit_size is not None:
             raise DebuggerError("Only numbers and pointers have an origin: name a part of the value.")
         target = self.inferior.need_target()
         if target.architecture.vgpr_file > 256:
             raise DebuggerError(f"Origins are not known on {target.architecture.name}: MODE numbers its registers.")
-        # Of eight bytes one dword is followed: that which tells most of the value.
+        # Of eight bytes, one dword is followed: the more significant one.
         tracked = 1 if size == 8 and c_types.is_float(value.type) else 0
         place = self._place(value, focus, 4 * tracked)
         known = value.contents()
@@ -125,7 +129,7 @@ class Origins(Struct):
     # -- one write
 
     def _write(self, place: _Place) -> Write | None:
-        """The last write of a place before where the target stands; it stands before it then."""
+        """The last write of a place before the target's position; moves the target to before that write."""
         recording = self.recording
         if isinstance(place, _Memory):
             return recording.find_store(place.spans, place.thread if place.own else None, recording.position)
@@ -143,11 +147,12 @@ class Origins(Struct):
     def _step(
         self, place: _Place, write: Write, type_: Type, tracked: int, known: bytes
     ) -> tuple[OriginStep, _Place | End]:
-        """The row of a write, which the target stands before, and where its value comes from. The target stands
-        before the write afterwards. ``known``: what the value is."""
+        """The row of a write, before which the target is (also afterwards), and the source of its value. ``known``: the
+        value.
+        """
         writes = PastWrites(self.inferior, self.recording)
         instruction, state = writes.instruction(write.pc), WaveRegisters(self.inferior, write.thread)
-        told = writes.told(write)
+        described = writes.described(write)
         if instruction is None:
             raise DebuggerError(f"The instruction at {write.pc:#x} cannot be read.")
         lane: int | None = None
@@ -177,13 +182,13 @@ class Origins(Struct):
         self.recording.go_to(write.position + 1)
         value = self._value(place, type_, tracked, whole, known)
         self.recording.go_to(write.position)
-        return OriginStep(told, lane, value), following
+        return OriginStep(described, lane, value), following
 
     def _loaded(
         self, instruction: Instruction, source: Loaded, access: HostAccess | None, lane: int | None, thread: int,
         type_: Type, tracked: int,
     ) -> _Memory | End:
-        """The memory of a loaded dword; the target stands behind the load."""
+        """The memory of a loaded dword; the target must be after the load."""
         if access is None:
             return End("a load")
         size = c_types.size_of(type_)
@@ -199,7 +204,9 @@ class Origins(Struct):
     def _stored(
         self, instruction: Instruction, access: HostAccess | None, place: _Memory, thread: int
     ) -> tuple[int | None, _Register | End]:
-        """The lane that stored to a place last, and the register it had the value in; the target stands behind."""
+        """The lane that last stored to a place, and the register that held the value; the target must be after the
+        store.
+        """
         name = instruction.name
         if access is None or ("_store" not in name and "ds_write" not in name) or "format" in name:
             return None, End("an atomic operation" if "atomic" in name or name.startswith("ds_") else "a store")
@@ -228,8 +235,9 @@ class Origins(Struct):
     # -- values
 
     def _value(self, place: _Place, type_: Type, tracked: int, whole: bool, known: bytes) -> Value:
-        """What a place holds where the target stands; ``whole``: the rest of the value may have been written with it,
-        and has if that is there."""
+        """The contents of a place at the target's position; ``whole``: include the rest of the value if it is
+        available, as it may have been written together.
+        """
         size = c_types.size_of(type_)
         if isinstance(place, _Memory):
             part = self.recording.contents(place.spans)
@@ -249,8 +257,9 @@ class Origins(Struct):
     def _operands(
         self, write: Write, place: _Place, lane: int | None, type_: Type
     ) -> tuple[tuple[str, Value], ...]:
-        """What the sources of an instruction are before it, as numbers of the value's type if they are as wide. Of two
-        operations in one instruction: of that whose result the place is."""
+        """The sources of an instruction before it, as numbers of the value's type if they have the same width. If an
+        instruction has two operations, those of the one whose result the place is.
+        """
         instruction = PastWrites(self.inferior, self.recording).instruction(write.pc)
         state, found = WaveRegisters(self.inferior, write.thread), dict[str, Value]()
         shown = type_ if c_types.size_of(type_) == 4 else c_types.UNSIGNED_INT

@@ -1,8 +1,8 @@
 """Where the program would have stopped in the past: at breakpoints, and where watched values changed.
 
-The past is searched from the present on in pieces that grow. Each is repeated, and the target stops in it where it
-would have stopped then. Of a piece with many stops only the latest are wanted: it is halved. Where breakpoints have
-ignore counts the target counts first: a piece in which no more hits are than are to be ignored is passed at once.
+The past is searched backwards from the present in pieces of growing size. Each piece is executed again, and the target
+stops in it where it would have stopped then. A piece with many stops is halved, because only the latest are needed. If
+breakpoints have ignore counts, the target counts first: a piece whose hits are all to be ignored is skipped at once.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from rocdbg.sim.core.checks import Check, Counter
 
 _FIRST_PIECE = 2_000
 _GROWTH = 8
-"""Of the pieces that are searched, each lying before the last."""
+"""Sizes of the searched pieces, each of which precedes the last."""
 _MANY = 64
 """Stops in a piece that make it worth halving."""
 _LEAST_IGNORED = 128
-"""Instructions in a piece for which the target does not count what is ignored: going there takes longer."""
+"""Size of a piece, in instructions, up to which the target does not count ignored hits: travelling there takes longer.
+"""
 
 
 class Arrival(Struct, frozen=True):
-    """A stop in the past: where in time, and what the target said.
+    """A stop in the past: its position in time, and the target's report.
 
-    ``values``: what was watched, by number of the watchpoint, after the instruction at ``position`` has changed it.
-    ``count``: where registers changed, how many instructions the wave had executed before that; the position is where
-    the change was found. ``gone``: watchpoints whose frame, or wave, is not there before.
+    ``values``: watched values, by number of the watchpoint, after the instruction at ``position`` changed them.
+    ``count``: if registers changed, how many instructions the wave had executed before; the position is where the
+    change was found. ``gone``: watchpoints whose frame or wave does not exist before.
     """
 
     position: int
@@ -49,20 +50,21 @@ class Arrival(Struct, frozen=True):
 
 
 class _TooManyError(Exception):
-    """More stops in a piece than are wanted."""
+    """A piece has too many stops."""
 
 
 class PastStops(Struct):
-    """Searches the past of a ``recording``; the target is elsewhere in time afterwards."""
+    """Searches the past of a ``recording``; this moves the target in time."""
 
     runner: Runner
     recording: Recording
 
     def latest(self, stops: frozenset[int], present: int, first: int | None = None) -> Iterator[Arrival]:
-        """Where waves came to one of the addresses before a position and a breakpoint held, or changed what is watched,
-        the latest first, back to a position (``first``). Whether conditions of watchpoints hold is not asked.
+        """Where waves, before a position, reached one of the addresses with a breakpoint whose condition was true, or
+        changed a watched value; latest first, back to a position (``first``). Conditions of watchpoints are not
+        evaluated.
 
-        What lies before is searched piece by piece. The target is at none of these positions.
+        The past is searched piece by piece. The target is not left at these positions.
         """
         known = self.runner.watcher.prepare()
         begins = self._begins(present)
@@ -110,10 +112,10 @@ class PastStops(Struct):
         """The arrivals from one position up to another. Raises `_TooManyError`."""
         recording, watcher = self.recording, self.runner.watcher
         recording.go_to(first)
-        recording.stand(None)  # a wave that stands at a stop here has come to it in this piece
+        recording.stand(None)  # a wave at a stop address here arrived there in this piece
         found: list[Arrival] = []
         stopped: int | None = None
-        for one in watcher.all():  # what was known is of another time, also where its names mean nothing
+        for one in watcher.all():  # cached values are of another time, even where names are unknown
             one.values = [None] * len(one.lanes)
         while recording.position < end:
             travelled(self.runner)
@@ -152,14 +154,14 @@ class PastStops(Struct):
         return found
 
     def _in_registers(self, stop: TargetStop) -> Arrival:
-        """The last instruction of a wave has changed what is watched in registers."""
+        """Record that the last instruction of a wave changed watched registers."""
         assert stop.thread is not None
         values = {one.number: one.values for one in self.runner.watcher.all()}
         count = self.recording.count(stop.thread) - 1
         return Arrival(self.recording.position, replace(stop, kind=TargetStopKind.WATCH), values, count)
 
     def _unseen(self) -> Iterator[Arrival]:
-        """Changes of registers by the last instruction of a wave, whose check it has not come to yet."""
+        """Changes of registers by the last instruction of a wave, whose check it has not reached yet."""
         travelled(self.runner)
         watcher = self.runner.watcher
         there = {wave.number for wave in self.runner.target.waves()}
@@ -168,10 +170,10 @@ class PastStops(Struct):
             if watcher.changed(stop):
                 yield self._in_registers(stop)
 
-    # -- what is ignored
+    # -- ignore counts
 
     def _ignoring(self, stops: frozenset[int]) -> bool:
-        """Whether the target could count hits that are to be ignored."""
+        """Whether the target can count hits to be ignored."""
         return not self.runner.watcher.all() and any(
             each.ignore_count and each.enabled and each.stops_program and not stops.isdisjoint(each.addresses())
             for each in self.runner.parts.breakpoints
@@ -196,7 +198,7 @@ class PastStops(Struct):
             if stop.kind is not TargetStopKind.BREAKPOINT or stop.thread is None or recording.position >= end:
                 return False
             if stop.pc in asked or stop.pc in compiled or stop.pc not in stops:
-                return False  # it stops here, or the evaluator has to say
+                return False  # it stops here, or the evaluator has to decide
             compiled.add(stop.pc)
             with self._uncounted(ignoring=True):
                 self.runner.hits(stop.thread, stop.pc)
@@ -207,7 +209,7 @@ class PastStops(Struct):
 
     @contextmanager
     def _uncounted(self, ignoring: bool = False) -> Iterator[None]:
-        """Whether breakpoints hold is only asked: they count nothing, and unless ``ignoring`` ignore nothing."""
+        """Only evaluate breakpoints: they do not count hits, and unless ``ignoring`` ignore counts do not apply."""
         kept = [
             (each, each.hit_count, each.ignore_count, each.enable_count, each.enabled)
             for each in self.runner.parts.breakpoints
@@ -221,10 +223,11 @@ class PastStops(Struct):
                 each.hit_count, each.ignore_count = hits, ignored
                 each.enable_count, each.enabled = stops, enabled
 
-    # -- where watchpoints begin to mean something
+    # -- where watchpoints come into scope
 
     def _begins(self, present: int) -> dict[int, list[Watchpoint]]:
-        """Positions before which there is not what watchpoints are about, and of which of them that ends the scope."""
+        """Positions before which the objects of watchpoints do not exist, and which watchpoints go out of scope there.
+        """
         groups: dict[int, int] = {}
         begins: dict[int, list[Watchpoint]] = {}
         waves = {wave.number: wave.index for wave in self.runner.target.waves()}
@@ -275,7 +278,7 @@ class PastStops(Struct):
         return self.recording.position
 
     def _is_of(self, watchpoint: Watchpoint) -> bool:
-        """Whether the innermost frame is the one that a watchpoint belongs to, or that its inlined code is in."""
+        """Whether the innermost frame is the one to which a watchpoint belongs, or that contains its inlined code."""
         thread = watchpoint.wave
         assert thread is not None
         active = self.runner.parts.inferior.active_lanes(thread)
@@ -286,7 +289,7 @@ class PastStops(Struct):
 
 
 def travelled(runner: Runner) -> None:
-    """The target is elsewhere in time."""
+    """Called after the target has moved in time."""
     runner.parts.inferior.inline_entered.clear()
     runner.parts.inferior.behind_traps.clear()
     runner.parts.state.pending_signal = ""

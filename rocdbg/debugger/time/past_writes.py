@@ -25,8 +25,8 @@ _LONGEST = 24
 class FoundWrite(Struct, frozen=True):
     """A write in the past.
 
-    ``position``: before it; there ``thread`` is about to execute ``instruction`` at ``pc``, which is at ``line`` of
-    ``file`` where that is known. ``lanes``: the mask of those that wrote the place; 0 for a scalar instruction.
+    ``position`` is before it: there ``thread`` is about to execute ``instruction`` at ``pc``, which is at ``line`` of
+    ``file`` if known. ``lanes``: the mask of the lanes that wrote the place; 0 for a scalar instruction.
     """
 
     position: int
@@ -39,7 +39,7 @@ class FoundWrite(Struct, frozen=True):
 
 
 class PastWrites(Struct):
-    """Searches the past of a target. The target is elsewhere in time afterwards."""
+    """Searches the past of a target. This moves the target in time."""
 
     inferior: Inferior
     recording: Recording
@@ -62,7 +62,7 @@ class PastWrites(Struct):
         if found is None:
             return None
         self.recording.go_to(found.position)
-        return self.told(found)
+        return self.described(found)
 
     def _of_part(self, part: Part, focus: Focus, first: bool) -> Write | None:
         if isinstance(part, MemoryPart):
@@ -73,8 +73,8 @@ class PastWrites(Struct):
         numbers = range(part.index, part.index + part.dwords)
         return self.of_register(part.kind, numbers, part.lane, focus.thread, first)
 
-    def told(self, write: Write) -> FoundWrite:
-        """The instruction of a write, which the target stands before."""
+    def described(self, write: Write) -> FoundWrite:
+        """The instruction of a write, before which the target is."""
         pc = LoadedAddress(write.pc)
         instruction = self.instruction(pc)
         row = self.inferior.programs.at(pc).line_at(pc)
@@ -100,8 +100,9 @@ class PastWrites(Struct):
     def of_register(
         self, kind: OperandKind, numbers: range, lane: int | None, thread: int, first: bool
     ) -> Write | None:
-        """The last (``first``: the first) instruction of a wave before now that wrote one of some registers, of vector
-        registers the dword of a lane. The target stands before it."""
+        """The last (``first``: the first) instruction of a wave before now that wrote one of some registers, for vector
+        registers, the dword of a lane. Moves the target to before it.
+        """
         wanted, after, present = Wanted(kind, numbers, lane), 0, self.recording.position
         size, indexed = self.inferior.wave(thread).lane_count, self._may_index()
         target = self.inferior.need_target().architecture

@@ -1,8 +1,8 @@
-"""Execution backwards: the commands that go to where the focused lane or any wave was before.
+"""Reverse execution: commands that go back to earlier positions of the focused lane or of any wave.
 
-Steps read the trace of the focused wave: which instructions it has executed, newest first. What the lane did not
-execute, being inactive, is not a place where it has been. The rules are those of GDB: a step back ends where a row of
-the line table begins that is not the beginning of a function.
+Steps read the trace of the focused wave: its executed instructions, newest first. Instructions for which the lane was
+inactive do not count as its positions. The rules are those of GDB: a step back ends at the beginning of a line table
+row that is not the beginning of a function.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Backwards(Struct):
 
     @property
     def recording(self) -> Recording:
-        """The past of the target. Raises `NotRunningError`, and `DebuggerError` if it is not kept."""
+        """The past of the target. Raises `NotRunningError`, and `DebuggerError` if it is not recorded."""
         recording = self.runner.target.recording
         if recording is None:
             raise DebuggerError("Target does not support this command: the run is not recorded (record).")
@@ -45,7 +45,7 @@ class Backwards(Struct):
     # -- commands
 
     def step_instruction(self, scope: Focus, over: bool) -> StopEvent:
-        """``reverse-stepi`` and ``reverse-nexti``: to before the instruction that the wave executed last."""
+        """``reverse-stepi`` and ``reverse-nexti``: to before the last instruction that the wave executed."""
         past = self._past(scope)
         before = self.runner.top_frame(scope)
         last = next(past.instructions(), None)
@@ -127,7 +127,9 @@ class Backwards(Struct):
         return event or self.runner.step_done(True)
 
     def to_location(self, scope: Focus, addresses: Set[int]) -> StopEvent:
-        """``advance`` and ``until`` with a place: to where the lane was there last, if no breakpoint comes before."""
+        """``advance`` and ``until`` with a place: back to when the lane was last there, unless a breakpoint stops
+        first.
+        """
         past, start = self._past(scope), step_start(self.runner.parts.inferior.chain(scope))
         stops = self._stops
         for past_one in past.instructions():
@@ -144,7 +146,7 @@ class Backwards(Struct):
         return self._beginning(scope, past)
 
     def proceed(self) -> StopEvent:
-        """``reverse-continue``: to the last time that any wave came to a breakpoint, or changed what is watched."""
+        """``reverse-continue``: to the last time that any wave reached a breakpoint, or changed a watched value."""
         recording, present = self.recording, self.recording.position
         for arrival in PastStops(self.runner, recording).latest(self._stops, present):
             event = self._stop_at(arrival)
@@ -155,7 +157,7 @@ class Backwards(Struct):
         return self._nothing_before()
 
     def _stop_at(self, arrival: Arrival) -> StopEvent | None:
-        """Go to an arrival, counted now; None if it is one to ignore."""
+        """Go to an arrival and count it; None if it is to be ignored."""
         runner, stop = self.runner, arrival.stop
         assert stop.thread is not None
         if arrival.count is None:
@@ -177,8 +179,9 @@ class Backwards(Struct):
         return WavePast(self.runner.parts.inferior, self.recording, thread_of(scope))
 
     def _arrive(self, scope: Focus, past: WavePast, found: PastInstruction) -> StopEvent | None:
-        """Go to before an instruction of the focused wave; an event if that is at a breakpoint, or something that is
-        watched changed on the way."""
+        """Go to before an instruction of the focused wave; returns an event if that is at a breakpoint, or if a watched
+        value changed on the way.
+        """
         thread = thread_of(scope)
         self.recording.go_before(thread, found.count, past.present)
         event = self._changed_since(past.present)
@@ -192,8 +195,9 @@ class Backwards(Struct):
         return None
 
     def _changed_since(self, present: int) -> StopEvent | None:
-        """The last change of what is watched between where the target stands, where it is afterwards, and a position;
-        if there is one it stands there."""
+        """The last change of a watched value between the target's position and another one; if there is one, the target
+        is moved there.
+        """
         if not self.runner.watcher.all():
             return None
         recording = self.recording
@@ -208,7 +212,7 @@ class Backwards(Struct):
         return None
 
     def _beginning(self, scope: Focus, past: WavePast) -> StopEvent:
-        """The wave has no past before what is known: to where that begins."""
+        """The wave has no earlier recorded past: go to where the recording begins."""
         if past.count > past.first:
             self.recording.go_before(thread_of(scope), past.first, past.present)
             event = self._changed_since(past.present)

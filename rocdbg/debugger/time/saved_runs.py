@@ -1,4 +1,4 @@
-"""`record save` and `record restore`: the launch and the recording as a file, and a launch made of one."""
+"""`record save` and `record restore`: writes a launch and its recording to a file, and restores a launch from one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rocdbg.text import one_line
 
 
 def save_run(launch: LaunchControl, target: RecordedTarget, path: Path) -> None:
-    """Write the recording of a target that ``launch`` has made. Raises a `rocdbg.Error`."""
+    """Write the recording of a target that ``launch`` created. Raises a `rocdbg.Error`."""
     recording, bound = target.recording, launch.bound
     if recording is None or bound is None or recording.recorder.begin:
         raise DebuggerError("Only a recording that begins with the launch can be saved.")
@@ -76,7 +76,7 @@ class RestoredRun:
             raise RecordFileError(path, f"its code runs on {device}, and was not recorded there")
 
     def describe(self, launch: LaunchControl) -> None:
-        """Make this the launch that `run` begins anew."""
+        """Make this the launch that `run` starts."""
         saved = self._saved
         launch.set_programs(self.programs)
         arguments = [
@@ -91,7 +91,7 @@ class RestoredRun:
         launch.given = self._arguments
 
     def start(self, launch: LaunchControl) -> RecordedTarget:
-        """The target at the beginning of what was recorded. Raises a `rocdbg.Error` where it cannot have been."""
+        """The target at the beginning of the recording. Raises a `rocdbg.Error` if the recording is inconsistent."""
         kept = launch.machine_options
         launch.machine_options = replace(self._options, cache_dir=kept.cache_dir)
         try:

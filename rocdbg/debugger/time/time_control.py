@@ -1,4 +1,4 @@
-"""What the commands about time do: go back, go to a position, keep one, record or not."""
+"""Implements the commands about time: go back, go to a position, save one, control recording."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class TimeControl:
-    """The past of the program. ``remains`` is the target of the run that is over, whose past can still be gone to."""
+    """The past of the program. ``remains`` is the target of a run that has ended, whose past can still be visited."""
 
     def __init__(
         self, control: RunControl, inferior: Inferior, focus: Selection, breakpoints: BreakpointTable,
@@ -46,7 +46,7 @@ class TimeControl:
 
     @property
     def recording(self) -> Recording | None:
-        """The past, of the program that runs or of the one that is over; None if it is not kept."""
+        """The past of the running program or of the one that has ended; None if it is not recorded."""
         target = self._inferior.target or self._remains()
         return target.recording if target is not None else None
 
@@ -70,7 +70,7 @@ class TimeControl:
         target.record()
 
     def stop(self) -> None:
-        """Forget the past and record no more."""
+        """Discard the past and stop recording."""
         self.need()
         target = self._inferior.target or self._remains()
         assert isinstance(target, RecordedTarget)
@@ -108,7 +108,7 @@ class TimeControl:
         return self._control.perform(lambda: self._returning(lambda: self._backwards.finish(focus)))
 
     def proceed(self, ignore_count: int | None = None) -> StopEvent:
-        """``reverse-continue``; with a number, pass the breakpoint stopped at that often less one."""
+        """``reverse-continue``; with N, pass the breakpoint stopped at N - 1 times."""
         self.revive()
         thread = self._focus.current.thread
         if ignore_count is not None and ignore_count > 1 and thread is not None:
@@ -121,7 +121,7 @@ class TimeControl:
         return self.advance(location) if location is not None else self.next()
 
     def advance(self, location: str) -> StopEvent:
-        """``advance`` backwards: to where the focused lane was at a location last, or to the beginning."""
+        """``advance`` backwards: to when the focused lane was last at a location, or to the beginning."""
         self.revive()
         focus, addresses = self._focus.need_running(), self._control.addresses_of(location)
         return self._control.perform(lambda: self._returning(lambda: self._backwards.to_location(focus, addresses)))
@@ -134,12 +134,18 @@ class TimeControl:
         """Do something that travels; where it is interrupted or fails, the program is where it was."""
         recording = self._backwards.recording
         present, thread = recording.position, self._focus.current.thread
+        state = self._runner.parts.state
+        if state.started is not None:
+            state.started()
         try:
             return action()
         except BaseException:
             recording.go_to(present)
             self._arrived(thread)
             raise
+        finally:
+            if state.ended is not None:
+                state.ended()
 
     # -- to a position
 
@@ -149,23 +155,23 @@ class TimeControl:
         return self.need().position
 
     def go_to(self, position: int, thread: int | None = None, lane: int | None = None) -> None:
-        """``record goto N``: to a position; the focus stays on its wave if that is there. Raises a `rocdbg.Error`."""
+        """``record goto N``: to a position; the focus stays on its wave if that exists. Raises a `rocdbg.Error`."""
         recording = self.need()
         self.revive()
         wanted = thread if thread is not None else self._focus.current.thread
         recording.go_to(position)
         if not self._inferior.need_target().waves() and position > recording.bounds[0]:
-            recording.go_to(position - 1)  # the last place where something is left to look at
+            recording.go_to(position - 1)  # the last position at which waves still exist
         self._arrived(wanted, lane)
 
     def here(self, focus: Focus) -> tuple[int, int | None, int | None]:
-        """Where in time the program is, and what a focus is on, for `go_to`; its end where it is over."""
+        """The program's position in time and focus, for `go_to`; its end if it has ended."""
         recording = self.need()
         over = self._inferior.target is None
         return recording.bounds[1] if over else recording.position, focus.thread, focus.lane
 
     def visit(self, thread: int, count: int, lane: int, tracepoint: int) -> None:
-        """To where a wave has executed so many instructions and came to a tracepoint, with a lane of it in focus.
+        """Go to where a wave had executed this many instructions and reached a tracepoint, and focus one of its lanes.
 
         Raises a `rocdbg.Error`.
         """
@@ -178,7 +184,7 @@ class TimeControl:
             self._runner.enter_inlined(thread, self._inferior.wave(thread).pc, (made,))
 
     def _arrived(self, thread: int | None, lane: int | None = None) -> None:
-        """The program is elsewhere in time: what was known of it is forgotten, and the focus is on a wave of it."""
+        """Called after the program has moved in time: drops cached state, and focuses an existing wave."""
         recording, before = self.need(), self._focus.current
         self._backwards.moved()
         waves = [wave.number for wave in self._inferior.need_target().waves()]
@@ -199,9 +205,10 @@ class TimeControl:
     # -- who wrote it
 
     def find_write(self, value: Value, first: bool) -> FoundWrite | None:
-        """``last-write`` and ``first-write``: who wrote what an expression names. The program stays where it is.
+        """``last-write`` and ``first-write``: the instruction that wrote an expression's object. The program's position
+        does not change.
 
-        After the end of a run the program is at its end again.
+        After the end of a run, it returns to the end.
         """
         recording = self.need()
         self.revive()
@@ -215,8 +222,10 @@ class TimeControl:
                 self._focus.move(focus)
 
     def find_origin(self, value: Value) -> Origin:
-        """``origin``: the writes that an expression's value has come through. The program stays where it is."""
-        from rocdbg.debugger.time.origins import Origins  # late: few sessions ask
+        """``origin``: the writes through which an expression's value has passed. The program's position does not
+        change.
+        """
+        from rocdbg.debugger.time.origins import Origins  # imported late: few sessions need it
 
         recording = self.need()
         self.revive()
@@ -229,15 +238,15 @@ class TimeControl:
             if focus.thread is not None:
                 self._focus.move(focus)
 
-    # -- positions that are kept
+    # -- saved positions
 
     @property
     def bookmarks(self) -> list[Bookmark]:
-        """What `keep` has kept of this run."""
+        """The positions of this run saved by `keep`."""
         return [each for each in self._runner.parts.state.bookmarks if each.life == self._inferior.life]
 
     def keep(self) -> Bookmark:
-        """``checkpoint``: keep the present position. Raises `DebuggerError`."""
+        """``checkpoint``: save the present position. Raises `DebuggerError`."""
         recording, focus, state = self.need(), self._focus.need_running(), self._runner.parts.state
         assert focus.thread is not None
         state.bookmarks = self.bookmarks
@@ -252,7 +261,7 @@ class TimeControl:
         return made
 
     def restart(self, number: int) -> Bookmark:
-        """``restart N``: to a position that was kept. Raises `DebuggerError` if there is none, or it is gone."""
+        """``restart N``: to a saved position. Raises `DebuggerError` if there is none, or it no longer exists."""
         for bookmark in self.bookmarks:
             if bookmark.number == number:
                 self.go_to(bookmark.position, bookmark.thread, bookmark.lane)
@@ -267,8 +276,9 @@ class TimeControl:
         self._runner.parts.state.bookmarks = kept
 
     def revive(self) -> None:
-        """After the end of the run its past is still there: the program is at its end then, and can go back. One that a
-        signal has ended is where it got that."""
+        """After the end of the run its past remains: the program is then at its end, and can go back. A program that
+        was killed by a signal is where it received that.
+        """
         if self._inferior.target is not None:
             return
         target = self._remains()
@@ -280,13 +290,13 @@ class TimeControl:
         self._arrived(None)
 
 
-# To look at a trace frame is to go back to it: the run is recorded, and a frame says when it was.
+# Selecting a trace frame goes back to it: the run is recorded, and a frame contains its time.
 
 
 def look_at(tracing: Tracing, control: TimeControl, frame: TraceFrame | None, focus: Focus) -> bool:
-    """``tfind``: let a frame be the one that is looked at, ``None``: none, which goes back to where the program was.
+    """``tfind``: select a frame; ``None`` deselects it and returns to where the program was.
 
-    Gives whether the program is there; its past may be unknown, or of another run.
+    Returns whether the program is there; its past may be unknown, or belong to another run.
     """
     known = tracing.is_of(control.recording)
     if known and tracing.home is None and frame is not None:

@@ -1,4 +1,4 @@
-"""The parts that a value is made of, where it lives: dwords of registers, and runs of memory."""
+"""The parts of a value at its location: dwords of registers, and runs of memory."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _NAMED = {"m0": "m0", "scc": "src_scc", "vcc_hi": "vcc_hi", "exec_hi": "exec_hi"
 
 
 class RegisterPart(Struct, frozen=True):
-    """Dwords of registers that follow each other. ``offset``: bytes into the value that the first begins at.
+    """Dwords of consecutive registers. ``offset``: byte offset of the first in the value.
 
-    Of special registers ``index`` is an operand code; ``lane`` is whose dwords they are, None of scalar registers.
+    For special registers ``index`` is an operand code; ``lane`` is the lane of the dwords, None for scalar registers.
     """
 
     offset: int
@@ -58,8 +58,8 @@ def parts_of(value: Value, focus: Focus, target: Target) -> list[Part]:
     """The parts of a value that can be written. Raises `AbsentError` if it is optimized out, and
     `DebuggerError` if it is known by other means.
 
-    Of a whole vector register the focused lane's dword counts. None are there of what is in neither memory nor a
-    register that instructions name.
+    For a whole vector register, the focused lane's dword is used. There are no parts for a value that is neither in
+    memory nor in a register that instructions can name.
     """
     if value.absence is not None:
         raise AbsentError(value.absence)
@@ -94,7 +94,7 @@ def _is_file(value: Value) -> bool:
     whole = next(storage.location.fragments(8 * value.size, 8 * value.offset)).storage
     if not isinstance(whole, RegisterStorage) or not dwarf_register(whole.number).is_vector:
         return False
-    lanes = whole.size // 32  # of dwords or, of halves, 16 bits of each
+    lanes = whole.size // 32  # of dwords or, for halves, 16 bits of each
     return value.size in (4 * lanes, 2 * lanes)
 
 
@@ -143,7 +143,7 @@ def _of_fragment(fragment: Fragment, offset: int, focus: Focus) -> Part | None:
 
 
 def _joined(parts: Iterator[Part]) -> list[Part]:
-    """With registers that follow each other as one part."""
+    """Merges consecutive registers into one part."""
     found: list[Part] = []
     for part in parts:
         last = found[-1] if found else None

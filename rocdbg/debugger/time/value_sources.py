@@ -1,4 +1,4 @@
-"""Where an instruction has a result from, if it only moves it: another register, or memory."""
+"""The source of an instruction's result, if it only moves it: another register, or memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_LOADS = ("ds_read_tr", "ds_load_tr", "ds_read_addtid", "ds_load_addtid")
 
 
 class Before(Protocol):
-    """What the wave holds before the instruction."""
+    """The state of the wave before the instruction."""
 
     def dword(self, operand: Operand, offset: int, lane: int) -> int:
         """A dword of an operand, in a lane if it is a vector register."""
@@ -46,14 +46,14 @@ class Source(Struct, frozen=True):
 
 
 class Loaded(Struct, frozen=True):
-    """What an instruction has loaded: the n-th dword of a lane's (``second``: of its second address)."""
+    """What an instruction has loaded: the n-th dword of a lane (``second``: from its second address)."""
 
     dword: int
     second: bool = False
 
 
 class End(Struct, frozen=True):
-    """The value comes from nowhere else: ``why`` in a few words."""
+    """The value has no further source; ``why`` is a short reason."""
 
     why: str
 
@@ -61,7 +61,7 @@ class End(Struct, frozen=True):
 def source_of(
     instruction: Instruction, result: Operand, dword: int, lane: int | None, wave_size: int, before: Before
 ) -> Source | Loaded | End:
-    """Where dword ``dword`` of a result has its value from; ``lane``: which one's, of a vector register."""
+    """The source of dword ``dword`` of a result; ``lane``: the lane, for a vector register."""
     name = instruction.name
     if is_load(instruction):
         return _loaded(instruction, dword)
@@ -87,7 +87,7 @@ def source_of(
 
 
 def is_load(instruction: Instruction) -> bool:
-    """Whether it takes values from memory as they are, perhaps narrower than a dword."""
+    """Whether it loads values from memory unchanged, perhaps narrower than a dword."""
     name, encoding = instruction.name, instruction.encoding
     if name.startswith(_NO_LOADS) or "_tr_" in name or "format" in name or "_block" in name:
         return False
@@ -98,7 +98,7 @@ def is_load(instruction: Instruction) -> bool:
 
 
 def is_two_addresses(instruction: Instruction) -> bool:
-    """Whether an instruction of LDS has two addresses, apart by its two offsets."""
+    """Whether an LDS instruction has two addresses, given by its two offsets."""
     return "offset1" in instruction.modifiers or "2addr" in instruction.name or "read2" in instruction.name or (
         "write2" in instruction.name
     )
@@ -123,7 +123,7 @@ def _moved(
     instruction: Instruction, name: str, half: str, result: Operand, dword: int, lane: int | None, wave_size: int,
     before: Before,
 ) -> tuple[Operand, int, int | None] | None:
-    """The operand, the dword of it and the lane that a move takes; ``None`` for what is not a move."""
+    """The operand, its dword and the lane that a move reads; ``None`` for other instructions."""
 
     def operand(*words: str) -> Operand:
         return next(found for word in words if (found := instruction.operand(word + half)) is not None)
@@ -172,7 +172,7 @@ _ROW: dict[int, Callable[[int, int], int]] = {
 
 
 def _dpp_lane(instruction: Instruction, lane: int, wave_size: int, before: Before) -> int | None:
-    """The lane that a DPP move takes; ``None`` where it takes none, or in a way that is not followed."""
+    """The lane that a DPP move reads; ``None`` if it reads none, or in a way that is not supported."""
     eight = instruction.modifiers.get("dpp8")
     other: int | None = None
     if eight is not None:

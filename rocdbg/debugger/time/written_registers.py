@@ -1,7 +1,7 @@
-"""Which registers an instruction writes, and in which lanes, where that is more than its operands and EXEC say.
+"""Which registers an instruction writes, and in which lanes, beyond what its operands and EXEC show.
 
-`may_write` and `source_lane` need the instruction alone, and EXEC. Where `is_chosen`, registers or lanes are chosen by
-what the wave holds: `chosen` is the answer where it stands before the instruction.
+`may_write` and `source_lane` only need the instruction and EXEC. If `is_chosen`, the wave's state selects registers or
+lanes: `chosen` resolves them when the wave is before the instruction.
 """
 
 from __future__ import annotations
@@ -36,15 +36,14 @@ _RELATIVE = {
 }
 """Moves by M0: what each is once its registers are known, and whether its destination and its source are chosen."""
 _HALVES = frozenset(("v_movrelsd_2_b32", "v_swaprel_b32", "s_movrelsd_2_b32"))
-"""Those for which M0 has a number for each."""
+"""Those for which M0 contains a number for each."""
 _SCALARS = 106
-"""SGPRs that M0 can name."""
+"""Number of SGPRs that M0 can select."""
 _ROW_BCAST15, _ROW_SHARE0 = 0x142, 0x150
 
 
 class Wanted(Struct, frozen=True):
-    """Registers of a kind (special ones by operand code), and of vector registers whose dword: a lane's; None of scalar
-    registers."""
+    """Registers of a kind (special ones by operand code), and the lane of their dwords; None for scalar registers."""
 
     kind: OperandKind
     numbers: range
@@ -52,16 +51,16 @@ class Wanted(Struct, frozen=True):
 
     @property
     def codes(self) -> frozenset[int]:
-        """Of special registers, their operand codes."""
+        """For special registers, their operand codes."""
         return frozenset(self.numbers)
 
     def overlaps(self, kind: OperandKind, first: int, dwords: int) -> bool:
-        """Whether one of so many registers is among them."""
+        """Whether any of a run of registers is among them."""
         return kind is self.kind and first < self.numbers.stop and self.numbers.start < first + dwords
 
 
 def may_write(instruction: Instruction, wanted: Wanted, wave_size: int, indexed: bool, target: Target) -> bool:
-    """Whether it writes one of the registers in some state. ``indexed``: the program may set GFX9's index mode."""
+    """Whether it may write one of the registers in any state. ``indexed``: the program may set GFX9's index mode."""
     if instruction.name == "v_writelane_b32":
         select = instruction.operand("src1")
         if select is not None and select.kind in _NUMBERS and select.value % wave_size != wanted.lane:
@@ -79,7 +78,7 @@ def may_write(instruction: Instruction, wanted: Wanted, wave_size: int, indexed:
 
 
 def is_chosen(instruction: Instruction, indexed: bool) -> bool:
-    """Whether `chosen` has to be asked."""
+    """Whether `chosen` has to be called."""
     name = instruction.name
     return name in _RELATIVE or name == "v_writelane_b32" or name.startswith("s_cmov") or (
         indexed and _is_indexable(instruction)
@@ -87,7 +86,7 @@ def is_chosen(instruction: Instruction, indexed: bool) -> bool:
 
 
 def chosen(instruction: Instruction, wanted: Wanted, state: WaveRegisters) -> bool:
-    """Whether an instruction for which `may_write` holds writes one of the registers where the wave stands."""
+    """Whether an instruction for which `may_write` is true writes one of the registers in the wave's current state."""
     if instruction.name == "v_writelane_b32":
         select = instruction.operand("src1")
         here = select is not None and state.dword(select, 0, 0) % state.wave_size == wanted.lane
@@ -98,7 +97,7 @@ def chosen(instruction: Instruction, wanted: Wanted, state: WaveRegisters) -> bo
 
 
 def resolved(instruction: Instruction, state: WaveRegisters) -> Instruction:
-    """The instruction with the registers that M0 chooses for it where the wave stands; itself if it chooses none."""
+    """The instruction with the registers that M0 selects in the wave's current state; itself if M0 selects none."""
     name, by = instruction.name, dict[str, int]()
     if name in _RELATIVE:
         name, to, source = _RELATIVE[name]
@@ -116,7 +115,7 @@ def resolved(instruction: Instruction, state: WaveRegisters) -> Instruction:
 
 
 def _moved(operand: Operand, by: int) -> Operand:
-    """The operand so many registers on; among scalar registers one that is none is not written, and read as s0."""
+    """The operand this many registers further; an invalid scalar register is not written, and reads as s0."""
     if operand.kind not in (OperandKind.VGPR, OperandKind.SGPR):
         return operand
     index = operand.index + by
@@ -126,8 +125,9 @@ def _moved(operand: Operand, by: int) -> Operand:
 
 
 def source_lane(instruction: Instruction, lane: int, wave_size: int, target: Target) -> int | None:
-    """The lane that must be active beside ``lane`` for that to get a result; itself where there is none, and None if a
-    DPP form never gives it one."""
+    """The lane that must be active in addition to ``lane`` for ``lane`` to get a result; ``lane`` itself if there is
+    none, and None if a DPP form never gives it a result.
+    """
     modifiers = instruction.modifiers
     if "dpp_ctrl" not in modifiers:
         return lane

@@ -1,4 +1,4 @@
-"""How values are to look, and what their text takes from the program besides their bytes."""
+"""How values are displayed, and what their text needs from the program besides their bytes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Symbolizer(Protocol):
     """Names for addresses."""
 
     def symbolize(self, address: int, data: bool = True, limit: int = 0, mangled: bool = False) -> str | None:
-        """``fn+12`` for an address of code, or of data when ``data``; ``None`` when nothing is there.
+        """``fn+12`` for an address of code, or of data when ``data``; ``None`` if there is no symbol.
 
-        ``limit`` is the largest offset that is shown; 0: any is. ``mangled``: as the linker knows the name.
+        ``limit`` is the largest offset that is shown; 0: no limit. ``mangled``: with the mangled name.
         """
 
     def source_place(self, address: int) -> str | None:
@@ -28,7 +28,7 @@ class Symbolizer(Protocol):
 
 
 class Appearance(Struct):
-    """The settings, and what to ask of the program. ``printers`` is asked for each value before the built-in rules."""
+    """The settings, and queries to the program. ``printers`` is tried for each value before the built-in rules."""
 
     settings: PrintSettings = field(default_factory=PrintSettings)
     symbols: Symbolizer | None = None
@@ -37,25 +37,25 @@ class Appearance(Struct):
     complete: Callable[[Type], Type] = lambda type_: type_
     static_member: Callable[[ClassType, str], Value | None] = lambda type_, name: None
     whole: Callable[[Value], Value | None] = lambda value: None
-    """A pointer, reference or object as what the object really is; ``None`` where nothing tells."""
+    """A pointer, reference or object with its dynamic type; ``None`` if that is not known."""
     referred: Callable[[Type, int, int], Value] | None = None
-    """The value of a type at an address of a space, whatever is known of that object only."""
+    """The value of a type at an address of a space, resolved for that object."""
     described: Callable[[str, int, int], str | None] = lambda name, space, address: None
-    """What an object that the language hides is, given the name of its structure; ``None`` where nothing tells."""
+    """A description of an opaque object of the language, given the name of its structure; ``None`` if not known."""
 
     def at_address(self, type_: Type, space: int, address: int) -> Value:
-        """What a reference refers to."""
+        """The target of a reference."""
         if self.referred is not None:
             return self.referred(type_, space, address)
         assert self.memory is not None
         return Value(self.complete(type_), MemoryStorage(self.memory, space, address))
 
     def place(self, space: int, address: int, symbol: bool = True) -> str:
-        """As `address`, as ``x`` and the format letter ``a`` name what is there: by `PrintSettings.asm_demangle`."""
+        """As `address`, with symbols named as by ``x`` and the format letter ``a``: by `PrintSettings.asm_demangle`."""
         return self.address(space, address, symbol, not self.settings.asm_demangle)
 
     def address(self, space: int, address: int, symbol: bool = False, mangled: bool = False) -> str:
-        """An address as text: ``0x...`` or ``local#0x10``, with ``<symbol+offset>`` where asked."""
+        """An address as text: ``0x...`` or ``local#0x10``, with ``<symbol+offset>`` if requested."""
         prefix = "" if space == 0 else address_space(space).name + "#"
         text = f"{prefix}{address:#x}"
         if symbol and space in (0, 1) and self.symbols is not None:
@@ -66,18 +66,18 @@ class Appearance(Struct):
         return text
 
     def pointer(self, space: int, address: int, symbol: bool) -> str:
-        """As `address`, with what the settings leave of it: nothing without addresses and symbols."""
+        """As `address`, reduced according to the settings: nothing without addresses and symbols."""
         text = self.address(space, address, symbol)
         if self.settings.address:
             return text
         return text[text.index("<") :] if text.endswith(">") else ""
 
 
-# What pretty-printers give.
+# Results of pretty-printers.
 
 
 class Pretty(Struct, frozen=True):
-    """What a pretty-printer makes of a value.
+    """The result of a pretty-printer.
 
     ``text`` is the summary (``None`` for none); ``children`` are (name, value) pairs, shown as members,
     or as elements when ``hint`` is ``array``; with ``string`` the text is shown in quotes.
@@ -89,4 +89,4 @@ class Pretty(Struct, frozen=True):
 
 
 PrettyPrinter = Callable[[Value], "Pretty | str | None"]
-"""Gives ``None`` for values that are not its business."""
+"""Returns ``None`` for values that it does not handle."""

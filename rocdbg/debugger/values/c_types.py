@@ -56,7 +56,7 @@ LONG_DOUBLE = BaseType("long double", Encoding.FLOAT, 8)
 
 CODE_POINTER = PointerType(FunctionType(VOID, prototyped=False))
 CXX_CODE_POINTER = PointerType(FunctionType(VOID))
-"""The same in C++, where a list of parameters that says nothing says that there are none."""
+"""The same in C++, where an empty parameter list means no parameters."""
 """The type of ``$pc``: ``void (*)()``."""
 INTERNAL_FUNCTION = UnspecifiedType("<internal function>")
 
@@ -95,7 +95,7 @@ def bare(type_: Type) -> Type:
 
 
 def size_of(type_: Type) -> int:
-    """Size in bytes as ``sizeof`` has it: void and functions count 1, arrays without a bound 0, as in GDB.
+    """Size in bytes as by ``sizeof``: void and functions count 1, arrays without a bound 0, as in GDB.
 
     Raises for incomplete types.
     """
@@ -113,7 +113,9 @@ def size_of(type_: Type) -> int:
 
 
 def alignment_of(type_: Type) -> int:
-    """In bytes: of an array that of its elements, of a structure the greatest of its members, of a scalar its size."""
+    """Alignment in bytes: of an array that of its elements, of a structure the greatest of its members, of a scalar its
+    size.
+    """
     stripped = type_.strip_typedefs()
     if isinstance(stripped, ArrayType):
         return alignment_of(stripped.element)
@@ -130,7 +132,7 @@ _CHARACTER_PREFIXES = {"wchar_t": "L", "char16_t": "u", "char32_t": "U"}
 
 
 def text_prefix(type_: Type) -> str | None:
-    """What stands before the quotes of characters of a type: "", ``L``, ``u``, ``U``; ``None`` for other types.
+    """The prefix of quoted characters of a type: "", ``L``, ``u``, ``U``; ``None`` for other types.
 
     In C the wide ones are typedefs of integers.
     """
@@ -168,7 +170,9 @@ def is_float(type_: Type) -> bool:
 
 
 def null_number(type_: Type) -> int:
-    """The number of a null pointer of a type: that of its address space, where 0 may be a place; 0 for other types."""
+    """The number of a null pointer of a type: that of its address space, where 0 may be a valid address; 0 for other
+    types.
+    """
     stripped = bare(type_)
     return null_address(stripped.address_class or 0) if isinstance(stripped, PointerType) else 0
 
@@ -209,12 +213,12 @@ def is_integral(type_: Type) -> bool:
 
 
 def is_number(type_: Type) -> bool:
-    """Integers proper, characters among them; no enumerations, no bool."""
+    """Integers including characters, but not enumerations or bool."""
     return is_integral(type_) and not is_bool(type_) and not isinstance(bare(type_), EnumType)
 
 
 def is_class(type_: Type) -> bool:
-    """A structure or class, which operators may be defined for; no union."""
+    """A structure or class, for which operators may be defined; not a union."""
     stripped = bare(type_)
     return isinstance(stripped, ClassType) and stripped.kind is not ClassKind.UNION
 
@@ -227,13 +231,13 @@ def is_scalar(type_: Type) -> bool:
 
 
 def referred(type_: Type) -> Type:
-    """What a reference refers to; any other type itself."""
+    """The target type of a reference; any other type itself."""
     stripped = bare(type_)
     return stripped.target if isinstance(stripped, PointerType) and is_reference(type_) else type_
 
 
 def target_of(type_: Type) -> Type:
-    """What a pointer or reference leads to. Raises `ExpressionError` for other types."""
+    """The target type of a pointer or reference. Raises `ExpressionError` for other types."""
     stripped = bare(type_)
     if not isinstance(stripped, PointerType):
         raise ExpressionError("Attempt to take contents of a non-pointer value.")
@@ -256,7 +260,7 @@ def is_signed(type_: Type) -> bool:
 
 
 def is_pointer(type_: Type) -> bool:
-    """A pointer proper, no reference."""
+    """A pointer, not a reference."""
     stripped = bare(type_)
     return isinstance(stripped, PointerType) and stripped.kind is PointerKind.POINTER
 
@@ -273,7 +277,7 @@ def is_void(type_: Type) -> bool:
 
 
 def promote(type_: Type) -> Type:
-    """C's integer promotions; floats stay, those of 16 bits as well."""
+    """C's integer promotions; floats are unchanged, including 16-bit ones."""
     stripped = bare(type_)
     if is_float(stripped):
         return stripped
@@ -301,7 +305,7 @@ def arithmetic_type(left: Type, right: Type) -> Type:
     size_a, size_b = size_of(a), size_of(b)
     size = max(size_a, size_b)
     signed = all(is_signed(each) for each, own in ((a, size_a), (b, size_b)) if own == size)
-    # as GDB: the first standard type of that size, whatever the operands are called
+    # as GDB: the first standard type of that size, whatever the operands' type names
     return signed_of(size) if signed else unsigned_of(size)
 
 
@@ -319,7 +323,7 @@ def literal_type(value: int, suffix: str, radix: int) -> Type:
     for bits, signed_type, unsigned_type in candidates:
         if not unsigned and value < 1 << (bits - 1):
             return signed_type
-        # a decimal literal becomes unsigned only for want of anything wider
+        # a decimal literal becomes unsigned only if there is no wider signed type
         if value < 1 << bits and (unsigned or radix != 10 or bits == 64):
             return unsigned_type
     raise ExpressionError("Numeric constant too large.")

@@ -14,7 +14,7 @@ from rocdbg.dwarf.info.types import BaseClass, ClassKind, ClassType, Member, Sta
 
 
 class ClassText:
-    """The part of a formatting that shows classes; ``value`` shows the parts."""
+    """Formats classes; ``value`` formats the parts."""
 
     def __init__(self, formatter: Appearance, fmt: Format) -> None:
         self.formatter = formatter
@@ -24,11 +24,11 @@ class ClassText:
         self.strings = not self.letter
         self.shown = 0
         self.unnamed = 0
-        """Levels of anonymous members around this one: they do not count for `max_depth`."""
+        """Levels of enclosing anonymous members, which do not count for `max_depth`."""
         self.virtual_bases: set[str] = set()
-        """Virtual bases of the object that were shown: there is one of each."""
+        """Virtual bases of the object that were already shown: each is shown once."""
         self.statics: set[Address] = set()
-        """Where the static members are that are shown around this value."""
+        """The places of static members that enclose this value in the output."""
 
     @abstractmethod
     def value(self, value: Value, depth: int) -> str:
@@ -81,7 +81,7 @@ class ClassText:
         return found
 
     def _member(self, value: Value, member: Member, depth: int) -> str:
-        """``name = text``; of an anonymous member its text."""
+        """``name = text``; for an anonymous member only its text."""
         part = value.field(member)
         if not member.name:
             self.unnamed += 1
@@ -94,7 +94,7 @@ class ClassText:
         return f"{member.name} = {self.value(part, depth + 1)}"
 
     def _static(self, type_: ClassType, member: StaticMember, depth: int) -> str:
-        """A static member; one of a class is shown in itself once."""
+        """A static member; a class type is expanded only once within itself."""
         found = self.formatter.static_member(type_, member.name)
         if found is None:
             return "<optimized out>"
@@ -123,7 +123,7 @@ class ClassText:
 
 
 def try_fetch(value: Value) -> Value:
-    """The value with its bytes read at once where all of them are there; else its parts are read singly."""
+    """The value with its bytes read at once if all are available; otherwise its parts are read separately."""
     try:
         return value.fetched()
     except AbsentError:

@@ -1,4 +1,4 @@
-"""The formats of ``print/x``, ``x/4xw`` and their like."""
+"""The formats of ``print/x``, ``x/4xw`` and similar."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ DESCRIPTORS = "kd"
 
 
 class Format(Struct, frozen=True):
-    """A ``/FMT``: a count (``x`` only), a letter and a size letter; ``raw`` goes past pretty-printers.
+    """A ``/FMT``: a count (``x`` only), a letter and a size letter; ``raw`` bypasses pretty-printers.
 
-    ``letter`` and ``size`` are "" where none was given; the letter of ``x/kd`` is `DESCRIPTORS`. Whether a letter
-    means anything is said where it is used.
+    ``letter`` and ``size`` are "" where none was given; the letter of ``x/kd`` is `DESCRIPTORS`. Letters are validated
+    where they are used.
     """
 
     letter: str = ""
@@ -30,7 +30,7 @@ class Format(Struct, frozen=True):
     def parse(cls, text: str, command: str = "") -> Format:
         """A format such as ``x``, ``4xw``, ``rs`` (without the slash).
 
-        ``command`` is the one that shows values, not memory: counts, sizes and instructions mean nothing to it.
+        ``command`` is a command that shows values, not memory, so that counts, sizes and instructions are invalid.
         Raises `ExpressionError`.
         """
         digits = 0
@@ -65,7 +65,7 @@ class Format(Struct, frozen=True):
 
 
 def undefined_format(letter: str) -> ExpressionError:
-    """The error for a letter that no format has."""
+    """The error for an unknown format letter."""
     return ExpressionError(f'Undefined output format "{letter}".')
 
 

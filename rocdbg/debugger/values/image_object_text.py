@@ -1,4 +1,4 @@
-"""Objects of images and samplers in words: what their descriptors say."""
+"""Text of image and sampler objects, from their descriptors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SAMPLER = "opencl_sampler_t"
 
 
 def kind_of(type_name: str) -> str:
-    """``image``, ``buffer`` or ``sampler``, by what clang calls the structures behind OpenCL's types; else empty."""
+    """``image``, ``buffer`` or ``sampler``, by clang's names of the structures of OpenCL's types; otherwise empty."""
     if type_name == _SAMPLER:
         return "sampler"
     return "image" if _IMAGE.fullmatch(type_name) else "buffer" if _BUFFER.fullmatch(type_name) else ""
@@ -33,7 +33,7 @@ def words_at(memory: Memory, space: int, address: int, count: int) -> list[int]:
 
 
 def image_lines(words: list[int], target: Target) -> list[str]:
-    """What the eight dwords of an image's descriptor say, the first line on the whole."""
+    """The contents of an image's descriptor (eight dwords); the first line is a summary."""
     chip = chip_of(target)
     image = ImageDescriptor.decode(words, chip.rules, chip)
     lines = [image.text[:1].upper() + image.text[1:]]
@@ -52,19 +52,21 @@ def image_lines(words: list[int], target: Target) -> list[str]:
 
 
 def buffer_lines(words: list[int], target: Target) -> list[str]:
-    """What the resource of an image that is a buffer says."""
+    """The contents of the resource of an image that is a buffer."""
     text = buffer_text(chip_of(target), words)
     return [text[:1].upper() + text[1:]]
 
 
 def sampler_lines(words: list[int], target: Target) -> list[str]:
-    """What the four dwords of a sampler's descriptor say."""
+    """The contents of a sampler's descriptor (four dwords)."""
     text = SamplerDescriptor.decode(words, chip_of(target).rules).text
     return [text[:1].upper() + text[1:]]
 
 
 def opaque_text(type_name: str, memory: Memory, space: int, address: int, target: Target) -> str | None:
-    """What the object behind a pointer to ``type_name`` is; None if it is neither image nor sampler, or not there."""
+    """A description of the target of a pointer to ``type_name``; None if it is neither image nor sampler, or
+    unavailable.
+    """
     if not target.has_images:
         return None
     chip, kind = chip_of(target), kind_of(type_name)

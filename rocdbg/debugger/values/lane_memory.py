@@ -1,4 +1,4 @@
-"""Memory as one lane sees it, and as the file has it before the program runs."""
+"""Memory as one lane sees it, and the file's memory before the program runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LaneMemory(Struct, frozen=True):
         return self.target.keep(data)
 
     def _space(self, space: int, address: int) -> int:
-        """The space to look in: a plain number in one of the apertures is a generic address."""
+        """The space of an address: a plain number in one of the apertures is a generic address."""
         return AddressSpace.GENERIC if space == AddressSpace.GLOBAL and self.target.is_generic(address) else space
 
 
@@ -46,7 +46,7 @@ class LaneMemory(Struct, frozen=True):
 
 
 class WatchedMemory(Struct):
-    """A lane's memory that notes whether something was looked at that other lanes may have another of."""
+    """A lane's memory that records whether anything was read that may differ in other lanes."""
 
     memory: LaneMemory
     by_lane: bool = False
@@ -92,7 +92,7 @@ class GlobalTargetMemory(Struct, frozen=True):
 
 
 class FileMemory(Struct, frozen=True):
-    """What the code object has in its file: code and initialised data."""
+    """The contents of the code object's file: code and initialised data."""
 
     program: Program | None
 
@@ -111,9 +111,9 @@ class FileMemory(Struct, frozen=True):
         raise MemoryAccessError(address_space(space).name, address, len(data), "no process is there to write to")
 
     def generic_address(self, space: int, address: int) -> int | None:
-        """Global addresses are generic ones; where the other spaces are to be, no target has said yet."""
+        """Global addresses are generic ones; without a target, the apertures of the other spaces are not known."""
         return address if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else None
 
     def keep(self, data: bytes) -> int:
-        """Refused: nothing is there to keep them."""
+        """Refused: there is no memory for them."""
         raise DebuggerError("evaluation of this expression requires the target program to be active")

@@ -27,7 +27,7 @@ class LocationStorage(Struct, frozen=True):
     context: Context | None = None
 
     def pointee(self, offset: int, size: int, space: int) -> LocationDescription | None:
-        """What the implicit pointer at a byte offset points to; ``None`` when there is a plain value.
+        """The target of the implicit pointer at a byte offset; ``None`` if there is a plain value.
 
         ``space`` is the address space of the pointer's type. Raises `EvaluationError` where the pointer names another
         (A.2.5.4.4.5).
@@ -52,7 +52,7 @@ class LocationStorage(Struct, frozen=True):
             raise AbsentError(self.absence) from None
 
     def write(self, offset: int, data: bytes) -> None:
-        """Raises a `rocdbg.Error` for constants and for what is not there."""
+        """Raises a `rocdbg.Error` for constants and unavailable storage."""
         if self.location.is_undefined:
             raise AbsentError(self.absence)
         if all(place.kind is StorageKind.IMPLICIT for place in self.location.places):
@@ -69,7 +69,7 @@ class LocationStorage(Struct, frozen=True):
 
     @property
     def register(self) -> str | None:
-        """Whether it is in a register: its description."""
+        """The description of its register, if it is in one."""
         places = self.location.places
         return places[0].describe() if places and places[0].kind is StorageKind.REGISTER else None
 
@@ -97,9 +97,9 @@ def value_at(
 
 
 def _as_large_as(type_: Type, location: LocationDescription) -> LocationDescription:
-    """A location with undefined bits behind those that hold the beginning of an object.
+    """A location padded with undefined bits after those that hold the beginning of an object.
 
-    Pieces need not describe all of it; of a class or an array the rest may be missing in any storage.
+    Pieces need not describe the whole object; the rest of a class or array may be missing in any storage.
     """
     bits = 8 * (type_.size or 0)
     if location.remaining >= bits:

@@ -33,7 +33,7 @@ def format_integer(number: int, size: int, letter: str) -> str:
 def format_binary(number: int, size: int, padded: bool, nibbles: bool) -> str:
     """The unsigned ``number`` in binary, ``padded`` to its ``size`` in bytes, or in groups of four digits.
 
-    As in GDB, groups begin with that of the first digit that is set.
+    As in GDB, leading groups of zeros are omitted.
     """
     digits = f"{number:0{8 * size}b}"
     first = digits.find("1")
@@ -47,13 +47,13 @@ def format_binary(number: int, size: int, padded: bool, nibbles: bool) -> str:
 
 
 def format_float(type_: Type, data: bytes) -> str:
-    """The shortest fixed number of digits that tells all values of the type apart, as ``%g``.
+    """The number as by ``%g``, with the fewest digits that distinguish all values of the type.
 
     9 digits for float, 17 for double, 5 for half, 4 for bfloat16. NaNs show their payload.
     """
     size = len(data)
     bits = int.from_bytes(data, "little")
-    number = decode_float(type_, data)  # raises for other sizes than these
+    number = decode_float(type_, data)  # raises for other sizes
     fraction_bits = {2: 7 if c_types.is_bfloat(type_) else 10, 4: 23, 8: 52}[size]
     if math.isnan(number):
         sign = "-" if bits >> (8 * size - 1) else ""
@@ -72,7 +72,7 @@ def format_char(number: int, type_: Type) -> str:
 
 
 def escape(code: int, quote: str, wide: bool = False) -> str:
-    """One character inside quotes; of a ``wide`` type the number is that of Unicode, else it is a byte."""
+    """One character inside quotes; for a ``wide`` type the number is a Unicode code point, otherwise a byte."""
     if code in _ESCAPES:
         return _ESCAPES[code]
     if code == ord(quote):
@@ -140,12 +140,12 @@ def format_string(data: bytes, element: Type, settings: PrintSettings, truncated
 
 _INCOMPLETE = "<incomplete sequence"
 _LONGEST = 6
-"""Bytes of a character, as UTF-8 once had them."""
+"""Bytes of a character, in the original UTF-8 with up to six bytes."""
 _QUOTED = [escape(code, '"') for code in range(256)]
 
 
 def _is_incomplete(codes: list[int]) -> bool:
-    """Whether these last bytes begin a character (of up to six, as UTF-8 once had them) that goes on."""
+    """Whether these last bytes begin an incomplete character (of up to six bytes, as in the original UTF-8)."""
     leads = ((0xC2, 0), (0xE0, 2), (0xF0, 3), (0xF8, 4), (0xFC, 5), (0xFE, 6), (0x100, 0))
     wanted = next(size for end, size in leads if codes[0] < end)
     return len(codes) < wanted and all(0x80 <= code < 0xC0 for code in codes[1:])
@@ -156,9 +156,9 @@ def _in_apostrophes(unit: str) -> str:
 
 
 def _characters(data: bytes, text: str, only_ascii: bool) -> list[str]:
-    """The characters of a string of bytes as they stand in quotes: UTF-8 as it is, what is none as octal numbers.
+    """The characters of a byte string as shown in quotes: UTF-8 unchanged, invalid bytes as octal numbers.
 
-    ``text`` is the bytes with what is none as lone surrogates.
+    ``text`` is the decoded bytes, with lone surrogates for invalid ones.
     """
     if only_ascii or data.isascii():
         return [_QUOTED[code] for code in data]
@@ -178,7 +178,7 @@ def _characters(data: bytes, text: str, only_ascii: bool) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _unit(char: str) -> str:
-    """A character beside others in quotes."""
+    """A character among others in quotes."""
     data = char.encode("utf-8", "surrogateescape")
     if len(data) > 1 and char.isprintable():
         return char
@@ -187,5 +187,5 @@ def _unit(char: str) -> str:
 
 @lru_cache(maxsize=16)
 def _long_run(count: int) -> re.Pattern[str]:
-    """Finds a character that there are more than ``count`` of in a row."""
+    """Finds a character that occurs more than ``count`` times in a row."""
     return re.compile(rf"(.)\1{{{min(count, 1 << 20)}}}", re.DOTALL)

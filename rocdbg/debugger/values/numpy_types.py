@@ -14,7 +14,7 @@ _MAX_DEPTH = 20
 
 
 def dtype_of(type_: Type, depth: int = 0) -> np.dtype[Any]:
-    """The type of NumPy that holds the bytes of a value; plain bytes where there is none of that meaning.
+    """The NumPy type for the bytes of a value; plain bytes if there is no equivalent type.
 
     Pointers and enumerations are integers, arrays and vectors subarrays, structures nested fields. Bit-fields, virtual
     bases and bfloat16 have no counterpart: they are bytes, the last an unsigned integer.

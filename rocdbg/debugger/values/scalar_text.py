@@ -37,7 +37,7 @@ def format_base(value: Value, type_: BaseType) -> str:
 def format_letter(
     value: Value, letter: str, size: str, address_text: Callable[[int, int, bool], str], nibbles: bool = False
 ) -> str:
-    """A scalar in the format of a letter; with a size letter, cut or extended to that size.
+    """A scalar in the format of a letter; with a size letter, truncated or extended to that size.
 
     ``address_text`` gives the text of a space and an address, with the symbol there; ``nibbles``: binary digits are
     in groups.
@@ -82,7 +82,7 @@ def format_letter(
 
 
 def _whole(number: float) -> int:
-    """A float as a ``long``, towards zero; what does not fit is the nearest one, not a number the largest."""
+    """A float as a ``long``, rounded towards zero; out-of-range values give the nearest limit, NaN the largest."""
     if math.isnan(number):
         return _LARGEST_LONG
     return int(max(-_LARGEST_LONG - 1, min(number, _LARGEST_LONG)))

@@ -1,4 +1,4 @@
-"""Typed values. A value knows its type, where it lives if anywhere, and reads its bytes when asked."""
+"""Typed values. A value knows its type and its location, if any, and reads its bytes on demand."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from rocdbg.dwarf.info.types import (
 MAX_VALUE_SIZE = 1 << 26
 """Bytes of the largest value that is fetched whole (GDB's max-value-size, but larger)."""
 MAX_SNAPSHOT_SIZE = 1 << 16
-"""Bytes of the largest value that is kept byte by byte."""
+"""Bytes of the largest value whose availability is tracked byte by byte."""
 
 
 class PlacedMember(Member, frozen=True, kw_only=True):
-    """A member of one object, whose data is not in the object itself, or not there; ``make`` gives its value."""
+    """A member of one object, whose data is outside the object itself or unavailable; ``make`` gives its value."""
 
     make: Callable[[], Value]
 
 
 class PlacedBase(BaseClass, frozen=True, kw_only=True):
-    """A base class of one object, whose data is not in the object itself, or not there; ``make`` gives its value."""
+    """A base class of one object, whose data is outside the object itself or unavailable; ``make`` gives its value."""
 
     make: Callable[[], Value]
 
@@ -54,11 +54,10 @@ class PlacedBase(BaseClass, frozen=True, kw_only=True):
 class Value(Struct, frozen=True):
     """A typed value.
 
-    ``storage`` and ``offset`` (bytes) say where it lives; ``data`` holds the bytes of an rvalue, or what
-    was fetched. ``bit_size`` is set for bit fields, whose first bit is ``bit_offset`` above ``offset``.
-    ``absence`` marks a value that is known not to be there. ``function`` is the name of the
-    convenience function this stands for. ``lanes`` marks a vector over lanes: the mask of lanes whose
-    elements mean something is not needed to read it.
+    ``storage`` and ``offset`` (bytes) give its location; ``data`` holds the bytes of an rvalue, or fetched bytes.
+    ``bit_size`` is set for bit fields, whose first bit is ``bit_offset`` above ``offset``. ``absence`` marks a value
+    that is known to be unavailable. ``function`` is the name of the convenience function that this represents.
+    ``lanes`` marks a vector over lanes: the mask of lanes whose elements mean something is not needed to read it.
     """
 
     type: Type
@@ -70,7 +69,7 @@ class Value(Struct, frozen=True):
     absence: Absence | None = None
     function: str | None = None
     recovered: bool = False
-    """Worked out from machine code beyond what debug information says; its text says so."""
+    """Recovered from machine code, beyond debug information; its text says so."""
 
     # -- making them
 
@@ -92,14 +91,14 @@ class Value(Struct, frozen=True):
 
     @classmethod
     def absent(cls, type_: Type, absence: Absence = Absence.OPTIMIZED_OUT) -> Value:
-        """A value that is not there."""
+        """An unavailable value."""
         return cls(type_, absence=absence)
 
     # -- reading
 
     @property
     def size(self) -> int:
-        """Bytes of the value as its type says."""
+        """Size of the value in bytes, from its type."""
         return c_types.size_of(self.type)
 
     @property
@@ -109,7 +108,7 @@ class Value(Struct, frozen=True):
 
     @property
     def is_lvalue(self) -> bool:
-        """Whether it lives somewhere (it may still refuse to be written)."""
+        """Whether it has a location (which may still refuse writes)."""
         return self.storage is not None
 
     @property
@@ -157,12 +156,12 @@ class Value(Struct, frozen=True):
         return replace(self, data=self.contents())
 
     def snapshot(self) -> Value:
-        """As `fetched`; of a value that is there in part, what is there. Raises `MemoryAccessError`."""
+        """As `fetched`; for a partly available value, the available part. Raises `MemoryAccessError`."""
         try:
             fetched = self.fetched()
             has_bases = isinstance(self.bare, ClassType) and bool(self.bare.bases)
             if has_bases and fetched.data is not None and self.storage is not None:
-                # virtual bases lie beyond the parts that they are bases of
+                # virtual bases lie outside the parts whose bases they are
                 return replace(fetched, storage=RememberedStorage(self.storage, self.offset, fetched.data))
             return fetched
         except AbsentError:
@@ -178,7 +177,7 @@ class Value(Struct, frozen=True):
         return Value(self.type, data=data)
 
     def rvalue(self) -> Value:
-        """The same value, detached from where it lives."""
+        """The same value, detached from its location."""
         return Value(self.type, data=self.contents())
 
     def with_type(self, type_: Type) -> Value:
@@ -189,7 +188,7 @@ class Value(Struct, frozen=True):
         return replace(self, type=type_, data=None)
 
     def as_int(self) -> int:
-        """The number behind an integral, bool, enum or pointer value; floats are truncated."""
+        """The number of an integral, bool, enum or pointer value; floats are truncated."""
         plain = self.type.integer
         data = self.contents()
         if plain is not None and len(data) == plain.size:
@@ -221,7 +220,7 @@ class Value(Struct, frozen=True):
         return float(self.as_int())
 
     def is_true(self) -> bool:
-        """Its truth in a condition: of a pointer, whether it is not its address space's null pointer."""
+        """Its truth in a condition: for a pointer, whether it is not its address space's null pointer."""
         if self.type.integer is not None:
             return any(self.contents())
         stripped = self.bare
@@ -246,7 +245,7 @@ class Value(Struct, frozen=True):
         size = type_.size or 0
         data = self.data[offset : offset + size] if self.data is not None else None
         if data is not None and len(data) < size and self.storage is not None:
-            data = None  # a virtual base can lie behind the class it is one of
+            data = None  # a virtual base can lie after the class whose base it is
         return Value(type_, self.storage, self.offset + offset, data)
 
     def field(self, member: Member) -> Value:
@@ -287,7 +286,7 @@ class Value(Struct, frozen=True):
         raise ExpressionError("not an array")
 
     def element(self, index: int) -> Value:
-        """Element ``index`` (counted from the start) of an array or vector; may lie outside of it."""
+        """Element ``index`` (counted from the start) of an array or vector; may lie outside it."""
         type_, count, stride = self.elements()
         if self.data is not None and not 0 <= index < count:
             if self.storage is None:
@@ -323,7 +322,7 @@ class Value(Struct, frozen=True):
     # -- writing
 
     def store(self, data: bytes) -> Value:
-        """Write ``data`` where this value lives; gives the value read back."""
+        """Write ``data`` to this value's location; returns the value read back."""
         if self.absence is not None:
             raise AbsentError(self.absence)
         if self.storage is None:

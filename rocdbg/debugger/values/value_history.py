@@ -19,7 +19,7 @@ class ValueHistory:
         return len(self._values)
 
     def record(self, value: Value) -> int:
-        """Keep a value as it is now; gives its number."""
+        """Add a value as it is now; returns its number."""
         kept = value if is_void(value.type) else value.snapshot()
         self._values.append(replace(kept, recovered=False) if kept.recovered else kept)
         return len(self._values)
@@ -31,7 +31,7 @@ class ValueHistory:
         raise ExpressionError(f"History has not yet reached ${number}.")
 
     def latest(self) -> Value:
-        """The last value, as commands without an argument take it. Raises `ExpressionError` when there is none."""
+        """The last value, for commands without an argument. Raises `ExpressionError` when there is none."""
         if not self._values:
             raise ExpressionError("The history is empty.")
         return self._values[-1]

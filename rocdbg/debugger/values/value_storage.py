@@ -1,7 +1,7 @@
-"""Where a value lives: something bytes can be read from and, mostly, written to.
+"""Storage of a value: bytes that can be read and mostly also written.
 
-A storage is the same for a variable in scratch, in one lane's dword of a VGPR, spread over pieces, or in
-a convenience variable; a value is a storage plus a type and an offset.
+Storages have the same interface for a variable in scratch, in one lane's dword of a VGPR, spread over pieces, or in a
+convenience variable; a value is a storage plus a type and an offset.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Absence(Enum):
-    """Why a value is not there; the value is what is shown in its place."""
+    """Why a value is unavailable; the enum's value is the text shown instead."""
 
     OPTIMIZED_OUT = "<optimized out>"
     UNAVAILABLE = "<unavailable>"
@@ -31,7 +31,7 @@ class Absence(Enum):
 
 
 class AbsentError(UnavailableError):
-    """Bytes were asked for that do not exist."""
+    """The requested bytes do not exist."""
 
     def __init__(self, absence: Absence, message: str = "") -> None:
         self.absence = absence
@@ -72,7 +72,7 @@ class Storage(Protocol):
 
 
 class Memory(Protocol):
-    """Memory as one lane sees it; what storages and the evaluator need of a target or a file."""
+    """Memory as one lane sees it: the part of a target or file that storages and the evaluator need."""
 
     def read(self, space: int, address: int, size: int) -> bytes:
         """Raises `MemoryAccessError`."""
@@ -84,7 +84,8 @@ class Memory(Protocol):
         """A place's address in the generic space; ``None`` for spaces that have no part of it there."""
 
     def keep(self, data: bytes) -> int:
-        """Put bytes of the debugger's own into global memory; their address. Raises `rocdbg.Error` without room."""
+        """Store the debugger's own bytes in global memory; returns their address. Raises `rocdbg.Error` without room.
+        """
 
 
 class MemoryStorage(Struct, frozen=True):
@@ -110,8 +111,9 @@ class MemoryStorage(Struct, frozen=True):
 
 
 class CallbackStorage(Struct, frozen=True):
-    """A register or another place that two functions reach. ``columns``: the values whose dwords it is made of, in
-    turn."""
+    """A register or another place, accessed through two functions. ``columns``: the values of whose dwords it consists,
+    in turn.
+    """
 
     name: str
     reader: Callable[[int, int], bytes]
@@ -178,7 +180,7 @@ class FaultyStorage(Nowhere, Struct, frozen=True):
 
 
 class SnapshotStorage(Nowhere, Struct, frozen=True):
-    """What was there of a value at some time: bytes, and why others were missing, by position."""
+    """A snapshot of a value's bytes, with the reasons why others were missing, by position."""
 
     data: bytes
     missing: Mapping[int, Absence]
@@ -194,7 +196,7 @@ class SnapshotStorage(Nowhere, Struct, frozen=True):
 
     @classmethod
     def of(cls, storage: Storage, start: int, size: int) -> SnapshotStorage:
-        """What a storage holds now."""
+        """The current contents of a storage."""
         data = bytearray(size)
         missing: dict[int, Absence] = {}
         for position in range(size):
@@ -206,7 +208,7 @@ class SnapshotStorage(Nowhere, Struct, frozen=True):
 
 
 class RememberedStorage(Struct, frozen=True):
-    """Storage that reads as it did at some time, from ``start`` on for as long as ``data`` is."""
+    """Storage that holds a snapshot: ``data``, from ``start`` on."""
 
     now: Storage
     start: int

@@ -30,7 +30,7 @@ from rocdbg.dwarf.info.types import (
 from rocdbg.errors import Error
 
 _MOST_VALUES = 50_000
-"""Values in each other that one text shows: arrays of arrays of structures have many with few bytes."""
+"""Limit on nested values in one text: arrays of arrays of structures have many with few bytes."""
 _DEEPEST = 100
 
 
@@ -50,7 +50,7 @@ _TEXT_NAMES = ("char", "wchar_t", "char16_t", "char32_t")
 
 
 def _is_text_name(type_: Type) -> bool:
-    """Whether the quotes of a string tell the type of a pointer to these characters."""
+    """Whether the quotes of a string show the type of a pointer to these characters."""
     return getattr(type_.strip_qualifiers(), "name", None) in _TEXT_NAMES
 
 
@@ -59,12 +59,12 @@ def _mark(value: Value) -> str:
 
 
 class _Writer(ClassText):
-    """One formatting: what holds for a value and all its parts."""
+    """One formatting operation, for a value and all its parts."""
 
     # -- top level
 
     def top(self, value: Value) -> str:
-        """With the type before pointers, references and functions that have a value."""
+        """The value, with the type before pointers, references and functions that have a value."""
         stripped = value.bare
         if isinstance(stripped, PointerType) and value.absence is None:
             try:
@@ -98,7 +98,7 @@ class _Writer(ClassText):
         return self.value(value, 0)
 
     def _hidden(self, value: Value, pointer: PointerType) -> str:
-        """In words what an image of OpenCL or the like is, behind the pointer to it."""
+        """A description of an OpenCL image or similar object, after the pointer to it."""
         target = pointer.target.strip_typedefs()
         if not isinstance(target, ClassType) or not (target.name or "").startswith("opencl_"):
             return ""
@@ -106,7 +106,7 @@ class _Writer(ClassText):
         return f" <{text}>" if text is not None else ""
 
     def _real(self, value: Value) -> Value:
-        """A pointer or reference to what the object really is, where that is wanted and known."""
+        """A pointer or reference with the object's dynamic type, if enabled and known."""
         return (self.formatter.whole(value) if self.settings.object else None) or value
 
     # -- any value
@@ -234,7 +234,7 @@ class _Writer(ClassText):
             return format_letter(byte, self.letter, "", self.formatter.address)
         bare = value.bare
         unknown = isinstance(bare, FunctionType) and isinstance(bare.return_type, UnspecifiedType)
-        type_ = value.type if unknown else value.type.strip_typedefs()  # what nobody knows has just a title
+        type_ = value.type if unknown else value.type.strip_typedefs()  # an unknown type only has a title
         return f"{{{type_}}} {self.formatter.pointer(0, number, symbol=True)}"
 
     def _member_pointer(self, value: Value, type_: MemberPointerType) -> str:
@@ -313,7 +313,7 @@ class _Writer(ClassText):
         if result is None:
             return None
         if isinstance(result, str) or not result.children:
-            # a text knows no format letter: with one, the value is shown as it is
+            # a printer's text cannot follow a format letter: with one, the plain value is shown
             text = result if isinstance(result, str) else result.text or "{}"
             return None if self.letter else text
         if 0 <= self.settings.max_depth <= depth - self.unnamed:
@@ -326,7 +326,7 @@ class _Writer(ClassText):
         return f"{result.text} = {body}" if result.text else body
 
 
-# What a C++ pointer to a member points to, by name.
+# The target of a C++ pointer to a member, by name.
 
 
 def member_at(class_: Type, offset: int) -> str | None:
@@ -374,7 +374,7 @@ def signature(class_: ClassType, method: Method) -> str:
 
 # Runs of equal elements in an array, which are shown once.
 _LONGEST_RUN = 10_000
-"""Elements of an array that is there in part only which are compared with the one before."""
+"""How many elements of a partly available array are compared with the previous one."""
 
 
 def run_length(value: Value, start: int, count: int) -> int:

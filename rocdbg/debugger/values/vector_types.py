@@ -38,7 +38,7 @@ _OPENCL = frozenset(("uchar", "ushort", "uint", "ulong", "size_t", "ptrdiff_t", 
 
 
 def builtin_type(name: str) -> Type | None:
-    """The type of this name where no program has to define it, ``None`` otherwise."""
+    """The type of this name if programs need not define it, otherwise ``None``."""
     match = _VECTOR.fullmatch(name)
     if match is not None:
         return _named_vector(name, _ELEMENTS[match[1]], decimal(match[2]))
@@ -57,7 +57,7 @@ def _named_vector(name: str, element: Type, count: int) -> Type:
 
 
 def vector_of(element: Type, count: int) -> Type:
-    """The vector of ``count`` elements as OpenCL names it (``float4``), else without a name."""
+    """The vector of ``count`` elements with OpenCL's name (``float4``), otherwise without a name."""
     bare = element.bare
     for name, own in _ELEMENTS.items() if not isinstance(element, TypedefType) else ():
         if c_types.is_float(own) == c_types.is_float(bare) and (own.integer, own.size) == (bare.integer, bare.size):
@@ -71,4 +71,4 @@ def _dim3() -> ClassType:
 
 
 DIM3 = _dim3()
-"""The type of HIP's ``threadIdx`` and its like: ``{x, y, z}``."""
+"""The type of HIP's ``threadIdx`` and similar variables: ``{x, y, z}``."""

@@ -1,4 +1,4 @@
-"""What a file says, as the library sees it: units, entries, and attributes with their rules and results."""
+"""A listing of a file, as the library sees it: units, entries, and attributes with their rules and results."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rocdbg.dwarf.expression_text import format_expression
 from rocdbg.dwarf.info.attribute_expressions import as_written
 from rocdbg.dwarf.info.attribute_values import AttributeValue, Exprloc, Loclist, Reference, String
 from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.info.types import is_aggregate
 from rocdbg.dwarf.reader.entry import Entry
 from rocdbg.dwarf.reader.file import DebugFile
 from rocdbg.errors import Error
@@ -21,7 +22,7 @@ __all__ = ["explained", "listed"]
 
 
 def listed(file: DebugFile) -> Iterator[str]:
-    """Every unit with what it says of itself, every entry with its attributes; expressions in their dialect."""
+    """Every unit with its own attributes, every entry with its attributes; expressions in their dialect."""
     for unit in file.units:
         yield (
             f"unit at {unit.offset:#x}: DWARF {unit.version}, {8 * unit.offset_size}-bit, dialect {unit.dialect}, "
@@ -92,7 +93,8 @@ def _steps(entry: Entry, value: Exprloc | Loclist, pc: int | None, lane: int) ->
 
     yield from _value(entry, "DW_AT_location", value)
     architecture = architecture_by_name(entry.file.architecture) if entry.file.architecture is not None else UNSPECIFIED
-    what = entry.die.unit.entries.expressions.location(value, entry.die.unit, 64, entry.size or None)
+    expressions, aggregate = entry.die.unit.entries.expressions, is_aggregate(entry.type)
+    what = expressions.location(value, entry.die.unit, 64, entry.size or None, aggregate)
     if pc is None:
         lows = [low for low, _, _ in what if low is not None] if isinstance(what, LocationList) else []
         pc = min(lows, default=0)

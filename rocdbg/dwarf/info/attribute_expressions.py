@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 _MOST_KNOWN = 8192
 
 AnyExpression = Expression | LocationList
-_Key = tuple["Unit", bytes | int, int, int | None]
-"""The unit, the expression or the offset of the list, the wave size, and the size of the object."""
+_Key = tuple["Unit", bytes | int, int, int | None, bool]
+"""The unit, the expression or the offset of the list, the wave size, the size of the object, whether it is an
+aggregate."""
 _Clean = Callable[[bytes, str, int], bytes]
 
 
@@ -36,26 +37,29 @@ class ExpressionReader:
         self._frame_bases: dict[_Key, AnyExpression] = {}
 
     def location(
-        self, value: Exprloc | Loclist, unit: Unit, wave_size: int, size: int | None = None
+        self, value: Exprloc | Loclist, unit: Unit, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> AnyExpression:
-        """Where an object of `size` bytes (None: not known) is, for a wave size."""
-        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size, size
+        """Where an object of `size` bytes (None: not known) is, for a wave size; `aggregate`: of a class, union or
+        array type."""
+        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size, size, aggregate
         known = self._locations.get(key)
         if known is not None:
             return known
         location = unit.conventions.location
-        return self._read(self._locations, key, value, lambda data, target, lanes: location(data, target, lanes, size))
+        return self._read(
+            self._locations, key, value, lambda data, target, lanes: location(data, target, lanes, size, aggregate)
+        )
 
     def frame_base(self, value: Exprloc | Loclist, unit: Unit, wave_size: int) -> AnyExpression:
         """A function's DW_AT_frame_base, for a wave size."""
-        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size, None
+        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size, None, False
         known = self._frame_bases.get(key)
         return self._read(self._frame_bases, key, value, unit.conventions.frame_base) if known is None else known
 
     def _read(
         self, known: dict[_Key, AnyExpression], key: _Key, value: Exprloc | Loclist, clean: _Clean
     ) -> AnyExpression:
-        unit, _, wave_size, _ = key
+        unit, _, wave_size, _, _ = key
         if len(known) >= _MOST_KNOWN:
             known.clear()
         known[key] = what = _read(

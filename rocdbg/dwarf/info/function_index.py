@@ -16,6 +16,7 @@ from rocdbg.dwarf.info.named_entries import NamedEntries, Offsets
 from rocdbg.dwarf.info.names import component, parameter_list, parse_name
 from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine
 from rocdbg.dwarf.info.subprogram_entries import EntryPoint
+from rocdbg.dwarf.info.types import PointerType, QualifiedType, Qualifier
 from rocdbg.dwarf.info.unit import Unit
 
 
@@ -105,6 +106,7 @@ class FunctionIndex:
             if function.name is not None
             and query.accepts(tuple(map(component, (*function.scope_names, function.name))))
             and (query.parameters is None or _parameters(function) == query.parameters)
+            and (not query.constant or _is_constant(function))
         ]
         linkage_name = name.strip()
         if not found and listed:
@@ -223,6 +225,16 @@ def _names(die: Die) -> list[str]:
         return []
     function = Function(die)
     return [name for name in (function.name, function.linkage_name) if name is not None]
+
+
+def _is_constant(function: Function) -> bool:
+    """Whether it is a method of constant objects."""
+    this = next((one.type.strip_typedefs() for one in function.type.parameters if one.artificial), None)
+    pointer = this.strip_qualifiers() if this is not None else None
+    target = pointer.target if isinstance(pointer, PointerType) else None
+    while isinstance(target, QualifiedType) and target.qualifier is not Qualifier.CONST:
+        target = target.target
+    return isinstance(target, QualifiedType)
 
 
 def _parameters(function: Function) -> str:

@@ -122,11 +122,13 @@ def component(name: str) -> Component:
 
 
 class NameQuery(Struct, frozen=True):
-    """A name as typed: its components, whether they begin at global scope, and parameter types, None if not given."""
+    """A name as typed: its components, whether they begin at global scope, and parameter types, None if not given;
+    whether it is of a method of constant objects: ``f(int) const``."""
 
     components: tuple[Component, ...]
     is_global: bool
     parameters: str | None
+    constant: bool = False
 
     def accepts(self, components: tuple[Component, ...]) -> bool:
         """True if an entity with these components (outermost first) matches this name."""
@@ -143,8 +145,16 @@ def parse_name(text: str) -> NameQuery:
     text = normalise(text)
     is_global = text.startswith("::")
     parts = split_qualified(text[2:] if is_global else text)
-    last, parameters = _split_parameters(parts[-1])
-    return NameQuery(tuple(component(part) for part in (*parts[:-1], last)), is_global, parameters)
+    named, qualifiers = _without_qualifiers(parts[-1])
+    last, parameters = _split_parameters(named)
+    links = tuple(component(part) for part in (*parts[:-1], last))
+    return NameQuery(links, is_global, parameters, "const" in qualifiers)
+
+
+def _without_qualifiers(text: str) -> tuple[str, str]:
+    """A last link without what follows its parameters, and that: ``f(int)``, ``const``."""
+    found = _METHOD_QUALIFIERS.search(text)
+    return (text, "") if found is None else (text[: found.start(1)], found[1])
 
 
 def split_qualified(text: str) -> list[str]:
@@ -186,5 +196,19 @@ def _split_parameters(text: str) -> tuple[str, str | None]:
 
 def parameter_list(text: str) -> str:
     """A list of parameter types without white space, in one of its spellings: ``const T*`` is ``T const*``."""
-    text = normalise(text)
+    text = normalise(_INTEGER_WORDS.sub(_integer_name, text))
     return "()" if text == "(void)" else _like_demanglers(text)
+
+
+_METHOD_QUALIFIERS = re.compile(r"\)\s*((?:(?:const|volatile)\b\s*)*(?:const|volatile))\Z")
+_INTEGER_WORDS = re.compile(
+    r"\b(?:unsigned|signed|long|short|int|char)(?:\s+(?:unsigned|signed|long|short|int|char))*\b(?!\s+double\b)"
+)
+
+
+def _integer_name(words: re.Match[str]) -> str:
+    """An integer type by its usual name: ``unsigned`` and ``int unsigned`` are ``unsigned int``."""
+    found = words[0].split()
+    sign = "unsigned " if "unsigned" in found else "signed " if "signed" in found and "char" in found else ""
+    size = "char" if "char" in found else "short" if "short" in found else " ".join(["long"] * found.count("long"))
+    return sign + (size or "int")

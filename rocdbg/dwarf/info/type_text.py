@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from msgspec import Struct
@@ -54,14 +55,14 @@ class Shown(Struct, frozen=True):
 ALL = Shown()
 
 
-def describe(type: Type, shown: Shown = ALL) -> list[str]:
+def describe(type: Type, shown: Shown = ALL, complete: Callable[[Type], Type] = lambda type: type) -> list[str]:
     """The lines ``ptype`` prints after ``type = ``: typedefs resolved, classes and enumerations with their
-    bodies.
+    bodies. ``complete`` gives the definition of what is only declared.
 
     As in GDB the type at the end of pointers, arrays and function results is expanded: ``struct S {`` ...
     ``} *``.
     """
-    return resolve(type).declare("", Leaves(show=1, shown=shown).text).split("\n")
+    return resolve(type, complete).declare("", Leaves(show=1, shown=shown).text).split("\n")
 
 
 class Leaves:
@@ -134,18 +135,18 @@ def _enumerators(type: EnumType) -> list[str]:
     return shown
 
 
-def resolve(type: Type) -> Type:
-    """The type with typedefs resolved along its declarator, down to its end."""
+def resolve(type: Type, complete: Callable[[Type], Type] = lambda type: type) -> Type:
+    """The type with typedefs resolved along its declarator, down to its end, which is completed."""
     match type:
         case TypedefType(target=target):
-            return resolve(target)
+            return resolve(target, complete)
         case QualifiedType(target=target) | PointerType(target=target) | MemberPointerType(target=target):
-            return replace(type, target=resolve(target))
+            return replace(type, target=resolve(target, complete))
         case ArrayType(element=element) | VectorType(element=element):
-            return replace(type, element=resolve(element))
+            return replace(type, element=resolve(element, complete))
         case FunctionType(return_type=result):
-            return replace(type, return_type=resolve(result))
-    return type
+            return replace(type, return_type=resolve(result, complete))
+    return complete(type)
 
 
 def class_head(type: ClassType, raw: bool = False, around: dict[str, str] | None = None) -> str:

@@ -427,6 +427,14 @@ class FunctionType(Type):
         return ", ".join(shown) or ("void" if self.prototyped else "")
 
 
+def is_aggregate(type: Type) -> bool:
+    """Whether a type is a class, a union or an array, or a complex number, which compilers treat as one."""
+    bare = type.bare
+    if isinstance(bare, BaseType):
+        return bare.encoding == Encoding.COMPLEX_FLOAT
+    return isinstance(bare, ClassType | ArrayType)
+
+
 class Enumerator(Struct, frozen=True):
     """A name of an enumeration, with its value read as the underlying type says."""
 

@@ -41,3 +41,13 @@ extern "C" __global__ void kern(int *out, int n) {
   auto y = ns::in::Y;
   out[0] = ns::local(n) + side + base.twice(1) + derived.get() + y + hidden + base.count + half(n) + Own().ushort();
 }
+#define KEPT __attribute__((used)) __device__
+KEPT int wide(int x) { return x; }
+KEPT int wide(unsigned x) { static __device__ int kept = 6; return x + kept; }
+KEPT int wide(unsigned long x) { return x; }
+struct Signed {
+  __device__ int pick(int a) { return a; }
+  __device__ int pick(int a, char b) const { static __device__ int calls = 70; return a + b + calls; }
+  __device__ int pick(unsigned a) { return a; }
+};
+KEPT int use(Signed s) { return s.pick(1) + s.pick(2, 'c') + s.pick(3u); }

@@ -96,6 +96,16 @@ def test_what_is_larger_than_its_register_is_elsewhere() -> None:
     assert dwarf.normalise(assemble(("bregx", 2560, 4), "stack_value"), "gfx90a", size=8) == assemble("undefined")
 
 
+def test_an_aggregate_that_is_not_in_pieces_is_where_its_register_leads() -> None:
+    # clang 22 at -O2, `struct { char c[4]; } q` that AMDGPUPromoteAlloca has moved to LDS: v0 is its address there
+    upstream = assemble(("bregx", 2560, 0), *HIP)
+    assert dwarf.normalise(upstream, "gfx90a", size=4, aggregate=True) == assemble("undefined")
+    assert dwarf.normalise(upstream, "gfx90a", aggregate=True) == assemble("undefined")  # of no known size
+    in_pieces = assemble(("bregx", 2560, 0), *HIP, ("piece", 2), ("bregx", 2561, 0), *HIP, ("piece", 2))
+    assert dwarf.normalise(in_pieces, "gfx90a", size=4, aggregate=True) == dwarf.normalise(in_pieces, "gfx90a", size=4)
+    assert dwarf.normalise(assemble(("regx", 2560)), "gfx90a", aggregate=True) == assemble(("regx", 2560), *LANE)
+
+
 def test_a_frame_base_in_a_vector_register_is_each_lanes_own() -> None:
     data = dwarf.normalise(assemble(("bregx", 2560, 16)), target="gfx90a", frame_base=True)
     place = (("regx", 2560), *LANE, ("deref_size", 4), ("plus_uconst", 16), "lit5", "form_aspace_address")

@@ -21,9 +21,9 @@ data = gpu.allocate(4 * ITEMS)
 ctypes.memmove(data, struct.pack(f"<{ITEMS}i", *range(ITEMS)), 4 * ITEMS)
 
 
-def launch(name: str, arguments: bytes) -> None:
+def launch(name: str, arguments: bytes, items: int = ITEMS) -> None:
     done = signal()
-    queue.launch(code.kernel(name), arguments, [ITEMS], [64], done)
+    queue.launch(code.kernel(name), arguments, [items], [64], done)
     wait(done, timeout=(1 << 64) - 1)
 
 
@@ -34,6 +34,9 @@ if task == "loop":
         launch("scale", struct.pack("<Qi", data, factor))
     print(words(data, ITEMS)[5], flush=True)
     sys.exit(words(data, ITEMS)[5] % 256)
+if task == "grids":
+    for size in (64, 128):
+        launch("scale", struct.pack("<Qi", data, 2), size)
 if task == "wild":
     launch("wild", struct.pack("<Q", data))
 if task == "forever":

@@ -222,12 +222,12 @@ class ProgramEnvironment(Struct, dict=True):
 
     def value_of(self, variable: Variable, recover: bool = True) -> Value:
         """A variable's value from its location in this frame and lane, or (``recover``) its recovered value."""
-        value = self._value_told(variable)
+        value = self._value_by_location(variable)
         if not recover or value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
             return value
-        return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_told) or value
+        return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_by_location) or value
 
-    def _value_told(self, variable: Variable) -> Value:
+    def _value_by_location(self, variable: Variable) -> Value:
         """A variable's value by its location. An error names the attribute."""
         try:
             return self._value_at_location(variable)
@@ -433,17 +433,28 @@ def scoped_variable(environment: ProgramEnvironment, scope: str, name: str) -> V
     for function in program.info.functions_named(f"::{name}"):
         if function.decl_file in files and function.low_pc is not None:
             return environment.function_value(function)
+    outer, _, last = name.rpartition("::")
+    if outer:  # of a function of the file
+        for function in program.info.functions_named(f"::{outer}"):
+            found = _in_function(environment, function, last) if function.decl_file in files else None
+            if found is not None:
+                return found
+        if "::" not in outer and not environment._names.functions(outer):
+            raise NoSymbolError(outer, f'No function "{outer}" in specified context.')
+    elif (found := environment.global_symbol(name)) is not None:  # what the file sees of other files
+        return found
     if environment.is_cplusplus and program.info.types_named(f"::{name}"):
         raise ExpressionError("Attempt to use a type name as an expression")
-    raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
+    raise NoSymbolError(last, f'No symbol "{last}" in specified context.')
 
 
 def function_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value | None:
     """A variable of a function and its blocks; outside its frame only static ones have a value."""
     program = environment.program
     assert program is not None
+    names = environment._names
     for qualified in visible_names(program, environment.frame, scope):
-        for function in program.info.functions_named(f"::{qualified}"):
+        for function in sorted(program.info.functions_named(f"::{qualified}"), key=names.distance):
             found = _in_function(environment, function, name)
             if found is not None:
                 return found

@@ -16,15 +16,35 @@ from rocdbg.debugger.expr.names.known_variables import Known, lds_offset
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.up_level_variables import up_level_variable
 from rocdbg.debugger.frames.compiled_locations import compile_location, registers_extent
-from rocdbg.debugger.frames.compiled_places import Bytes, InMemory, InRegister, Number, Pieces, Place, Untranslatable
+from rocdbg.debugger.frames.compiled_places import (
+    Bytes,
+    InMemory,
+    InRegister,
+    Nowhere,
+    Number,
+    Pieces,
+    Place,
+    Untranslatable,
+)
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vector_types import DIM3
-from rocdbg.dwarf.info import Block, Constant, String
+from rocdbg.dwarf.info import Block, Constant, String, Variable
 from rocdbg.dwarf.info.types import PointerType, Type
 from rocdbg.isa.operands import SPECIAL_CODES
 from rocdbg.sim.core.builder import I1, I32, I64, Op
-from rocdbg.sim.core.lane_expressions import Field, LaneNumber, Node, Scalar, apply, both, constant, unsigned
+from rocdbg.sim.core.lane_expressions import (
+    Field,
+    LaneNumber,
+    Node,
+    Require,
+    Scalar,
+    apply,
+    both,
+    constant,
+    number_of,
+    unsigned,
+)
 from rocdbg.sim.core.layout import EXEC_LO, VCC_LO
 from rocdbg.sim.core.wave import m0_code
 
@@ -71,6 +91,33 @@ def global_variable(name: str, environment: ProgramEnvironment) -> Term | None:
 
 def _variable(known: Known, environment: ProgramEnvironment) -> Term:
     """As `ProgramEnvironment.value_of`."""
+    told = _told(known, environment)
+    recovery, frame, target = environment.recovery, environment.frame, environment.target
+    if not isinstance(told.place, Nowhere):
+        return told
+    if recovery is None or frame is None or target is None:
+        raise Untranslatable(f"{known.variable.name}, which is optimized out")
+    from rocdbg.debugger.frames.recovered_compiled import RecoveredPlaces  # late: few conditions are of these
+
+    place = RecoveredPlaces(
+        recovery, frame, target, lambda variable: _place_told(variable, environment),
+        lambda what, axis: _position(what, axis, environment), lambda node: of_dispatch(node, environment),
+    ).place(known.variable)
+    if isinstance(place, Nowhere):
+        raise Untranslatable(f"{known.variable.name}, which is optimized out")
+    return Term(known.variable.type, place)
+
+
+def _place_told(variable: Variable, environment: ProgramEnvironment) -> Place:
+    """The place of a scalar as its location says."""
+    term = _told(variable_here(environment, variable), environment)
+    if term.place is not None:
+        return term.place
+    return Number(unsigned(term.value(), I64), 8 * c_types.size_of(variable.type))
+
+
+def _told(known: Known, environment: ProgramEnvironment) -> Term:
+    """A variable by its location."""
     variable = known.variable
     type_ = complete(known.type, environment)
     if known.expression is not None:
@@ -92,9 +139,7 @@ def _variable(known: Known, environment: ProgramEnvironment) -> Term:
     if offset is not None:
         return Term(type_, InMemory(AddressSpace.LOCAL, constant(offset)))
     address = program.symbol_address(variable.linkage_name or variable.name or "") if variable.external else None
-    if address is None:
-        raise Untranslatable(f"{variable.name}, which is optimized out")
-    return Term(type_, InMemory(AddressSpace.GLOBAL, constant(address)))
+    return Term(type_, InMemory(AddressSpace.GLOBAL, constant(address)) if address is not None else Nowhere())
 
 
 # -- registers
@@ -154,8 +199,9 @@ def builtin(name: str, environment: ProgramEnvironment) -> Term | None:
     if name == "blockIdx":
         return _triple([Field(f"workgroup_{axis}") for axis in "xyz"])
     if name == "blockDim":
-        return _triple([constant(size) for size in group])
-    return _triple([constant(-(-total // size) if size else 0) for total, size in zip(grid, group, strict=True)])
+        return _triple([of_dispatch(constant(size), environment) for size in group])
+    counts = [-(-total // size) if size else 0 for total, size in zip(grid, group, strict=True)]
+    return _triple([of_dispatch(constant(count), environment) for count in counts])
 
 
 def _wave_size(environment: ProgramEnvironment) -> int:
@@ -173,8 +219,19 @@ def _shape(environment: ProgramEnvironment) -> tuple[tuple[int, int, int], tuple
     return wave.grid, wave.full_workgroup
 
 
-def _work_item(environment: ProgramEnvironment) -> list[Node]:
-    """The work-item's position in its group, which is smaller at the edge of the grid."""
+def of_dispatch(node: Node, environment: ProgramEnvironment) -> Node:
+    """What is known of the dispatch in focus, undecided in waves of others."""
+    target, frame = environment.target, environment.frame
+    assert target is not None and frame is not None and frame.scope.thread is not None
+    waves = target.wave(frame.scope.thread).dispatch_waves
+    if waves is None:
+        return node
+    first, count = waves
+    return Require(apply(Op.ULT, apply(Op.SUB, Field("number"), constant(first)), constant(count)), node)
+
+
+def _group_size(environment: ProgramEnvironment) -> list[Node]:
+    """The sizes of the wave's own group, which is smaller at the edge of the grid."""
     grid, group = _shape(environment)
     if not prod(grid) or not prod(group) or max(grid) >> 32:
         raise Untranslatable("a position in an empty grid")
@@ -183,10 +240,30 @@ def _work_item(environment: ProgramEnvironment) -> list[Node]:
         rest = apply(Op.SUB, constant(total), apply(Op.MUL, Field(f"workgroup_{axis}"), constant(size)))
         whole = constant(size)
         sizes.append(whole if total % size == 0 else apply(Op.UMIN, rest, whole))
+    return sizes
+
+
+def _work_item(environment: ProgramEnvironment) -> list[Node]:
+    """The work-item's position in its group."""
+    x, y, _ = _group_size(environment)
     flat = apply(Op.ADD, apply(Op.MUL, Field("wave_in_group"), constant(_wave_size(environment))), LaneNumber())
-    x, y, _ = sizes
     row = apply(Op.UDIV, flat, x)
-    return [apply(Op.UREM, flat, x), apply(Op.UREM, row, y), apply(Op.UDIV, flat, apply(Op.MUL, x, y))]
+    places = [apply(Op.UREM, flat, x), apply(Op.UREM, row, y), apply(Op.UDIV, flat, apply(Op.MUL, x, y))]
+    return [of_dispatch(place, environment) for place in places]
+
+
+def _position(what: str, axis: int, environment: ProgramEnvironment) -> Node:
+    """What initialisers name: as the evaluator of recovered values finds it."""
+    if what == "workitem_id":
+        return _work_item(environment)[axis]
+    if what == "workgroup_id":
+        return Field(f"workgroup_{'xyz'[axis]}")
+    _, group = _shape(environment)
+    full = constant(group[axis])
+    if what == "work_items":
+        full_group = apply(Op.EQ, _group_size(environment)[axis], full)
+        return of_dispatch(full if number_of(full_group) else Require(full_group, full), environment)
+    return of_dispatch(full, environment)
 
 
 def wave_variable(name: str, environment: ProgramEnvironment) -> Term | None:
@@ -197,7 +274,7 @@ def wave_variable(name: str, environment: ProgramEnvironment) -> Term | None:
         raise Untranslatable(f"${name}")
     if name in _OF_TARGET:
         value = environment.convenience.get(name, environment.focus)
-        return Term(c_types.INT, node=constant(value.as_int(), I32))
+        return Term(c_types.INT, node=of_dispatch(constant(value.as_int(), I32), environment))
     return Term(c_types.INT, node=unsigned(_NUMBERS[name], I32))
 
 

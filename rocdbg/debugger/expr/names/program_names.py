@@ -53,7 +53,7 @@ class ProgramNames(Struct, frozen=True):
         for qualified in self.qualified(name, is_global):
             found = [v for v in self.program.info.variables_named(f"::{qualified}") if _is_exact(v.name, qualified)]
             if found:
-                return min(found, key=self._distance)
+                return min(found, key=self.distance)
         linked = self.program.info.variables_named(f"::{name}") if name.startswith("_Z") else []
         return linked[0] if linked else None
 
@@ -65,7 +65,7 @@ class ProgramNames(Struct, frozen=True):
                 if function.low_pc is not None and _is_exact(function.name, qualified)
             ]
             if found:
-                return sorted(found, key=lambda function: (*self._distance(function), function.decl_line or 0))
+                return sorted(found, key=lambda function: (*self.distance(function), function.decl_line or 0))
         return []
 
     def types(self, name: str) -> list[Type]:
@@ -103,7 +103,8 @@ class ProgramNames(Struct, frozen=True):
                 return by_name[qualified]
         return None
 
-    def _distance(self, what: Variable | Function) -> tuple[bool, bool]:
+    def distance(self, what: Variable | Function) -> tuple[bool, bool]:
+        """The key of the nearest: of the frame's unit before others, then what other units may name."""
         function = self.frame.function if self.frame is not None else None
         return function is None or what.unit is not function.unit, not what.external
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rocdbg.debugger.base.errors import ExpressionError, GrammarError
@@ -11,6 +11,9 @@ from rocdbg.debugger.expr.parsing.brackets import outside
 from rocdbg.debugger.expr.parsing.lexer import TokenKind, TokenStream, tokenize
 from rocdbg.debugger.expr.parsing.type_grammar import TYPE_OF, TypeGrammar
 from rocdbg.isa.operands import FILES, MAX_NESTED_LISTS, is_register_name
+
+_OF_METHODS = frozenset({"const", "volatile"})
+"""What may stand behind the parameters of a method, of the object that it is called on."""
 
 MAX_DEPTH = 200
 """Nesting of an expression; deeper ones are refused instead of exhausting the stack."""
@@ -222,9 +225,11 @@ class _Parser:
         return self._suffixes(syntax.ArrayLiteral(tuple(elements)))
 
     def postfix(self) -> syntax.Expression:
-        return self._suffixes(self.primary())
+        start = self.tokens.position
+        return self._suffixes(self.primary(), start)
 
-    def _suffixes(self, base: syntax.Expression) -> syntax.Expression:
+    def _suffixes(self, base: syntax.Expression, start: int | None = None) -> syntax.Expression:
+        """What follows a primary expression, which began at a token."""
         while True:
             if self.tokens.at("["):
                 base = self._subscript(base)
@@ -236,7 +241,7 @@ class _Parser:
                     while self.tokens.accept(","):
                         arguments.append(argument())
                 self.tokens.expect(")")
-                base = syntax.Call(base, tuple(arguments))
+                base = self._of_signature(base, arguments, start) or syntax.Call(base, tuple(arguments))
             elif self.tokens.at(".") or self.tokens.at("->"):
                 arrow = self.tokens.take().text == "->"
                 base = self._half_or_member(base, self._member_name(), arrow)
@@ -388,6 +393,24 @@ class _Parser:
         if "::" in name or not (self.is_cxx and self.tokens.at("(")):  # a function is looked up by its arguments
             self.names.append(syntax.Name(name))
         return syntax.Name(name)
+
+    def _of_signature(
+        self, function: syntax.Expression, parameters: Sequence[syntax.Expression], start: int | None
+    ) -> syntax.Expression | None:
+        """``f(int) const`` and ``f(int)::x``: behind the types of its parameters what else says which function is
+        meant, and a variable in it."""
+        if start is None or not isinstance(function, syntax.Name) or function.global_ or not all(
+            isinstance(each, syntax.TypeExpression) for each in parameters
+        ):
+            return None
+        qualified = False
+        while self.is_cxx and self.tokens.peek().kind is TokenKind.NAME and self.tokens.peek().text in _OF_METHODS:
+            self.tokens.take()
+            qualified = True
+        text = self.tokens.since(start)
+        if (parameters or qualified) and self.tokens.accept("::"):
+            return syntax.ScopedName(text, self.tokens.qualified_name())
+        return syntax.Name(text) if qualified else None
 
     def _parameter(self) -> syntax.Expression:
         """One of the types in ``f(int, float)``, which means the function with such parameters."""
