@@ -171,7 +171,7 @@ class LaunchSpec(Struct):
         self.workgroup = parse_dimensions(text, "workgroup")
 
     def set_argument(self, index: int, text: str) -> None:
-        """``set arg INDEX TEXT``; arguments left out so far stay open. Raises LaunchError."""
+        """``set arg INDEX TEXT``; arguments that have not been set remain unset. Raises LaunchError."""
         where = f"arg {index}"
         if not 0 <= index < 1024:
             raise LaunchError(where, "the index must be from 0 to 1023")
