@@ -16,7 +16,7 @@ from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.progress import progress_shown
 from rocdbg.cli.script import ScriptError, asking, parse
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.standard_streams import is_dumb
+from rocdbg.cli.standard_streams import edits_lines
 from rocdbg.cli.visible_text import visible
 
 if TYPE_CHECKING:
@@ -183,12 +183,6 @@ class _Prompts:
         """Give the terminal back."""
         if self._terminal is not None:
             self._terminal.close()
-
-
-def edits_lines(shell: Shell) -> bool:
-    """Whether lines are edited as they are typed: if the user has not said it, on a terminal that can redraw them."""
-    said = shell.settings.get("editing")
-    return bool(said) if said is not None else shell.interactive and shell.answers and not is_dumb()
 
 
 def _run_terminal(shell: Shell) -> None:

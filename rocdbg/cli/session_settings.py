@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.command_registry import CommandError
 from rocdbg.cli.setting_declaration import Place, Setting, of_engine, of_front_end, of_print, of_program
+from rocdbg.cli.standard_streams import edits_lines
 from rocdbg.cli.value_kinds import (
     AUTO_BOOLEAN,
     BOOLEAN,
@@ -219,12 +220,6 @@ def _radices_set(shell: Shell) -> str:
     return f"Input and output radices now set to decimal {radix}, hex {radix:x}, octal {radix:o}."
 
 
-def _edits(shell: Shell) -> bool:
-    from rocdbg.cli.repl import edits_lines
-
-    return edits_lines(shell)
-
-
 def session_settings() -> tuple[Setting, ...]:
     """These settings."""
     return (
@@ -272,7 +267,7 @@ def session_settings() -> tuple[Setting, ...]:
         Setting(
             "editing", BOOLEAN, "editing of command lines as they are typed",
             Place(
-                "editing", lambda shell: bool(shell.settings.get("editing", _edits(shell))),
+                "editing", lambda shell: bool(shell.settings.get("editing", edits_lines(shell))),
                 lambda shell, value: shell.settings.__setitem__("editing", value),
             ),
             set_help="Set editing of command lines as they are typed.\n\nIf off, the terminal itself edits and shows "

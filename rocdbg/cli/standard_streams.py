@@ -5,12 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 
 def is_dumb() -> bool:
     """Whether the terminal cannot move its cursor."""
     return os.environ.get("TERM", "dumb").lower() in ("dumb", "unknown", "")
+
+
+def edits_lines(shell: Shell) -> bool:
+    """Whether lines are edited as they are typed: if the user has not said it, on a terminal that can redraw them."""
+    said = shell.settings.get("editing")
+    return bool(said) if said is not None else shell.interactive and shell.answers and not is_dumb()
 
 
 def shows_unicode() -> bool:
