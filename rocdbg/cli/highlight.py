@@ -39,7 +39,7 @@ def shown_lines(
     if not colour:
         return [visible_source(line) for line in lines[first : first + count]]
     return [
-        "".join(f"{palette[role]}{text}{RESET}" if palette.get(role) else text for role, text in parts)
+        "".join(f"{palette[role]}{text}{RESET}" if palette.get(role) else text for role, text in parts) + RESET
         for parts in styled_lines(lines, file)[first : first + count]
     ]
 

@@ -55,10 +55,12 @@ def roles(shell: Shell) -> Mapping[str, Style]:
 
 def restyle(shell: Shell) -> None:
     """Write with the styles of the theme from now on."""
-    styles = roles(shell)
+    styles, before = roles(shell), shell.out.palette
     shell.out.palette = {role: each.escape(shell.look.colours) for role, each in styles.items()}
-    if shell.screen is not None and shell.screen.terminal is not None:
-        shell.screen.terminal.redraw()
+    if shell.screen is not None:
+        shell.screen.command.restyle(before, shell.out.palette)
+        if shell.screen.terminal is not None:
+            shell.screen.terminal.redraw()
 
 
 def colours_of(environment: Mapping[str, str]) -> int:

@@ -114,7 +114,10 @@ TOOLS = {"annotate": "annotate", "dwarf": "dwarf_tool", "llvmdi": "llvmdi_tool"}
 
 def _run_tool(arguments: list[str]) -> int:
     module = importlib.import_module(f"rocdbg.cli.{TOOLS[arguments[0]]}")
-    status: int = module.run(arguments[1:])
+    from rocdbg.cli.progress import work_shown  # late: no other start needs it yet
+
+    with work_shown(sys.stderr):
+        status: int = module.run(arguments[1:])
     return status
 
 

@@ -87,6 +87,8 @@ OTHERS = {
     "info module": "Print information about modules.",
     "function": "Placeholder command for showing help on convenience functions.",
     "maintenance": "Commands for use by rocdbg maintainers.",
+    "maintenance info amdgpu": "What is known of AMD GPUs.",
+    "maintenance print": "Print what rocdbg has inside.",
     "maintenance llvmdi": "LLVM's debug information extensions in files of LLVM assembly.",
     "macro": "Prefix for commands dealing with C preprocessor macros.",
     "memory-tag": "Generic command for printing and manipulating memory tag properties.",

@@ -236,6 +236,9 @@ def show_frame(
         shell.session.places.position.show_frame(frame.file, frame.line, frame.pc)
 
 
+MOST_OF_NAME = 15
+
+
 def lanes_phrase(mask: int) -> str:
     """``with lane 5`` or ``with lanes [0-31 40]``."""
     lanes = lane_list(mask)
@@ -245,7 +248,14 @@ def lanes_phrase(mask: int) -> str:
 def thread_title(shell: Shell, scope: Focus) -> str:
     """``Thread 1 "saxpy"``."""
     assert scope.thread is not None
-    return f'Thread {scope.thread} "{shell.session.inferior.wave(scope.thread).kernel}"'
+    return f'Thread {scope.thread} "{wave_name(shell.session.inferior.wave(scope.thread).kernel)}"'
+
+
+def wave_name(kernel: str) -> str:
+    """The name of waves that have been given none: the kernel's, without template arguments, as long as names of
+    threads are on Linux."""
+    start = len("operator") if kernel.startswith("operator") else 0
+    return kernel[: next((at for at in range(start, len(kernel)) if kernel[at] in "<("), len(kernel))][:MOST_OF_NAME]
 
 
 def switching(shell: Shell, scope: Focus) -> str:

@@ -42,20 +42,35 @@ class ProgressShown(ABC):
         self._look = look
         self._closed = Event()
         self._drawing = Lock()  # held while the bar is written, so that `ended` returns with a clean line
-        self._running = False
+        self._running = self._working = False
         self._thread: Thread | None = None
         self._began = 0.0
         self._before = 0
 
     def started(self) -> None:
         """The program resumes; this may happen many times in a command."""
+        self._start()
+        self._running = True
+
+    def work_began(self) -> None:
+        """Work that has a name is under way, such as reading a file."""
+        self._start()
+        self._working = True
+
+    def work_ended(self) -> None:
+        """It is over."""
+        with self._drawing:
+            self._working = False
+            if not self._running:
+                self._erase()
+
+    def _start(self) -> None:
         if self._thread is None:
             now = self._look()
             self._before = now.instructions if now is not None else 0
             self._began = time.monotonic()
             self._thread = Thread(target=self._watch, daemon=True)
             self._thread.start()
-        self._running = True
 
     def ended(self) -> None:
         """The program has stopped; removes the bar."""
@@ -72,12 +87,14 @@ class ProgressShown(ABC):
         if self._closed.wait(self.delay):
             return
         while not self._closed.wait(INTERVAL):
-            now = self._look()
+            now = self._look() if self._running else None
             with self._drawing:
                 if now is not None and self._running:
                     self._draw(now)
+                elif self._working and (task := work.shown()) is not None:
+                    self._say(task.text)
 
-    def _told(self, now: Progress) -> str:
+    def _text(self, now: Progress) -> str:
         rate = (now.instructions - self._before) / (time.monotonic() - self._began)
         task = work.shown()
         return f"{_short(now.instructions)} instructions, {task.text if task is not None else f'{_short(rate)}/s'}"
@@ -85,6 +102,10 @@ class ProgressShown(ABC):
     @abstractmethod
     def _draw(self, now: Progress) -> None:
         """Show it."""
+
+    @abstractmethod
+    def _say(self, text: str) -> None:
+        """Show what work is under way."""
 
     @abstractmethod
     def _erase(self) -> None:
@@ -98,8 +119,18 @@ class ProgressBar(ProgressShown):
         super().__init__(look)
         self._stream = stream
         self._shown: tqdm[NoReturn] | None = None
+        self._has_said = False
+
+    def _say(self, text: str) -> None:
+        self._has_said = True
+        width = shutil.get_terminal_size().columns - 3
+        self._stream.write(f"\r{text[:width]}\x1b[K")
+        self._stream.flush()
 
     def _erase(self) -> None:
+        if self._has_said:
+            self._has_said = False
+            self._stream.write("\r\x1b[K")
         if self._shown is not None:
             self._shown.close()
             self._stream.write("\r\x1b[K")
@@ -114,7 +145,7 @@ class ProgressBar(ProgressShown):
             bar = tqdm(total=now.groups, bar_format=FORMAT, file=self._stream, leave=False, ncols=width)
             self._shown = bar
         bar.n = now.groups_ended
-        bar.set_description_str(self._told(now))
+        bar.set_description_str(self._text(now))
 
 
 class ProgressLine(ProgressShown):
@@ -127,6 +158,10 @@ class ProgressLine(ProgressShown):
         self._show = show
         self._is_shown = False
 
+    def _say(self, text: str) -> None:
+        self._is_shown = True
+        self._show(f"{text} (Ctrl-C ends it)")
+
     def _erase(self) -> None:
         if self._is_shown:
             self._is_shown = False
@@ -135,7 +170,7 @@ class ProgressLine(ProgressShown):
     def _draw(self, now: Progress) -> None:
         self._is_shown = True
         done = f"{now.groups_ended}/{now.groups} workgroups, "
-        self._show(f"running (Ctrl-C stops it): {done}{self._told(now)}")
+        self._show(f"running (Ctrl-C stops it): {done}{self._text(now)}")
 
 
 @contextmanager
@@ -149,10 +184,32 @@ def progress_shown(session: Session, stream: TextIO) -> Iterator[None]:
     bar = ProgressLine(look, show) if show is not None else ProgressBar(look, stream)
     session.running.watch(bar.started, bar.ended)
     try:
-        yield
+        with work.watched(bar.work_began, bar.work_ended):
+            yield
     finally:
         session.running.watch(None, None)
         bar.close()
+
+
+class _WorkLine(ProgressBar):
+    """What a tool is at, on a terminal; no program runs."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(lambda: None, stream)
+
+
+@contextmanager
+def work_shown(stream: TextIO) -> Iterator[None]:
+    """While this is open, ``stream`` shows long work of a tool without a session, if it can."""
+    if not stream.isatty() or is_dumb():
+        yield
+        return
+    line = _WorkLine(stream)
+    try:
+        with work.watched(line.work_began, line.work_ended):
+            yield
+    finally:
+        line.close()
 
 
 def _short(number: float) -> str:

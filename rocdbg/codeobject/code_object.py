@@ -124,7 +124,7 @@ class CodeObject:
         from elftools.elf.elffile import ELFFile
 
         try:
-            return ELFFile(io.BytesIO(self.source.data))
+            return ELFFile(io.BytesIO(bytes(self.source.data)))
         except (ELFError, ConstructError, UnicodeDecodeError) as error:
             raise self.source.error(f"not readable: {error}", section="ELF header") from None
 

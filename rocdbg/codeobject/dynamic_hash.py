@@ -40,10 +40,11 @@ def _of_gnu_hash(elf: Elf, address: int) -> int:
         return first_hashed
     chain = at + 4 * buckets + 4 * (last - first_hashed)
     offset = elf.file_offset(chain, 4, what)
-    words = np.frombuffer(elf.source.data, "<u4", (len(elf.source) - offset) // 4, offset)
+    count = (len(elf.source) - offset) // 4
     # the lowest bit marks the end of a chain
-    for at in range(0, len(words), _WORDS):
-        ends = np.flatnonzero(words[at : at + _WORDS] & 1)
+    for at in range(0, count, _WORDS):
+        words = np.frombuffer(elf.source.bytes_at(offset + 4 * at, 4 * min(_WORDS, count - at), what), "<u4")
+        ends = np.flatnonzero(words & 1)
         if len(ends):
             return last + at + int(ends[0]) + 1
     raise elf.source.error("the last chain has no end", section=what, offset=offset)

@@ -50,7 +50,7 @@ def with_sections(elf: Elf, contents: Mapping[str, bytes]) -> bytes:
     headers: list[tuple[int, ...]] = []
     offset, entry_size, _ = elf.header.section_headers
     for section in sections:
-        row = list(_SHDR.unpack_from(elf.source.data, offset + section.index * entry_size))
+        row = list(elf.source.unpack(_SHDR, offset + section.index * entry_size, "section headers"))
         if section.has_bytes and not _is_loaded(elf, section):
             data = contents.get(section.name)
             if section.index == name_index:

@@ -130,9 +130,10 @@ class SymbolTable:
     @remembered
     def _names(self) -> list[str]:
         found: list[str] = []
-        for first in range(0, len(self.array), _SLICE):
-            work.unit()
-            found += [self._name(offset) for offset in self.array["name"][first : first + _SLICE].tolist()]
+        with work.doing("reading symbols"):
+            for first in range(0, len(self.array), _SLICE):
+                work.unit()
+                found += [self._name(offset) for offset in self.array["name"][first : first + _SLICE].tolist()]
         return found
 
     def defined(self, types: Collection[int]) -> dict[int, str]:

@@ -54,6 +54,7 @@ from rocdbg.debugger.values.value_history import ValueHistory
 from rocdbg.errors import Error
 from rocdbg.launch.debug_files import DebugFiles
 from rocdbg.launch.spec import LaunchSpec
+from rocdbg.work import doing
 
 if TYPE_CHECKING:
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
@@ -180,7 +181,8 @@ class Session:
             name = str(file)
         settings = self.settings  # not the session: type information is cached longer
         files = DebugFiles(lambda: settings.debug_file_directory, self.warnings.add)
-        programs = self.launch.open_all(name, target_id, files, from_launch_file)
+        with doing(f"reading {name}"):
+            programs = self.launch.open_all(name, target_id, files, from_launch_file)
         self.running.leave()
         self.launcher = self.launch
         self.launch.set_programs(programs, keep_spec=from_launch_file)

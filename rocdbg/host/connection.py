@@ -167,7 +167,7 @@ class Requests:
     def _attach(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
         other = self._find(a[0])
         if other is None:
-            raise RequestError(Status.INVALID_ARGUMENT, "the process that shares this memory is not there")
+            raise RequestError(Status.INVALID_ARGUMENT, "the process that shares this memory does not exist")
         allocation, offset = self._process.attach(other, a[1], a[2])
         self._file = other.memory.window.file
         return (allocation.address, offset), b""

@@ -112,7 +112,7 @@ def _cache_folder() -> Path:
     """A folder of the user's own."""
     base = default_cache_directory()
     if base is None:
-        raise RuntimeLibraryError("there is no home directory to keep it in; name a folder in ROCDBG_CACHE_DIR")
+        raise RuntimeLibraryError("there is no home directory for it; name a directory in ROCDBG_CACHE_DIR")
     try:
         outer = open_private(base)
         try:

@@ -174,7 +174,7 @@ def _described(
 def _buffer(table: dict[str, Any], what: str, name: str | None, directory: Path) -> ArgumentSpec:
     if "type" in table:
         raise LaunchError(
-            f"{what} type", 'a buffer\'s type stands in `buffer` itself, for example "f32[1024]"'
+            f"{what} type", 'a buffer\'s type is given in `buffer` itself, for example "f32[1024]"'
         )
     image, array = _described_array(table, what)
     start = f"{what} init"

@@ -22,7 +22,7 @@ from rocdbg.llvmdi.overlap import overlapping
 from rocdbg.llvmdi.segments import CODES, OBJECTS, Occurrence, Segment
 from rocdbg.llvmdi.upstream_rules import broken_record
 from rocdbg.text import printable
-from rocdbg.work import unit
+from rocdbg.work import doing, unit
 
 __all__ = ["Finding", "check", "check_debug_info"]
 
@@ -52,7 +52,8 @@ class Finding(Struct, frozen=True):
 
 def check(module: Module) -> list[Finding]:
     """Everything that is wrong with a module's debug information, in the order of the text."""
-    return check_debug_info(DebugInfo(module))
+    with doing("checking debug information"):
+        return check_debug_info(DebugInfo(module))
 
 
 def check_debug_info(info: DebugInfo) -> list[Finding]:
@@ -185,8 +186,8 @@ class _Checker:
         if segment.is_bounded:
             yield from self._bounds(segment, node, name)
         else:
-            # type: ignore[arg-type]
-            same = [s for s in self.info.segments_of.get(segment.object, []) if not s.is_bounded and s.node]
+            about = self.info.segments_of.get(segment.object, []) if segment.object is not None else []
+            same = [s for s in about if not s.is_bounded and s.node]
             if segment.object is not None and len(same) > 1 and same[0] is segment:
                 words = f"{self.info.name_of(segment.object)} has {len(same)} computed lifetime segments"
                 yield self._at("DILifetime", words, node.offset, is_note=True)

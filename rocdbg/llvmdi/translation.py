@@ -111,7 +111,7 @@ class _Translation:
             following = operations[index + 1] if index + 1 < len(operations) else None
             index += 1
             if self.fragment is not None:
-                raise self.wrong(raw, "stands behind DW_OP_LLVM_fragment")
+                raise self.wrong(raw, "follows DW_OP_LLVM_fragment")
             index += self._operation(raw, following)
         self._finish()
         return Expression(tuple(self.out), self.node.offset, self.fragment)

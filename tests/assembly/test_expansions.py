@@ -83,3 +83,41 @@ def test_macros_of_another_name(tmp_path: Path) -> None:
     debugger = Debugger(build(tmp_path, text, "k"))
     debugger.execute("tbreak k.s:14")
     assert "k.s:21" in debugger.execute("info breakpoints", to_string=True)
+
+
+LABELS = """\
+	.macro wait n
+.Lwait\\@:
+	s_sub_u32 \\n, \\n, 1
+	s_cmp_lg_u32 \\n, 0
+	s_cbranch_scc1 .Lwait\\@
+tail\\@:
+	s_nop 0
+	.endm
+	.text
+	.globl k
+	.p2align 8
+k:
+	s_mov_b32 s8, 2
+	wait s8
+	s_mov_b32 s8, 3
+	wait s8
+.Lback:
+	s_sub_u32 s8, s8, 1
+1:	s_cmp_gt_i32 s8, -4
+	s_cbranch_scc1 .Lback
+	s_cbranch_vccnz 1b
+	s_endpgm
+"""
+
+
+@pytest.mark.llvm
+def test_labels_beside_those_of_macros(tmp_path: Path) -> None:
+    """The debug information has the labels of macros at the lines that invoke them."""
+    debugger = Debugger(build(tmp_path, LABELS, "k"))
+    debugger.execute("break .Lback")
+    debugger.execute("break tail1")
+    table = debugger.execute("info breakpoints", to_string=True)
+    assert [row.rpartition("k.s:")[2] for row in table.splitlines()[1:]] == ["19", "17"]
+    code = debugger.execute("x/14i k", to_string=True)
+    assert "s_cbranch_scc1 .Lback <" in code and "s_cbranch_vccnz 1b <" in code

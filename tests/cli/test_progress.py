@@ -7,8 +7,9 @@ import time
 
 import pytest
 
+from rocdbg import work
 from rocdbg.cli import progress
-from rocdbg.cli.progress import ProgressBar
+from rocdbg.cli.progress import ProgressBar, ProgressLine
 from rocdbg.debugger.session import Session
 from rocdbg.debugger.target.runnable import Progress
 
@@ -45,6 +46,35 @@ def test_bar_is_drawn_while_the_program_runs_and_is_gone_afterwards(monkeypatch:
     after = stream.getvalue()
     time.sleep(0.05)
     assert stream.getvalue() == after
+
+
+def test_work_without_a_program_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ProgressBar, "delay", 0.01)
+    monkeypatch.setattr(progress, "INTERVAL", 0.01)
+    stream = Terminal()
+    with progress.work_shown(stream):
+        with work.doing("reading symbols", 8):
+            work.unit(3)
+            wait_for(stream, "\rreading symbols: 3 of 8\x1b[K")
+        assert stream.getvalue().endswith("\r\x1b[K")
+        after = stream.getvalue()
+        time.sleep(0.05)
+        assert stream.getvalue() == after
+
+
+def test_the_status_line_says_how_work_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ProgressLine, "delay", 0.01)
+    monkeypatch.setattr(progress, "INTERVAL", 0.01)
+    shown: list[str] = []
+    line = ProgressLine(lambda: None, shown.append)
+    with work.watched(line.work_began, line.work_ended), work.doing("reading symbols"):
+        limit = time.monotonic() + 20
+        while not shown:
+            assert time.monotonic() < limit
+            time.sleep(0.01)
+    line.close()
+    assert shown[0] == "reading symbols: 0 (Ctrl-C ends it)"
+    assert shown[-1] == ""
 
 
 def test_nothing_is_drawn_before_its_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,7 +129,7 @@ def waiting(compiled: Compile, target: str, level: str, count: int) -> Session:
 
 LOOPS = [
     # where a lane waits for another's loop, a loop in one line, calls in which lanes are at different depths
-    (16, 1, 20, 60), (21, 5, 22, 40), (22, 5, 23, 40),
+    (16, 1, 22, 60), (21, 5, 22, 40), (22, 5, 23, 40),
 ]
 
 

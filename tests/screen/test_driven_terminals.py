@@ -71,6 +71,15 @@ def test_a_terminal_that_does_not_answer_gets_no_escapes(tmp_path: Path) -> None
     assert child.before == b"quit\r\n"
 
 
+@pytest.mark.parametrize(("background", "theme"), [(b"ffff/ffff/dddd", b"light"), (b"0000/2b2b/3636", b"dark")])
+def test_the_theme_is_that_of_the_background(background: bytes, theme: bytes, tmp_path: Path) -> None:
+    child = spawn(tmp_path, "-ex", "show style theme", TERM="xterm-256color", COLORFGBG="", NO_COLOR="1")
+    child.expect_exact(b"\x1b]11;?\x1b\\\x1b[6n")
+    child.send(b"\x1b]11;rgb:" + background + b"\x1b\\\x1b[1;1R")
+    child.expect_exact(b'The style theme is "auto" (currently "' + theme + b'").\r\n')
+    child.close(force=True)
+
+
 @pytest.mark.parametrize(
     ("data", "answer"),
     [

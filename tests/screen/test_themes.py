@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
+from rocdbg.cli.commands.full_screen import screen_of
 from rocdbg.cli.look import TRUE_COLOUR, Look, colours_of, is_light, light_by_environment, restyle, roles, theme_name
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.themes import ANSI, NAMES, Style, instruction_parts, theme
@@ -144,6 +145,18 @@ def test_both_screens_follow_a_setting() -> None:
     shell.execute("set style enabled off")
     assert not style.get_attrs_for_style_str("class:file").color
     assert not shell.out.colour
+
+
+def test_what_was_written_before_follows_too() -> None:
+    shell = a_shell()
+    screen = screen_of(shell)
+    screen.command.write(shell.out.render([("file", "k.hip"), ("", ":"), ("function", "f")]) + "\n")
+    shell.execute("set style theme light")
+    [line] = screen.command.lines(screen.view, 20, 1)
+    assert line == [*[("#005f00", letter) for letter in "k.hip"], ("", ":"), ("#5f00af", "f")]
+    shell.execute("set style theme plain")
+    [line] = screen.command.lines(screen.view, 20, 1)
+    assert {style for style, _ in line} == {""} and "".join(text for _, text in line) == "k.hip:f"
 
 
 def test_few_colours_are_not_exceeded() -> None:

@@ -172,3 +172,39 @@ PICTURES = [
 def test_pictures_of_exec(mask: int, lanes: int, picture: str) -> None:
     assert exec_picture(mask, lanes, True) == picture
     assert exec_picture(mask, lanes, False) == f"{mask:0{lanes // 4}x}"
+
+
+@pytest.mark.parametrize(("kind", "marks"), [("acs", "━─│"), ("ascii", "=-|"), ("space", "   ")])
+def test_borders_are_of_a_kind(kind: str, marks: str) -> None:
+    screen = make_screen("break divergence.hip:12", "run", f"set tui border-kind {kind}", file=DIVERGENCE)
+    screen.set_layout("lanes")
+    active, other, between = marks
+    first = text(screen).splitlines()[0]
+    assert first.startswith(f"{active} divergence.hip") and f"{between}{other} lanes of wave 1" in first
+
+
+def test_the_current_line_keeps_its_colours_if_that_is_wanted() -> None:
+    def styles(*lines: str) -> set[str]:
+        screen = make_screen("break divergence.hip:12", "run", *lines, file=DIVERGENCE)
+        screen.shell.out.colour = True
+        screen.set_layout("split")
+        drawn = screen.draw(100, 30).lines
+        return {style.strip() for line in drawn for style, _ in line if "here" in style}
+
+    assert styles() == {"class:here"}
+    on = styles("set style tui-current-position on")
+    assert {"class:here.styled class:source.number", "class:here.styled class:mnemonic"} <= on
+
+
+def test_whose_exec_it_is() -> None:
+    """Unoptimised code spills with all lanes on: what is active in the source is another mask then."""
+    screen = make_screen("break divergence.hip:12", "run", file=DIVERGENCE)
+    screen.set_layout("regs")
+    assert " EXEC " in text(screen) and "the machine's" not in text(screen)
+    for _ in range(8):
+        screen.shell.execute("stepi")
+        shown = text(screen, 120)
+        if "s_mov_b64 exec" in shown or " source lanes " in shown:
+            break
+    assert " source lanes " in shown and "9/64, EXEC 64" in shown
+    assert "exec is the machine's, the source has 0x110000804009841" in shown

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import Category, CommandError, command
 from rocdbg.cli.kinds import INTEGER
+from rocdbg.debugger.target.host_frames import runtime_frames
 from rocdbg.debugger.target.process_target import ProcessTarget
 
 if TYPE_CHECKING:
@@ -14,11 +16,15 @@ if TYPE_CHECKING:
     from rocdbg.debugger.target.host_frames import HostFrame
 
 
-@command("info host-backtrace", category=Category.STATUS, args=Arguments(optional("number", INTEGER, 0, "DISPATCH")))
-def info_host_backtrace(shell: Shell, number: int) -> None:
+@command(
+    "info host-backtrace", category=Category.STATUS,
+    args=Arguments(Option("-full", "The frames of the runtime too."), optional("number", INTEGER, 0, "DISPATCH")),
+)
+def info_host_backtrace(shell: Shell, full: bool, number: int) -> None:
     """Where in the host program a dispatch was launched.
 
-    Shows the frames of the launching thread at that time. The default is the selected dispatch.
+    Shows the frames of the launching thread at that time, from the program's own code on; -full adds those of the
+    runtime that it called. The default is the selected dispatch.
     """
     session = shell.session
     target = session.inferior.target
@@ -39,8 +45,17 @@ def info_host_backtrace(shell: Shell, number: int) -> None:
         shell.line(f"Nothing is known of where dispatch {number} was launched.")
         return
     shell.line(f"Dispatch {number}, kernel {rows[number].kernel}, was launched by thread {origin.thread}:")
-    for level, frame in enumerate(origin.frames):
+    inside = 0 if full else runtime_frames(origin.frames)
+    for level, frame in enumerate(origin.frames[inside:]):
         shell.line(f"#{level:<3}{_text(frame)}")
+    if inside:
+        frames = f"{inside} frames" if inside > 1 else "A frame"
+        shell.line(f"({frames} of the runtime inside of it, called {_call(origin.frames[inside - 1])}: "
+                   'see "info host-backtrace -full".)')
+
+
+def _call(frame: HostFrame) -> str:
+    return f"in {frame.function or '??'} ()" + (f" from {frame.module}" if frame.module else "")
 
 
 def _text(frame: HostFrame) -> str:

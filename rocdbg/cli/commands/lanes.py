@@ -15,7 +15,7 @@ from rocdbg.cli.command_registry import Category, CommandError, Completes, Repea
 from rocdbg.cli.folded_values import is_condition, write_groups
 from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, LANE, NAME, THREADS, text_of, words_while
 from rocdbg.cli.number_ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
-from rocdbg.cli.present import frame_text, frame_texts, lanes_phrase, show_frame, switching
+from rocdbg.cli.present import frame_text, frame_texts, lanes_phrase, show_frame, switching, wave_name
 from rocdbg.cli.text_columns import render
 from rocdbg.cli.value_kinds import ValueKind, split_word
 from rocdbg.debugger.base.digits import decimal
@@ -186,7 +186,7 @@ def info_threads(shell: Shell, global_ids: bool, ids: ThreadList | None) -> None
 
 
 def _thread_id(row: ThreadRow) -> str:
-    return f'{row.target_id} "{row.name or row.kernel}"'
+    return f'{row.target_id} "{row.name or wave_name(row.kernel)}"'
 
 
 @command(

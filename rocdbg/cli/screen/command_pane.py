@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from prompt_toolkit.formatted_text import ANSI, to_formatted_text
 
@@ -38,6 +39,16 @@ class CommandPane(Pane):
         self._open = self._open[:MOST_CHARACTERS]
         self._version += 1
         self.back = 0
+
+    def restyle(self, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+        """Another theme: what was written with the sequences of one looks as with those of the other."""
+        new = {sequence: now.get(role, "") for role, sequence in before.items() if sequence}
+        if not new:
+            return
+        old = re.compile("|".join(map(re.escape, sorted(new, key=len, reverse=True))))
+        self._done = deque((old.sub(lambda found: new[found[0]], line) for line in self._done), MOST_LINES)
+        self._open = old.sub(lambda found: new[found[0]], self._open)
+        self._version += 1
 
     def take_open_line(self) -> str:
         """The text after the last newline: the prompt continues there."""

@@ -75,7 +75,8 @@ def annotate(
     `rocdbg.Error`.
     """
     code_object = open_file(source, arch)
-    data, done = annotated(code_object, Path(source))
+    with work.doing(f"annotating {source}"):
+        data, done = annotated(code_object, Path(source))
     path = Path(output)
     try:
         # in one step, so that readers see either the old file or the new one

@@ -22,6 +22,7 @@ from rocdbg.debugger.frames.unwind_rules import Unwinder
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.program.opencl_kernels import is_kernel_body
 from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.program.trap_messages import message_in
 from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
 from rocdbg.dwarf.info import Scope as CodeScope
@@ -366,6 +367,9 @@ class FrameChain(Struct):
             hidden = starting if self.not_entered is None else min(self.not_entered, starting)
             for instance in inlined[:hidden]:
                 start = next((i + 1 for i, s in enumerate(scopes) if s.offset == instance.offset), start)
+        while hidden < len(inlined) and message_in(inlined[hidden].function.name):  # no function: a trap's message
+            start = next((i + 1 for i, s in enumerate(scopes) if s.offset == inlined[hidden].offset), start)
+            hidden += 1
         all_inlined = inlined
         inlined = inlined[hidden:]
         for depth, instance in enumerate(inlined):

@@ -35,6 +35,10 @@ _SILENT = re.compile(
 """A line without code that does not affect the address of the next one."""
 _BODY = re.compile(r"\s*\.(macro|rept|irpc?|altmacro|rep)\b")
 _END_BODY = re.compile(r"\s*\.(endm|endmacro|endr)\b")
+_INVOCATION = re.compile(
+    r"\s*(?!(?:s|v|ds|buffer|tbuffer|global|flat|scratch|image|exp|lds)_)\.?[A-Za-z_][\w.$]*(?:\s|$)"
+)
+"""What begins like a macro's name and unlike an instruction's."""
 _COMMENT = re.compile(r"//.*|;.*|/\*.*?\*/|^\s*#.*")
 
 
@@ -132,8 +136,14 @@ class Labels:
             }
             if not rows:
                 continue
-            known = {label.line: label.name for label in declared if label.file == file}
+            known = {label.line: label.name for label in declared if label.file == file and not self._expanded(label)}
             yield from self._in_file(file, rows, known)
+
+    def _expanded(self, label: NamedLabel) -> bool:
+        """Whether a macro made a label: LLVM gives it the number of its line in the text of the expansion."""
+        row = self._program.info.line_at(label.address)
+        text = self._program.source_line(row.file, row.line) if row is not None and row.line else None
+        return text is not None and _may_expand(text)
 
     def _in_file(
         self, file: SourceFile, rows: dict[int, FileAddress], known: dict[int | None, str]
@@ -168,6 +178,14 @@ class Labels:
         yield from (
             label for label in found if label.is_number or label.name.startswith((".", "$")) or label.line not in known
         )
+
+
+def _may_expand(text: str) -> bool:
+    """Whether a line may invoke a macro, or begin a repeated block."""
+    text = _COMMENT.sub("", text)
+    while (label := _LABEL.match(text)) is not None:
+        text = text[label.end() :]
+    return _BODY.match(text) is not None or _INVOCATION.match(text) is not None
 
 
 def unit_labels(unit: Unit) -> Iterator[Label]:

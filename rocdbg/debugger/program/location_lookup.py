@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import Symbol
-from rocdbg.codeobject.demangle import stands_for
+from rocdbg.codeobject.demangle import matches_symbol
 from rocdbg.debugger.base.errors import LocationSpecError
 from rocdbg.debugger.program.location_syntax import FunctionSpec, LineSpec
 from rocdbg.debugger.program.opencl_kernels import is_kernel_wrapper
@@ -353,5 +353,5 @@ def _plain_functions(program: Program, name: str, qualified: bool) -> list[Symbo
     symbols = program.code_object.symbols
     named = symbols.defined(_CODE_SYMBOLS)
     exact = [index for index, symbol in named.items() if symbol == name]
-    found = [symbols[i] for i in exact or [i for i, symbol in named.items() if stands_for(name, symbol, qualified)]]
+    found = [symbols[i] for i in exact or [i for i, symbol in named.items() if matches_symbol(name, symbol, qualified)]]
     return [symbol for symbol in found if program.code_object.is_code(symbol)]

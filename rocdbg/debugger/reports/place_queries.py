@@ -10,7 +10,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from rocdbg import isa
-from rocdbg.addresses import LoadedAddress
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.debugger.base.errors import DebuggerError, LocationSpecError, NoProgramError, NoRegistersError
 from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.class_members import this_has
@@ -205,8 +205,14 @@ class Places:
         return found
 
     def code_around(self, name: str) -> list[tuple[LoadedAddress, LoadedAddress]]:
-        """The loaded addresses of functions with that name, and of all functions into which they are inlined."""
-        self.functions(name)  # or there are none
+        """The loaded addresses of functions with that name, and of all functions into which they are inlined.
+
+        Without such a function, those that the symbol of that name contains. Raises `LocationSpecError`.
+        """
+        try:
+            self.functions(name)
+        except LocationSpecError:
+            return self._symbol_extents(name)
         found = []
         for program in self._inferior.programs:
             for function in LocationResolver(program, self.default_place).functions(FunctionSpec(name)):
@@ -215,6 +221,24 @@ class Places:
                 for each in (function, *around):
                     if each is not None and each.low_pc is not None and each.high_pc is not None:
                         found.append((program.to_loaded(each.low_pc), program.to_loaded(each.high_pc)))
+        return found
+
+    def _symbol_extents(self, name: str) -> list[tuple[LoadedAddress, LoadedAddress]]:
+        found: list[tuple[LoadedAddress, LoadedAddress]] = []
+        failed: LocationSpecError | None = None
+        for program in self._inferior.programs:
+            try:
+                places = LocationResolver(program, self.default_place).resolve(FunctionSpec(name))
+            except LocationSpecError as error:
+                failed = failed or error
+                continue
+            for place in places:
+                extent = program.code_object.symbols.extent_at(place.file_address)
+                if extent is not None:
+                    low, high = (program.to_loaded(FileAddress(address)) for address in extent[1:])
+                    found.append((low, high))
+        if not found and failed is not None:
+            raise failed
         return found
 
     def _labels(self, spec: LabelSpec) -> Sequence[Location]:
@@ -420,7 +444,7 @@ def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, st
     """
     words = text.split()
     if not words:
-        raise DebuggerError("Argument required (an instruction, maybe behind the address where it shall be).")
+        raise DebuggerError("Argument required (an instruction, optionally after the address where to write it).")
     place = 0
     for word in words:
         place = text.index(word, place)

@@ -6,9 +6,10 @@ controls all of it, so it is used only as far as it is consistent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from msgspec import Struct
@@ -40,6 +41,29 @@ class HostFrame(Struct, frozen=True):
     line: int | None
     module: str
     """The file that the code is from, "" if it is from none."""
+
+
+_RUNTIMES: Final = re.compile(
+    r"lib(?:amdhip64|hiprtc|hsa-runtime64|hsakmt|amdocl64|OpenCL|omptarget|omp|gomp|c|m|stdc\+\+|gcc_s|pthread|dl)"
+    r"(?:-[-.\w]*)?\.so(?:\.|$)|libgomp-plugin|ld-linux|libomptarget\.rtl|\[vdso\]"
+)
+"""Files of runtimes and of what they are built on, by their names."""
+_HEADERS: Final = ("/usr/include/", "/usr/lib/", "/usr/local/include/", "/opt/rocm")
+_STUBS: Final = ("__device_stub__", "hipLaunchKernel", "__hip")
+"""What compilers and headers put between a launch and the runtime."""
+
+
+def runtime_frames(frames: Sequence[HostFrame]) -> int:
+    """How many of the innermost frames are not the program's own; 0 where all of them are the runtime's."""
+    return next((index for index, frame in enumerate(frames) if not _is_of_runtime(frame)), 0)
+
+
+def _is_of_runtime(frame: HostFrame) -> bool:
+    return (
+        _RUNTIMES.match(PurePath(frame.module).name) is not None
+        or (frame.file or "").startswith(_HEADERS)
+        or (frame.function or "").startswith(_STUBS)
+    )
 
 
 class _Mapped(Struct, frozen=True):

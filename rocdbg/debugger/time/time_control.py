@@ -134,12 +134,18 @@ class TimeControl:
         """Do something that travels; where it is interrupted or fails, the program is where it was."""
         recording = self._backwards.recording
         present, thread = recording.position, self._focus.current.thread
+        state = self._runner.parts.state
+        if state.started is not None:
+            state.started()
         try:
             return action()
         except BaseException:
             recording.go_to(present)
             self._arrived(thread)
             raise
+        finally:
+            if state.ended is not None:
+                state.ended()
 
     # -- to a position
 

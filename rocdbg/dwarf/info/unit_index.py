@@ -62,9 +62,10 @@ class UnitIndex:
     @remembered
     def records(self) -> Records:
         """What the pass found."""
-        while not self._passed:
-            for _ in self.reading():
-                pass
+        with work.doing("reading debug information"):
+            while not self._passed:
+                for _ in self.reading():
+                    pass
         return self._found
 
     def reading(self) -> Generator[None, None, None]:

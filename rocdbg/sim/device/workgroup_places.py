@@ -55,18 +55,18 @@ class Places:
     def __init__(self, state: DispatchState, grid: Dim3, workgroup: Dim3, count: int) -> None:
         self.state, self.grid, self.workgroup, self.count = state, grid, workgroup, count
         self.used = False
-        self.block = guarded.guarded(SCHEDULE_SIZE)
-        self.address = int(self.block.ctypes.data)
-        self.fields = Fields.from_address(self.address)
         self.group_waves = -(-(workgroup[0] * workgroup[1] * workgroup[2]) // state.wave_size)
         slots = count * self.group_waves
+        lists = -(-9 * slots // ALIGN) * ALIGN
+        (links,), (self.block,) = headed_rows(1, SCHEDULE_SIZE, guarded.Head(lists, lists + 2 * mmap.PAGESIZE))
+        self.address = int(self.block.ctypes.data)
+        self.fields = Fields.from_address(self.address)
         size = layout.state_size(state.wave_size, state.target.has_agprs, state.target.vgpr_file)
         self.registers = initial_state.register_counts(state)
         self.engine, self.states = headed_rows(slots, size, HEAD, self.used_parts(size))
-        links = guarded.guarded(9 * slots)
         self.following, self.previous = links[: 8 * slots].view(np.int32).reshape(2, slots)
         self.following[:] = self.previous[:] = NONE
-        self.flags = links[8 * slots :]
+        self.flags = links[8 * slots : 9 * slots]
         # Padded, so that an empty LDS has an address of its own.
         self.lds = guarded_rows(count, -(-max(state.lds_size, 1) // ALIGN) * ALIGN)
         self.patches = initial_state.varying_sgprs(state)

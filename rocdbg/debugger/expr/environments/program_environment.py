@@ -224,13 +224,13 @@ class ProgramEnvironment(Struct, dict=True):
 
     def value_of(self, variable: Variable, recover: bool = True) -> Value:
         """A variable's value from its location in this frame and lane, or (``recover``) its recovered value."""
-        value = self._value_told(variable)
+        value = self._value_by_location(variable)
         lost = value.absence is not None and value.absence.is_lost
         if not recover or not lost or self.recovery is None or self.frame is None:
             return value
-        return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_told) or value
+        return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_by_location) or value
 
-    def _value_told(self, variable: Variable) -> Value:
+    def _value_by_location(self, variable: Variable) -> Value:
         """A variable's value by its location. An error names the attribute."""
         try:
             return self._value_at_location(variable)

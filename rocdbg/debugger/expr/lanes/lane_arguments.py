@@ -134,12 +134,12 @@ class _Place:
     def _without_expression(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
         """The column of an argument that is a constant or has no location."""
         try:
-            told = self._environments[0].value_of(variable, recover=False)
+            described = self._environments[0].value_of(variable, recover=False)
         except Error:
             return None
-        if told.absence is not None and told.absence.is_lost:
+        if described.absence is not None and described.absence.is_lost:
             return self._passed(variable, memory, texts)
-        if told.storage is None and told.data is not None and self._text.is_plain:
+        if described.storage is None and described.data is not None and self._text.is_plain:
             return [self._alone(0, variable, texts)] * len(self._frames)
         return None
 
