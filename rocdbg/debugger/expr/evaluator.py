@@ -219,7 +219,7 @@ class Evaluator(Struct):
     # -- types
 
     def type(self, name: syntax.AnyTypeName) -> Type:
-        """The type a type name stands for."""
+        """The type of a type name."""
         return named_type(name, self.environment, self._unevaluated)
 
     def _unevaluated(self, node: syntax.Expression) -> Type:
@@ -522,13 +522,13 @@ def _selected(condition: Value, then: Value, otherwise: Value) -> Value:
     return Value(shape.bare, data=b"".join(parts).ljust(shape.size, b"\0"))
 
 
-# From the tree of a type name to the type it stands for.
+# From the tree of a type name to its type.
 
 
 def named_type(
     name: syntax.AnyTypeName, environment: Environment, type_of: Callable[[syntax.Expression], Type]
 ) -> Type:
-    """The type a type name stands for; ``type_of`` gives the type of an expression (``typeof``).
+    """The type of a type name; ``type_of`` gives the type of an expression (``typeof``).
 
     Raises `NoSymbolError` for names that are not types.
     """

@@ -135,7 +135,7 @@ class Data:
         return name, value
 
     def blocks(self) -> list[object]:
-        """The blocks around where the selected frame stands, innermost first; each compares equal to itself later."""
+        """The blocks around the selected frame's position, innermost first; each compares equal to itself later."""
         if self._inferior.target is None or self._focus.current.thread is None:
             return []
         frame = self._focus.frame()
@@ -366,6 +366,6 @@ def _static_member(environment: ProgramEnvironment, type_: ClassType, name: str)
 
 
 def before_prologue(frame: Frame) -> bool:
-    """Whether a frame stands at its function's first instruction, so that nothing is in the stack yet."""
+    """Whether a frame is at its function's first instruction, so that nothing is on the stack yet."""
     low = frame.function.low_pc if frame.function is not None else None
     return low is not None and frame.pc == frame.program.to_loaded(low)

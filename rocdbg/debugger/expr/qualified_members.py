@@ -17,7 +17,7 @@ POINTER_TO_METHOD = 16
 
 
 def class_of(scope: str, environment: Environment) -> ClassType | None:
-    """The class that a name stands for; ``None`` when there is none."""
+    """The class to which a name refers; ``None`` if there is none."""
     if not scope or not environment.is_type(scope):
         return None
     found = environment.complete_type(environment.types.named(scope, "").strip_typedefs())
