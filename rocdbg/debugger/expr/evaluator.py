@@ -61,7 +61,7 @@ from rocdbg.debugger.expr.value_access import (
 )
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.value_storage import Absence, ConvenienceStorage
+from rocdbg.debugger.values.value_storage import ConvenienceStorage
 from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
@@ -350,7 +350,7 @@ class Evaluator(Struct):
             return self.environment.convenience.get(node.name[1:], self.environment.focus)
         if isinstance(node, syntax.Dollar) and self.environment.register(node.name[1:]) is None:
             raise ExpressionError("Left operand of assignment is not a modifiable lvalue.")  # of the history
-        if target.absence is Absence.OPTIMIZED_OUT:
+        if target.absence is not None and target.absence.is_lost:
             raise ExpressionError("Left operand of assignment is not an lvalue.")
         if isinstance(target.bare, FunctionType) and (new.size == 1 or new.address is not None):
             return target  # code is not stored into
