@@ -68,7 +68,7 @@ class Mappings:
             raise RequestError(Status.INVALID_ALLOCATION, f"{source.label} is not memory")
 
     def attach(self, other: SharedMemory, address: int, size: int) -> tuple[Allocation, int]:
-        """Addresses for an allocation of another process, which kernels may use, and where it is in that one's file.
+        """Map an allocation of another process for kernels; returns its address, and its offset in that process's file.
         Raises RequestError, AllocationError."""
         source = other.global_memory.find(address)
         if source is None or source.address != address or source.size != size:

@@ -144,7 +144,7 @@ class LaunchSpec(Struct):
     """Code objects to be loaded beside the kernel's, for symbols that it does not define."""
 
     def expand_file(self, arch: str | None = None) -> Path | None:
-        """The code object's path; ``{arch}`` in it stands for the processor of ``arch`` or of the launch
+        """The code object's path; ``{arch}`` in it is replaced by the processor of ``arch`` or of the launch
         file.
         """
         return self._expanded(self.file, arch) if self.file is not None else None
