@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from rocdbg.arch.address_spaces import ADDRESS_SPACES, AddressSpace
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.kinds import COMMAND, text_of, word_of
 from rocdbg.cli.line_completion import complete_line
 from rocdbg.cli.text_columns import render
+from rocdbg.debugger.reports.address_spaces import address_aliases, address_spaces
 from rocdbg.debugger.reports.isa_coverage import coverage_rows
 from rocdbg.debugger.reports.listings import line_table
 
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
 
 COMPLETIONS = 200
-ACCESS = {
-    AddressSpace.GLOBAL: "all", AddressSpace.GENERIC: "lane", AddressSpace.REGION: "device",
-    AddressSpace.LOCAL: "workgroup", AddressSpace.PRIVATE_LANE: "lane", AddressSpace.PRIVATE_WAVE: "wave",
-}
-"""Who finds the same place at an address of a space."""
 
 
 @command(
@@ -82,25 +77,14 @@ def maint_print_address_spaces(shell: Shell) -> None:
 
     For each its name, DWARF number, the bits of an address, the null address, and for whom an address is one place.
     """
-    rows = [
-        (info.name, str(int(info.space)), str(8 * info.address_size), f"{info.null:#x}", ACCESS[info.space])
-        for info in ADDRESS_SPACES.values()
-    ]
-    shell.write(render(("Name", "DWARF", "Size", "Null", "Access"), rows))
+    shell.write(render(("Name", "DWARF", "Size", "Null", "Access"), address_spaces()))
 
 
 @command("maintenance info amdgpu address-aliases", category=Category.INTERNALS, args=Arguments())
 def maint_info_amdgpu_address_aliases(shell: Shell) -> None:
     """Print which generic addresses are addresses of other spaces for the current lane."""
     shell.need_threads()
-    session = shell.session
-    memory = session.data.environment().memory
-    rows = []
-    for space in (AddressSpace.LOCAL, AddressSpace.PRIVATE_LANE):
-        first = memory.generic_address(space, 0)
-        if first is not None:
-            info = ADDRESS_SPACES[space]
-            rows.append((f"generic#{first:#x}", f"generic#{first + info.address_mask:#x}", f"{info.name}#0x0"))
+    rows = address_aliases(shell.session.data.environment().memory)
     if not rows:
         shell.line("There are no aliases: this target has no generic address space.")
         return
