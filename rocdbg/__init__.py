@@ -62,7 +62,7 @@ def _opener() -> Opener:
     return import_module("rocdbg.debug_objects").open_object  # type: ignore[no-any-return]
 
 
-# The DWARF library knows neither GPUs nor files; this is where it learns of them.
+# The DWARF library knows neither GPUs nor files; both are registered here.
 register_architecture("amdgcn", _amdgcn)
 register_architecture("amdgcn_gfx125", _amdgcn_gfx125)
 register_opener(_opener)

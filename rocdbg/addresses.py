@@ -1,7 +1,7 @@
-"""Addresses of code and data: as a file has them, and as they are where the file was loaded.
+"""Addresses of code and data: in a file, and in memory after loading.
 
-Both are numbers, and a load bias apart (`rocdbg.dwarf.context.Loaded`): the types are there so that no code takes one
-for the other. A sum is a plain number again, until it is said which of them it is.
+Both are numbers that differ by a load bias (`rocdbg.dwarf.context.Loaded`): separate types prevent code from confusing
+them. A sum is a plain number until it is converted to one of the types.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NewType
 
 FileAddress = NewType("FileAddress", int)
-"""As debug information and symbol tables have it."""
+"""An address in debug information and symbol tables."""
 LoadedAddress = NewType("LoadedAddress", int)
-"""As the running program and its user see it."""
+"""An address in the running program, as the user sees it."""
 
 NOWHERE = LoadedAddress(0)
-"""Where no code is loaded: stands in for the PC of a program that is not running."""
+"""An address without code, used as the PC of a program that is not running."""

@@ -1,4 +1,4 @@
-"""The amdgcn architecture as the DWARF evaluator sees it, made of the numbers of `rocdbg.arch`."""
+"""The amdgcn architecture for the DWARF evaluator, built from the numbers of `rocdbg.arch`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _space(space: Space) -> AddressSpace:
     )
 
 
-# The proposal of 2020 has an address space for each lane's private memory.
+# The 2020 proposal has an address space for each lane's private memory.
 _PRIVATE_LANE_N = {
     0x20 + lane: AddressSpace(
         number=0x20 + lane,
@@ -92,7 +92,7 @@ AMDGCN = Architecture(
     register_elements=_elements,
     default_address_space=int(Space.GLOBAL),
     return_address_register=PC,
-    # A callee that has fewer registers than its caller leaves the others alone.
+    # A callee with fewer registers than its caller does not change the others.
     default_rule=DefaultRule.SAME_VALUE,
     processor=_processor,
 )

@@ -57,7 +57,7 @@ __all__ = [
 
 
 class GpuFault(Error):
-    """A kernel stopped by an exception. ``stop`` says all; ``fault`` is the memory violation, if one."""
+    """A kernel stopped by an exception. ``stop`` has all details; ``fault`` is the memory violation, if any."""
 
     def __init__(self, kernel: str, stop: Stop) -> None:
         self.kernel = kernel
@@ -80,18 +80,18 @@ class Image:
     """A NumPy array as an image argument.
 
     ``array`` has the axes [layers or planes,] [rows,] texels[, channels]; it is copied in, and back when the dispatch
-    ends. ``format`` is what launch files write (``rgba8``, ``r32f``); left out, it follows from the array's type:
-    floats, numbers from 0 to 1 for bytes and 16-bit unsigned, else integers. It may also be a whole description,
+    ends. ``format`` is as in launch files (``rgba8``, ``r32f``); by default, the array's type determines it: floats,
+    numbers from 0 to 1 for bytes and 16-bit unsigned, otherwise integers. It may also be a whole description,
     ``"rgba8[64,32] levels 3"``; then the array has that many elements, in any shape. ``kind``: ``1d``, ``2d``, ``3d``,
-    ``1d_array``, ``2d_array`` or ``cube``; left out, it follows from the axes. With ``sampler`` (``"linear wrap"``) it
-    is a HIP texture. Raises LaunchError for what is not an image.
+    ``1d_array``, ``2d_array`` or ``cube``; by default, the axes determine it. With ``sampler`` (``"linear wrap"``) it
+    is a HIP texture. Raises LaunchError if it is not a valid image.
     """
 
     def __init__(
         self, array: NDArray[Any], format: str | None = None, kind: str | None = None, sampler: str | None = None, *,
         where: str = "image",
     ) -> None:
-        """``where`` is what messages call it."""
+        """``where`` is its name in messages."""
         if not isinstance(array, np.ndarray):
             raise LaunchError(where, f"its contents are a NumPy array, {type(array).__name__} is given")
         for text in (format, kind):
@@ -103,7 +103,7 @@ class Image:
 
 
 class Sampler:
-    """A sampler argument, in the words of launch files: ``Sampler("linear clamp")``. Raises LaunchError."""
+    """A sampler argument, in the syntax of launch files: ``Sampler("linear clamp")``. Raises LaunchError."""
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
@@ -112,7 +112,7 @@ class Sampler:
 
 
 class BudgetExceeded(Error):
-    """A kernel ran longer than the caller allows. ``kernel``, ``instructions`` (the allowance)."""
+    """A kernel ran longer than the caller allows. Attributes: ``kernel``, ``instructions`` (the limit)."""
 
     def __init__(self, kernel: str, instructions: int) -> None:
         self.kernel = kernel
@@ -128,10 +128,9 @@ def load(
 ) -> Program:
     """Open a code object, offload bundle or host executable and prepare a device for it.
 
-    ``arch`` is a target id (``gfx90a``, ``gfx90a:xnack-``) that chooses among the entries of a fat binary. Where
-    several translation units have an entry for it, all are loaded. What kernels print goes to ``output``, or to
-    ``sys.stdout`` (``assert`` and the like: ``sys.stderr``) as they are then. Raises the errors of
-    ``codeobject.open_modules``.
+    ``arch`` is a target id (``gfx90a``, ``gfx90a:xnack-``) that selects an entry of a fat binary. Where
+    several translation units have an entry for it, all are loaded. Output of kernels goes to ``output``, or to the
+    current ``sys.stdout`` (``assert`` and similar: ``sys.stderr``). Raises the errors of ``codeobject.open_modules``.
     """
     return Program(codeobject.open_modules(path, arch), arch, options, output)
 
@@ -213,19 +212,21 @@ class Program:
 
     @cached_property
     def machine(self) -> Machine:
-        """The simulated device, made when first needed. Code objects are loaded when first needed."""
+        """The simulated device, created on first use. Code objects are loaded when first needed."""
         machine = Machine(self.code_object.target.device(self._arch), self._options)
         machine.services.output.sink = self._show
         return machine
 
     def add(self, path: str | os.PathLike[str]) -> None:
-        """Add the code objects of another file, for the same target: kernels of theirs can be launched too, and symbols
-        that one does not define are those of another. Raises the errors of ``codeobject.open_modules``."""
+        """Add the code objects of another file, for the same target: their kernels can be launched too, and code
+        objects can use each other's symbols. Raises the errors of ``codeobject.open_modules``.
+        """
         added = codeobject.open_modules(path, self._arch or str(self.code_object.target_id))
         self.modules += tuple(Module(self, code_object) for code_object in added)
 
     def close(self) -> None:
-        """Destroy the globals of what is loaded (kernels of kind ``fini``) and unload it; launches load it again.
+        """Destroy the globals of the loaded code objects (kernels of kind ``fini``) and unload them; launches load them
+        again.
 
         Raises a `rocdbg.Error` if such a kernel fails.
         """
@@ -243,7 +244,7 @@ class Program:
         self.close()
 
     def _loaded(self, module: Module) -> LoadedCodeObject:
-        """A module in memory. All are loaded at once if some define symbols for others, else when first needed."""
+        """A module in memory. All are loaded at once if some define symbols for others, otherwise on first use."""
         if module not in self._places:
             wanted = [each for each in self.modules if each not in self._places]
             if not any(each.code_object.undefined_symbols for each in wanted):
@@ -254,7 +255,7 @@ class Program:
         return self._places[module]
 
     def _show(self, text: str, stream: Stream) -> None:
-        """What a kernel prints. Bytes that are not UTF-8 become escapes, as most streams refuse them."""
+        """Output of a kernel. Invalid UTF-8 bytes become escapes, as most streams reject them."""
         to = self._output or (sys.stderr if stream is Stream.STDERR else sys.stdout)
         to.write(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
@@ -354,7 +355,7 @@ class Kernel:
 
     @cached_property
     def parameter_names(self) -> list[str | None]:
-        """Name of each explicit parameter where metadata or debug information has it."""
+        """Name of each explicit parameter, if metadata or debug information has it."""
         return parameter_names(self.kernel, self.module.debug_info)
 
     def launch(
@@ -397,7 +398,7 @@ class Kernel:
         )
 
     def _argument(self, index: int, argument: Any, arrays: list[tuple[NDArray[Any], Buffer]]) -> Any:
-        """Arrays for pointer parameters become buffers, images their contents; everything else goes through."""
+        """Arrays for pointer parameters become buffers, images their contents; everything else is passed on."""
         metadata = self.kernel.metadata
         parameters = metadata.explicit_args if metadata is not None else ()
         if isinstance(argument, Sampler):
@@ -444,7 +445,7 @@ class Kernel:
 
 
 class Dispatch:
-    """A launched kernel. ``run`` takes it to its end."""
+    """A launched kernel. ``run`` runs it to its end."""
 
     def __init__(
         self, kernel: str, launch: BoundLaunch, arrays: Sequence[tuple[NDArray[Any], Buffer]], launched: Kernel
@@ -465,7 +466,7 @@ class Dispatch:
         return self.launch.dispatch.instructions
 
     def check(self) -> list[Mismatch]:
-        """Where buffers differ from what a launch file expects in them, in order of arguments."""
+        """Differences between buffers and the contents that a launch file expects, in order of arguments."""
         return self.launch.check()
 
     def run(self, max_instructions: int | None = None) -> None:
@@ -486,16 +487,16 @@ class Dispatch:
         self, location: str, expressions: Sequence[str], condition: str | None = None,
         max_instructions: int | None = None,
     ) -> NDArray[Any]:
-        """As `run`, and collect values whenever lanes come to a place: a structured array of them, a row for each lane.
+        """As `run`, and collect values whenever lanes reach a place: a structured array of them, a row for each lane.
 
-        ``location`` is what the debugger's ``break`` takes (``saxpy.hip:9``, a function, ``*ADDRESS``), ``expressions``
-        are C expressions there, or ``$args``, ``$locals``, ``$regs``; ``condition`` chooses lanes. The fields are
+        ``location`` is as for the debugger's ``break`` (``saxpy.hip:9``, a function, ``*ADDRESS``), ``expressions``
+        are C expressions there, or ``$args``, ``$locals``, ``$regs``; ``condition`` selects lanes. The fields are
         ``$_thread`` (the wave's number from 1), ``$_lane``, ``$_instructions`` (how many the wave had executed before)
-        and the values by their expressions. The rows are in the order of arrivals. Where values were missing
-        (optimized out, or memory that is not there) it is a masked array. Raises what `run` does, and a `rocdbg.Error`
-        for a location or an expression that is none.
+        and the values by their expressions. The rows are in the order of arrivals. If values are missing (optimized out
+        or unavailable), it is a masked array. Raises what `run` does, and a `rocdbg.Error` for an invalid location or
+        expression.
         """
-        from rocdbg.debugger.traced_launch import trace_launch  # late: launches need no debugger
+        from rocdbg.debugger.traced_launch import trace_launch  # imported late: launches do not need the debugger
 
         module = self._launched.module
         others = [other for other in module.program.modules if other is not module and other in module.program._places]
@@ -512,7 +513,7 @@ class Dispatch:
         return array
 
     def _stopped(self, stop: Stop, max_instructions: int | None) -> None:
-        """Raise for a stop at which the kernel does not go on."""
+        """Raise for a stop after which the kernel does not continue."""
         if stop.is_exception:
             self._finish()
             raise GpuFault(self.kernel, stop)

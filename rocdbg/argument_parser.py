@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """Names of files are among the arguments (``rocdbg *``): a message about them shows no control sequences. Help that
-    cannot be written raises `StreamLost`, where argparse goes on as if it had been."""
+    """Names of files are among the arguments (``rocdbg *``): messages about them contain no control sequences. If help
+    cannot be written it raises `StreamLost`; argparse would ignore that.
+    """
 
     def error(self, message: str) -> NoReturn:
         super().error("\n".join(printable(line) for line in message.split("\n")))

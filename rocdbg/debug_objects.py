@@ -1,4 +1,6 @@
-"""Finds debug information in files for `rocdbg.dwarf`, which knows no file formats: of GPUs, else of the host."""
+"""Finds debug information in files for `rocdbg.dwarf`, which does not know file formats: files for GPUs, otherwise for
+the host.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What has to happen before the ``rocdbg`` command imports anything else.
+"""Actions that must precede all other imports of the ``rocdbg`` command.
 
-Only built-in modules are used here: with `python -m rocdbg` Python would look for others in the current folder first.
+Only built-in modules are used here: with `python -m rocdbg` Python would search for others in the current directory
+first.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -9,20 +10,20 @@ import posix
 import sys
 
 interrupts: list[int] = []
-"""Ctrl-C that came before there was a session to answer it."""
+"""Ctrl-C that arrived before there was a session to handle it."""
 
 
 def is_command() -> bool:
-    """Whether this process is the debugger's own: ``python -m rocdbg``, or the installed command."""
+    """Whether this process belongs to the debugger: ``python -m rocdbg``, or the installed command."""
     name = sys.argv[0] if sys.argv else ""
     return (name == "-m" and "rocdbg" in sys.orig_argv) or name.rpartition("/")[2] == "rocdbg"
 
 
 def prepare() -> None:
-    """Take the current folder off the module path, where an unwanted numpy.py may lie; keep Ctrl-C.
+    """Remove the current directory, which may contain an unrelated numpy.py, from the module path; record Ctrl-C.
 
-    Who asks this process to end now is obeyed at once: there is nothing yet that would have to be put in order.
-    Garbage is not looked for until `imported`: among modules there is none, and looking is a tenth of the start.
+    Signals that terminate the process take effect at once, as nothing needs cleaning up yet. Garbage collection is
+    disabled until `imported`: modules create no garbage, and searching for it takes a tenth of the start.
     """
     if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
         del sys.path[0]  # the package's own modules are found through the package
@@ -35,7 +36,9 @@ def prepare() -> None:
 
 
 def imported() -> None:
-    """Look for garbage again, if this is the command: in what is made from now on, as modules stay."""
+    """Enable garbage collection again, if this is the command: only for objects created from now on, as modules are
+    kept.
+    """
     if is_command():
         gc.freeze()
         gc.enable()

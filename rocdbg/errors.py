@@ -1,4 +1,4 @@
-"""The one base class of everything rocdbg reports about bad input or a bad request."""
+"""The base class of all errors that rocdbg reports about bad input or a bad request."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ class Error(Exception):
 
 
 class remembered(Generic[_T]):
-    """As `functools.cached_property`, for what may fail: an `Error` is kept too, and raised again at once.
+    """As `functools.cached_property`, for values whose computation may fail: an `Error` is cached too, and raised
+    again.
 
-    Finding out that something large is damaged takes as long as reading it, and it may be asked for in a loop.
+    Detecting damage in something large takes as long as reading it, and it may be requested in a loop.
     """
 
     def __init__(self, read: Callable[[Any], _T]) -> None:
@@ -47,5 +48,5 @@ class remembered(Generic[_T]):
         except Error as error:
             kept[self._failure] = error
             raise
-        kept[self._name] = value  # found there from now on, without coming here
+        kept[self._name] = value  # found there from now on, without calling this again
         return value

@@ -1,7 +1,7 @@
-"""The interface plug-ins are written against; `docs/plugins.md` explains it with examples.
+"""The interface for plug-ins; `docs/plugins.md` explains it with examples.
 
 A plug-in is a module with a function ``register(api)``, where ``api`` is a `PluginApi`. Everything it needs is
-in this module, and stays as it is within a major version.
+in this module, and remains compatible within a major version.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The pytest plug-in: the fixture ``gpu`` runs kernels on simulated GPUs.
 
-``pytest --gpu gfx1100 --gpu gfx90a`` runs each test that takes the fixture once on each; `docs/programs.md` says all.
-Nothing of rocdbg is imported before a test asks for it, as pytest loads the plug-in wherever rocdbg is installed.
+``pytest --gpu gfx1100 --gpu gfx90a`` runs each test that takes the fixture once on each; see `docs/programs.md`.
+Nothing of rocdbg is imported before a test needs it, as pytest loads the plug-in wherever rocdbg is installed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from rocdbg.cli.debugger_api import Debugger
 
 DEFAULT = "gfx90a"
-"""The GPU of a run that names none."""
+"""The default GPU of a run."""
 
 
 class Gpu:
-    """A simulated GPU, and kernels for it. What they print is captured as all output of a test is.
+    """A simulated GPU, and kernels for it. Their output is captured like all output of a test.
 
-    ``arch`` is the target id. Paths are relative to the test's file; ``{arch}`` in them stands for the target's name.
+    ``arch`` is the target id. Paths are relative to the test's file; ``{arch}`` in them is replaced by the target's
+    name.
     """
 
     def __init__(self, arch: str, folder: Path) -> None:
@@ -41,13 +42,13 @@ class Gpu:
         return self.arch.partition(":")[0]
 
     def path(self, path: str | Path) -> Path:
-        """The file that a path of a test means."""
+        """The file to which a test's path refers."""
         return self.folder / str(path).replace("{arch}", self.name)
 
     def load(self, path: str | Path) -> Program:
-        """A code object, a bundle or a host executable: what ``rocdbg.load`` gives. Once for each file and test.
+        """Load a code object, a bundle or a host executable with ``rocdbg.load``, once for each file and test.
 
-        Raises what that raises: `rocdbg.Error` for a file that has nothing for this GPU.
+        Raises what that raises: `rocdbg.Error` for a file without code for this GPU.
         """
         from rocdbg.api import load
 
@@ -58,7 +59,7 @@ class Gpu:
         return program
 
     def close(self) -> None:
-        """Unload what was loaded: destructors of globals run."""
+        """Unload everything that was loaded, running the destructors of globals."""
         programs, self._programs = self._programs, {}
         for program in programs.values():
             program.close()
@@ -69,14 +70,14 @@ class Gpu:
     ) -> Dispatch:
         """Launch a kernel of a file and run it to its end: ``Kernel.launch`` and ``Dispatch.run``.
 
-        Arrays hold what the kernel wrote then. Raises `rocdbg.GpuFault` on an exception.
+        Arrays then contain what the kernel wrote. Raises `rocdbg.GpuFault` on an exception.
         """
         dispatch = self.load(path).kernels[kernel].launch(grid, workgroup, args, dynamic_lds)
         dispatch.run(max_instructions)
         return dispatch
 
     def check(self, path: str | Path) -> Dispatch:
-        """Run a launch file; the test fails where a buffer is not what the file expects."""
+        """Run a launch file; the test fails if a buffer differs from what the file expects."""
         from rocdbg.api import launch_file
 
         dispatch = launch_file(self.path(path), self.arch)
@@ -104,7 +105,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know the marker; refuse targets that do not exist before any test runs."""
+    """Register the marker; reject unknown targets before any test runs."""
     config.addinivalue_line("markers", "gpu(*targets): run only on these of the chosen simulated GPUs")
     if config.getoption("gpu") or config.getini("gpu"):
         from rocdbg.arch.target_id import TargetId

@@ -1,6 +1,6 @@
-"""Opening files that input names: regular ones only, without waiting, and never more than was asked for.
+"""Opening files named by input: only regular ones, without blocking, and reading no more than requested.
 
-A pipe, a terminal or a device may block for ever when it is opened or read, or do something by being opened;
+A pipe, a terminal or a device may block for ever when it is opened or read, or have side effects when opened;
 a launch file, a debug section or a command line can name any of them.
 """
 
@@ -15,11 +15,11 @@ from rocdbg.errors import Error
 from rocdbg.text import one_line
 
 _MORE = 1 << 16
-"""Bytes that are read at a time of what a file has grown by."""
+"""Chunk size for reading bytes by which a file has grown."""
 
 
 class FileAccessError(Error):
-    """A file that cannot be read. ``path`` as given, ``reason`` without it."""
+    """A file that cannot be read. ``path`` is as given, ``reason`` does not contain it."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
@@ -30,13 +30,14 @@ class FileAccessError(Error):
 def open_regular(path: str | Path, limit: int) -> BinaryIO:
     """Open a regular file of at most ``limit`` bytes for reading.
 
-    Raises `FileAccessError`, for anything that is not a regular file too.
+    Raises `FileAccessError`, also for anything that is not a regular file.
     """
     name = str(path)
     if "\0" in name:
         raise FileAccessError(name, "a path cannot hold a NUL character")
     try:
-        # Looked at first since opening can have effects; again afterwards since the name may have changed hands.
+        # Checked before opening, which can have side effects, and again afterwards, because the name may refer to
+        # another file.
         _check(name, os.stat(name), limit)  # noqa: PTH116
         descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         file = os.fdopen(descriptor, "rb")
@@ -56,7 +57,7 @@ def read_regular(path: str | Path, limit: int) -> bytes:
     """The content of a regular file of at most ``limit`` bytes. Raises `FileAccessError`."""
     with open_regular(path, limit) as file:
         try:
-            # Room is made for all that is asked for: no more than there is, unless it grows meanwhile.
+            # Memory is allocated for the requested size: no more than the file has, unless it grows meanwhile.
             data = file.read(min(os.fstat(file.fileno()).st_size, limit) + 1)
             while len(data) <= limit and (more := file.read(_MORE)):
                 data += more

@@ -1,6 +1,7 @@
-"""The process's standard streams: closed, full or broken ones end no command with a traceback, and none with status 0.
+"""The process's standard streams: if one is closed, full or broken, commands do not end with a traceback or with status
+0.
 
-Each front end runs inside `with_streams`; what it says on the error output it says with `complain`.
+Each front end runs inside `with_streams`; it writes to the error output with `complain`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from contextlib import suppress
 from typing import Final
 
 LOST: Final = 1
-"""The exit status where output could not be written."""
+"""The exit status if output could not be written."""
 
 
 class StreamLost(Exception):
-    """The standard output takes no more; ``error`` says why."""
+    """The standard output cannot be written; ``error`` is the reason."""
 
     def __init__(self, error: OSError | ValueError) -> None:
         self.error = error
@@ -24,8 +25,9 @@ class StreamLost(Exception):
 
 
 def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
-    """Run a front end with standard streams that are there; returns its exit status, or `LOST` if it is 0 and not all
-    of its output could be written. ``inherited``: programs that it starts find closed streams closed."""
+    """Run a front end with usable standard streams; returns its exit status, or `LOST` if that is 0 but not all of its
+    output could be written. ``inherited``: programs that it starts find closed streams closed.
+    """
     _open_missing(inherited)
     status = LOST
     lost: OSError | ValueError | None = None
@@ -37,7 +39,7 @@ def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
         if isinstance(leaving.code, str):
             complain(leaving.code)
         status = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
-    except BrokenPipeError:  # the reader left; nothing more to say
+    except BrokenPipeError:  # the reader has gone; nothing more to write
         status = LOST
     finally:
         lost = _finish() or lost
@@ -50,7 +52,7 @@ def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
 
 
 def complain(text: str) -> None:
-    """Write a line to the error output, if that can be written. What is not our own text is to be printable."""
+    """Write a line to the error output, if that can be written. Text from elsewhere must already be printable."""
     with suppress(OSError, ValueError, AttributeError):  # AttributeError: there is none
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
@@ -72,11 +74,11 @@ def _open_missing(inherited: bool) -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
     reconfigure = getattr(sys.stdin, "reconfigure", None)
     if reconfigure is not None:
-        reconfigure(errors="surrogateescape")  # a byte that is not text is an error of its command, not of the session
+        reconfigure(errors="surrogateescape")  # an invalid byte is an error of its command, not of the session
 
 
 def _finish() -> OSError | ValueError | None:
-    """Push out what is left; what cannot be written must not disturb the way out. Returns why output was lost."""
+    """Flush the streams; a failure must not disturb the exit. Returns why output was lost."""
     lost: OSError | ValueError | None = None
     for number, stream in ((2, sys.stderr), (1, sys.stdout)):
         try:

@@ -1,4 +1,4 @@
-"""Text out of files: what becomes of bytes that are not UTF-8."""
+"""Text from files: handling of invalid UTF-8 bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ESCAPED = re.compile(r"\\x([89a-f][0-9a-f])")
 
 
 def decode_text(data: bytes | bytearray) -> str:
-    """A name or message of a file as text that can be shown anywhere: one line without control characters.
+    """A name or message from a file as text that can be shown anywhere: one line without control characters.
 
     Bytes that are not UTF-8, and characters that are not printable, become backslash escapes (``caf\\xe9``,
     ``\\x1b[2J``). Names of a damaged or hostile file end up in tables, on terminals and in files.
@@ -23,7 +23,7 @@ def decode_text(data: bytes | bytearray) -> str:
 
 
 def decode_lines(data: bytes | bytearray) -> str:
-    """Lines of text out of a file, as they are but for bytes that are not UTF-8."""
+    """Lines of text from a file, unchanged except for invalid UTF-8 bytes."""
     return data.decode("utf-8", "backslashreplace")
 
 
@@ -47,14 +47,15 @@ def _escaped(char: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """``text`` with control characters escaped and not too long: names from a damaged file end up in messages."""
+    """``text`` with control characters escaped and not too long: messages may contain names from a damaged file."""
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
     return printable(text)
 
 
 def raw_text(text: str) -> str:
-    """What `decode_text` made ``text`` of, with the bytes it escaped as Python's "surrogateescape" has them.
+    """The original of a result ``text`` of `decode_text`, with the bytes that it escaped in Python's "surrogateescape"
+    form.
 
     For paths, and for hashes of names; never to be shown. Without escapes it is ``text`` itself.
     """
@@ -62,9 +63,10 @@ def raw_text(text: str) -> str:
 
 
 def near_names(name: str, names: Iterable[str], count: int = 3) -> list[str]:
-    """The names most like ``name``, best first, for messages about a name there is not.
+    """The names most similar to ``name``, best first, for messages about an unknown name.
 
-    Comparing takes the product of two lengths: long names and those far down a long list are left out.
+    Comparing two names takes time proportional to the product of their lengths: long names and those far down a long
+    list are left out.
     """
     if len(name) > _LONGEST_COMPARED:
         return []

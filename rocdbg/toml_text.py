@@ -1,4 +1,6 @@
-"""TOML of untrusted files: parsed in time that grows with the text, into tables no deeper than their readers can go."""
+"""TOML of untrusted files: parsed in time proportional to the text, into tables that are not nested deeper than their
+readers can handle.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from typing import Any
 from rocdbg.errors import Error
 
 _DEEPEST = 64
-"""Tables and arrays within each other."""
+"""Limit on nested tables and arrays."""
 
-# A key of that many parts; the parser's time for one is the square of them.
+# A key with this many parts, for which the parser takes quadratic time.
 _LONG_KEY = re.compile(
     r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""",
     re.ASCII,
@@ -19,7 +21,7 @@ _LONG_KEY = re.compile(
 
 
 class TomlError(Error):
-    """Text that is not a TOML, or nested deeper than anything needs; one line."""
+    """Text that is not valid TOML, or nested too deeply; the message is one line."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -30,7 +32,7 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise TomlError(f"a key of more than {_DEEPEST} parts (at line {line})")
     try:
         document = tomllib.loads(text)
-    except ValueError as error:  # of tomllib's own, and of Python for a number of too many digits
+    except ValueError as error:  # errors of tomllib, and of Python for a number with too many digits
         raise TomlError(str(error)) from error
     except RecursionError:
         raise TomlError("nested too deeply") from None
@@ -40,7 +42,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _is_flat(document: object) -> bool:
-    """Whether tables and arrays are nested no deeper than any file needs: whoever walks them may recurse."""
+    """Whether tables and arrays are not nested too deeply, so that code may walk them recursively."""
     level: list[object] = [document]
     for _ in range(_DEEPEST):
         level = [

@@ -1,12 +1,12 @@
-"""Long work: what is under way, how much of it is done, and whether it is to end.
+"""Long work: what is in progress, how much of it is done, and whether it should end.
 
 Whatever can take longer than a moment does its work in units, each far below 0.3 s, and calls `unit` between them:
-readers per section and unit, checkers and lowering per node, analysis per block, the translator per module. There
-the work looks at the one token that says whether it is to go on. Who starts something that can be stopped says with
-`asking` how it is asked; a process that leaves asks all of its other threads (`leave`).
+readers per section and unit, checkers and lowering per node, analysis per block, the translator per module. There the
+work checks a single token that says whether to continue. Code that starts interruptible work uses `asking` to install
+the check; a process that exits stops all of its other threads (`leave`).
 
-Threads that translate are started here, and none is left inside a compiler when the process ends: LLVM does not survive
-that its own data go away under it.
+Threads that translate are started here, and none remains inside a compiler when the process ends: LLVM would crash when
+its global data is destroyed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 PATIENCE: Final = 10.0
-"""Seconds that a thread is waited for when the process leaves: many times what its longest unit takes."""
+"""Seconds to wait for a thread when the process exits: many times its longest unit."""
 
 
 class Stopped(KeyboardInterrupt):
-    """Work was asked to end, between two units of it: what it was about is as it was before, or known in part."""
+    """Work was stopped between two of its units: its object is unchanged, or partly processed."""
 
 
 class Task:
-    """Something under way: what it is, and how many of its parts are done. ``total`` is 0 where nobody knows."""
+    """Work in progress: what it is, and how many of its parts are done. ``total`` is 0 if not known."""
 
     __slots__ = ("began", "done", "outer", "total", "what")
 
@@ -44,7 +44,7 @@ class Task:
 
 
 class _Token:
-    """How a thread's work is asked to end."""
+    """How a thread's work is requested to end."""
 
     __slots__ = ("asked", "outer")
 
@@ -53,7 +53,7 @@ class _Token:
 
 
 class _Mine:
-    """What a thread is at. ``leaves``: whether it ends when the process leaves, as threads of `start` do."""
+    """A thread's state. ``leaves``: whether it ends when the process exits, as threads of `start` do."""
 
     __slots__ = ("leaves", "task", "token", "units")
 
@@ -65,8 +65,9 @@ class _Mine:
 
 
 _by_thread: Final[dict[int, _Mine]] = {}
-"""By the number of a thread, several times as quick as `threading.local`. A number may come again when its thread has
-ended: token and task are None by then."""
+"""State by thread number, several times as fast as `threading.local`. A number may be reused after its thread has
+ended: token and task are None by then.
+"""
 _ident: Final = threading.get_ident
 
 
@@ -81,7 +82,7 @@ _shown: Task | None = None
 
 
 def unit(count: int = 1) -> None:
-    """Some units of work are about to be done. Raises `Stopped` when the work is to end."""
+    """Count units of work about to be done. Raises `Stopped` if the work should end."""
     mine = _by_thread.get(_ident()) or _own()
     mine.units += count
     task = mine.task
@@ -103,7 +104,7 @@ def units() -> int:
 
 @contextmanager
 def asking(asked: Callable[[], bool]) -> Iterator[None]:
-    """While this is open, the thread's work ends when ``asked()``, which has to be quick, is true."""
+    """While this is open, the thread's work ends when ``asked()``, which has to be fast, is true."""
     mine = _own()
     outer = mine.token
     mine.token = _Token(outer, asked)
@@ -115,7 +116,7 @@ def asking(asked: Callable[[], bool]) -> Iterator[None]:
 
 @contextmanager
 def doing(what: str, total: int = 0) -> Iterator[None]:
-    """While this is open, ``what`` is what the thread is at: units are counted as parts of it."""
+    """While this is open, ``what`` is the thread's task: units are counted as parts of it."""
     global _shown
     mine = _own()
     outer = mine.task
@@ -137,7 +138,7 @@ def doing(what: str, total: int = 0) -> Iterator[None]:
 
 @contextmanager
 def watched(began: Callable[[], None], ended: Callable[[], None]) -> Iterator[None]:
-    """While this is open, a front end is told when the main thread begins work that has a name, and when it is over."""
+    """While this is open, a front end is notified when the main thread begins named work, and when it ends."""
     global _watcher
     outer, _watcher = _watcher, (began, ended)
     try:
@@ -147,7 +148,7 @@ def watched(began: Callable[[], None], ended: Callable[[], None]) -> Iterator[No
 
 
 def shown() -> Task | None:
-    """What the main thread is at, as seen from any thread; None: nothing that says so."""
+    """The main thread's task, readable from any thread; None without one."""
     return _shown
 
 
@@ -163,7 +164,8 @@ def start(
 ) -> threading.Thread | None:
     """A thread whose work may be in a compiler: it ends between two units when the process leaves, which waits for it.
 
-    ``made`` is given the thread before it runs. None if the process leaves already: nothing was started.
+    ``made`` is called with the thread before it runs. Returns None, without starting it, if the process is already
+    exiting.
     """
 
     def run() -> None:
@@ -188,7 +190,8 @@ def start(
 
 
 def when_leaving(wish: Callable[[], None]) -> Callable[[], None]:
-    """Have something called, once, when the process leaves: what wakes threads that wait. Returns what takes it back.
+    """Register a function to be called once when the process exits, to wake waiting threads. Returns a function that
+    unregisters it.
     """
     _last_wishes.append(wish)
 
@@ -205,7 +208,7 @@ def leaving() -> bool:
 
 
 def leave() -> None:
-    """The process is about to end: have all threads of `start` end, and wait for them."""
+    """The process is about to end: stop all threads of `start`, and wait for them."""
     global _leaving
     with _lock:
         _leaving = True

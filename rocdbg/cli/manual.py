@@ -84,7 +84,7 @@ def _states(registry: Registry) -> Iterator[str]:
             if reason is None and registry.has(command):
                 there += 1
             else:
-                rows.append(f"| `{command}` | {'not applicable: ' + reason if reason else 'not there yet'} |\n")
+                rows.append(f"| `{command}` | {'not applicable: ' + reason if reason else 'not implemented yet'} |\n")
         yield f"\n### {name}\n\n{there} of {len(commands)} work.\n"
         if rows:
             yield "\n| | |\n|---|---|\n" + "".join(rows)

@@ -94,7 +94,7 @@ class ProgressShown(ABC):
                 elif self._working and (task := work.shown()) is not None:
                     self._say(task.text)
 
-    def _told(self, now: Progress) -> str:
+    def _text(self, now: Progress) -> str:
         rate = (now.instructions - self._before) / (time.monotonic() - self._began)
         task = work.shown()
         return f"{_short(now.instructions)} instructions, {task.text if task is not None else f'{_short(rate)}/s'}"
@@ -145,7 +145,7 @@ class ProgressBar(ProgressShown):
             bar = tqdm(total=now.groups, bar_format=FORMAT, file=self._stream, leave=False, ncols=width)
             self._shown = bar
         bar.n = now.groups_ended
-        bar.set_description_str(self._told(now))
+        bar.set_description_str(self._text(now))
 
 
 class ProgressLine(ProgressShown):
@@ -170,7 +170,7 @@ class ProgressLine(ProgressShown):
     def _draw(self, now: Progress) -> None:
         self._is_shown = True
         done = f"{now.groups_ended}/{now.groups} workgroups, "
-        self._show(f"running (Ctrl-C stops it): {done}{self._told(now)}")
+        self._show(f"running (Ctrl-C stops it): {done}{self._text(now)}")
 
 
 @contextmanager

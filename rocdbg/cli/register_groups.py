@@ -98,8 +98,9 @@ def _given(shell: Shell) -> list[GivenRegister]:
 
 
 def _write_given(shell: Shell, group: str) -> None:
-    rows = [row for row in _given(shell) if row.group == group]
-    width = max((len(row.meaning) for row in rows), default=0) + 2
+    given = _given(shell)
+    rows = [row for row in given if row.group == group]
+    width = max((len(row.meaning) for row in given), default=0) + 2
     for row in rows:
         for number, line in enumerate(_lines(shell, shell.session.tables.registers([row.name]))):
             shell.line(f"{'' if number else row.meaning:<{width}}{line}")

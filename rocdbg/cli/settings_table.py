@@ -247,7 +247,7 @@ SETTINGS = (
         of_print("asm_demangle"),
     ),
     Setting(
-        "print asm-operands", BOOLEAN, "printing of operands' values behind the instruction at $pc in disassembly",
+        "print asm-operands", BOOLEAN, "printing of operands' values after the instruction at $pc in disassembly",
         of_print("asm_operands"),
     ),
     Setting(
@@ -349,7 +349,7 @@ SETTINGS = (
         "host", Enumeration(("run", "stop")), "what host code of the program does while its GPUs stand still",
         of_engine("host"), category=Category.RUNNING, after=lambda shell: shell.session.program_launch.hold(),
         set_help="Set what host code of the program does while its GPUs stand still.\n\n"
-                 "It goes on until it waits for a kernel (run), or stops with them (stop).",
+                 "It continues until it waits for a kernel (run), or stops with them (stop).",
     ),
     Setting(
         "skip-runtime-kernels", BOOLEAN, "whether kernels that runtimes launch for themselves run unseen",

@@ -65,7 +65,7 @@ def base_name(name: str) -> str:
     return text[: _opening(text, len(text) - 1)] if text.endswith(">") and "operator" not in text else text
 
 
-def stands_for(name: str, symbol: str, qualified: bool = False) -> bool:
+def matches_symbol(name: str, symbol: str, qualified: bool = False) -> bool:
     """Whether a name written by a user means the function with this symbol: the name may be its declaration or
     qualified name, with or without template arguments. Leading namespaces may be omitted unless ``qualified``; spaces
     do not matter.

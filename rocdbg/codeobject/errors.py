@@ -43,8 +43,8 @@ class UnresolvedSymbolError(Error):
         self.file = file
         self.names = names
         plural = "s" if len(names) > 1 else ""
-        told = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        super().__init__(one_line(f"{file}: undefined symbol{plural} {told}{'; ' if advice else ''}{advice}"))
+        listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        super().__init__(one_line(f"{file}: undefined symbol{plural} {listed}{'; ' if advice else ''}{advice}"))
 
 
 class ChoiceError(Error):

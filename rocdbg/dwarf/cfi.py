@@ -357,7 +357,7 @@ class FrameTable:
         cursor.end = cursor.position + length
         identifier = cursor.unsigned(8 if is_64 and not self._eh_frame else 4)
         if not self._is_cie(identifier, is_64):
-            raise DecodeError(f"the entry refers to {offset:#x} as its CIE, which is none", offset=user)
+            raise DecodeError(f"the entry refers to {offset:#x} as its CIE, which is not a CIE", offset=user)
         cie = self._cies[offset] = self._read_cie(cursor, offset)
         return cie
 

@@ -1,1 +1,1 @@
-"""What a kernel is launched with: typed buffers and values, their initial contents, and expected results."""
+"""Inputs of a kernel launch: typed buffers and values, their initial contents, and expected results."""

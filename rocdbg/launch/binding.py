@@ -27,7 +27,7 @@ from rocdbg.sim.images.texel_layout import ImageLayout
 from rocdbg.text import count_given
 
 MAX_BUFFERS_SIZE = 3 * MAX_BUFFER_SIZE
-"""Bytes that all buffers of a described launch may take on the host."""
+"""Limit on the host memory of all buffers of a described launch, in bytes."""
 
 _POINTER_SIZE = 8
 _DEFAULT_LOCAL_ALIGN = 16
@@ -40,7 +40,7 @@ class Local(Struct, frozen=True):
 
 
 class Buffer(Struct, frozen=True):
-    """A buffer argument: its storage on the host, its name, and what is expected in it at the end."""
+    """A buffer argument: its storage on the host, its name, and its expected contents at the end."""
 
     name: str
     storage: NDArray[np.uint8]
@@ -52,11 +52,11 @@ class Buffer(Struct, frozen=True):
     initialized: bool = True
     """Whether the contents count as written (``MachineOptions.count_uninitialized``)."""
     offset: int = 0
-    """Where in it the pointer goes that the kernel gets, in bytes. Buffers with the same storage are one in memory."""
+    """Byte offset of the pointer that the kernel gets. Buffers with the same storage are one in memory."""
     image: ImageSpec | None = None
-    """What image the storage is the contents of, if one; the kernel then gets the image's object."""
+    """The image whose contents the storage is, if any; the kernel then gets the image's object."""
     sampler: SamplerSpec | None = None
-    """With ``image``: the sampler of the texture that both make."""
+    """With ``image``: the sampler of the texture that both form."""
 
 
 class BoundBuffer(Struct, frozen=True):
@@ -69,7 +69,7 @@ class BoundBuffer(Struct, frozen=True):
 
     @property
     def contents(self) -> NDArray[np.uint8]:
-        """What it holds now, uint8[n]: a view of simulated memory; of an image a copy without padding."""
+        """Its current contents, uint8[n]: a view of simulated memory; for an image a copy without padding."""
         if self.layout is not None and self.buffer.image is not None:
             return gathered(self.buffer.image, self.layout, self.allocation.data)
         return self.allocation.data
@@ -87,7 +87,7 @@ class BoundLaunch:
     _released: bool = field(default=False, init=False)
 
     def check(self) -> list[Mismatch]:
-        """Compare buffers with what is expected in them; the mismatches in order of arguments."""
+        """Compare buffers with their expected contents; returns the mismatches in order of arguments."""
         found = []
         for bound in self.buffers:
             buffer = bound.buffer
@@ -125,11 +125,10 @@ def bind(
 ) -> BoundLaunch:
     """Start ``kernel`` with ``arguments``, one per explicit parameter.
 
-    An argument is a `Buffer`, a `SamplerSpec`, a `Local`, None (a null pointer), or a value as `value_bytes` takes it.
-    ``types`` are the parameters' element types (`parameters.parameter_types`), ``names`` what messages call
-    them (`parameters.parameter_names`). ``raw`` says where arguments go, whatever metadata there is; where there is
-    none of them, they follow each other.
-    Raises LaunchError, and what ``Machine.dispatch`` raises.
+    An argument is a `Buffer`, a `SamplerSpec`, a `Local`, None (a null pointer), or a value that `value_bytes` accepts.
+    ``types`` are the parameters' element types (`parameters.parameter_types`), ``names`` their names in messages
+    (`parameters.parameter_names`). ``raw`` says where arguments go, regardless of metadata; without either, they follow
+    each other. Raises LaunchError, and what ``Machine.dispatch`` raises.
     """
     metadata = kernel.metadata
     if isinstance(kernel, Shader) and raw is None:
@@ -208,8 +207,9 @@ def bind(
 
 
 def undescribed(kernel: Kernel) -> bool:
-    """Whether nothing says what arguments a kernel takes: there is no metadata, or it names none for a segment that is
-    not empty."""
+    """Whether a kernel's arguments are not described: there is no metadata, or it lists none although the segment is
+    not empty.
+    """
     metadata = kernel.metadata
     return metadata is None or (not metadata.args and kernel.kernarg_size > 0)
 
@@ -218,7 +218,8 @@ def _bind_image(
     machine: Machine, kernel: str, index: int, argument: Buffer | SamplerSpec, objects: list[Allocation],
     bound: list[BoundBuffer], what: str,
 ) -> Allocation:
-    """The object of an image, a sampler or both; the image's memory goes to ``bound``, what is new to ``objects``."""
+    """The object of an image, a sampler or both; the image's memory is added to ``bound``, new objects to ``objects``.
+    """
     chip, purpose, words = chip_for(machine.target, what), f"{kernel}, argument {index}", []
     sampler, name = argument if isinstance(argument, SamplerSpec) else argument.sampler, "sampler"
     if isinstance(argument, Buffer):
@@ -243,7 +244,7 @@ def _bind_image(
 
 
 def arguments_from_specs(specs: Sequence[ArgumentSpec], names: Sequence[str | None] = ()) -> list[Any]:
-    """The arguments `bind` takes, made from descriptions: contents are generated and files read. Raises LaunchError.
+    """The arguments for `bind`, created from descriptions: contents are generated and files read. Raises LaunchError.
 
     A buffer without a name of its own takes the parameter's from ``names``.
     """
@@ -286,7 +287,7 @@ def _check_pointer(parameter: KernelArg, what: str, given: str) -> None:
 
 
 def _check_object(parameter: KernelArg, what: str, argument: Buffer | SamplerSpec) -> None:
-    """Refuse an image where metadata says that the kernel takes another kind, or a sampler, and the other way round."""
+    """Reject an image if metadata says that the kernel takes another kind or a sampler, and vice versa."""
     image = None if isinstance(argument, SamplerSpec) else argument.image
     if isinstance(argument, SamplerSpec) or image is None:
         if parameter.value_kind is ValueKind.IMAGE:

@@ -19,7 +19,7 @@ from rocdbg.launch.npy_file import NpyError, NpyTooLargeError, read_npy
 from rocdbg.regular_file import FileAccessError
 
 _PIECE = 1 << 20
-"""Elements that are converted at a time; a multiple of what the random generator makes at once."""
+"""Elements that are converted at a time; a multiple of the random generator's block size."""
 _WIDEST = 16
 """Bytes of the widest number of a .npy file."""
 
@@ -44,10 +44,10 @@ class Contents(Struct, frozen=True):
     path: Path | None = None
     values: tuple[int | float | bool, ...] = ()
     given: bool = True
-    """Whether the launch says what the contents are; if not, they are zeros and count as never written."""
+    """Whether the launch states the contents; if not, they are zeros and count as never written."""
 
     def __str__(self) -> str:
-        """As it is described."""
+        """The description's text."""
         if self.kind is ContentKind.FILE:
             return f"file:{self.path}"
         if self.kind is ContentKind.RANDOM:
@@ -59,13 +59,12 @@ class Contents(Struct, frozen=True):
 
     @classmethod
     def unset(cls, where: str) -> Contents:
-        """Contents of which nothing is said."""
+        """Unspecified contents."""
         return cls(ContentKind.ZEROS, where, given=False)
 
     @classmethod
     def parse(cls, description: object, where: str, directory: Path | None = None) -> Contents:
-        """Read a description as launch files and commands write it; relative files are taken from
-        ``directory``.
+        """Read a description in the syntax of launch files and commands; relative files are in ``directory``.
 
         Raises LaunchError.
         """
@@ -94,7 +93,7 @@ class Contents(Struct, frozen=True):
                 raise LaunchError(where, f"{shown(rest)}: {error}") from None
             return cls(ContentKind.FILE, where, path=path if directory is None else directory / path)
         raise LaunchError(
-            where, f"`{shown(text)[1:-1]}` is none of zeros, ones, arange, random:SEED, file:NAME.npy, [1, 2, 3]"
+            where, f"`{shown(text)[1:-1]}` is not one of zeros, ones, arange, random:SEED, file:NAME.npy, [1, 2, 3]"
         )
 
     @classmethod
@@ -128,7 +127,7 @@ class Contents(Struct, frozen=True):
         return encode(_number_array(self.values, self.where), array.element, self.where)
 
     def _filled(self, array: ArrayType, part: Callable[[int, int], NDArray[Any]]) -> NDArray[Any]:
-        """A buffer of numbers made piece by piece: on the way they are wider than in it."""
+        """A buffer of numbers built piece by piece, because intermediate numbers are wider than stored ones."""
         result = np.empty(array.count, array.dtype)
         for start in range(0, array.count, _PIECE):
             stop = min(start + _PIECE, array.count)
@@ -149,7 +148,7 @@ class Contents(Struct, frozen=True):
         assert self.path is not None
         path = self.path
         try:
-            # A file may hold its numbers wider than the buffer has them.
+            # A file's numbers may be wider than the buffer's.
             flat = read_npy(path, max(_WIDEST * array.count, array.nbytes))
         except FileAccessError as error:
             raise LaunchError(self.where, f"{path} {error.reason}") from None

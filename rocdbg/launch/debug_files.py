@@ -1,5 +1,5 @@
-"""Debug information that is in other files than the code object: split objects (``.dwo``) and packages (``.dwp``), and
-the separate debug files that ``.gnu_debuglink`` and build ids name. Where GDB looks for them, they are looked for here.
+"""Debug information in files other than the code object: split objects (``.dwo``) and packages (``.dwp``), and
+the separate debug files that ``.gnu_debuglink`` and build ids name. They are searched for in the same places as in GDB.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ _GNU_BUILD_ID: Final = 3
 
 
 class DebugContents(Struct, frozen=True):
-    """The file that debug information is in, and its debug sections."""
+    """The file that contains debug information, and its debug sections."""
 
     file: CodeObject
     sections: DebugSections
 
 
 class DebugFiles:
-    """Finds them for code objects. ``directories`` gives the folders of separate debug files, joined by colons
-    (GDB's debug-file-directory), ``warn`` takes what is wrong."""
+    """Finds them for code objects. ``directories`` gives the directories of separate debug files, separated by colons
+    (GDB's debug-file-directory); ``warn`` is called with problems.
+    """
 
     def __init__(
         self, directories: Callable[[], str] = lambda: "", warn: Callable[[str], None] = lambda text: None
@@ -48,7 +49,7 @@ class DebugFiles:
 
     @property
     def directories(self) -> list[Path]:
-        """The folders to look in."""
+        """The directories to search."""
         return [Path(name) for name in self._directories().split(":") if name]
 
     def separate(self, code_object: CodeObject) -> CodeObject | None:
@@ -68,9 +69,9 @@ class DebugFiles:
     def info(
         self, contents: DebugContents, code_object: CodeObject, report: Callable[[Error], None] | None = None
     ) -> DebugInfo:
-        """The debug information of a code object, whose contents those are; nothing of it is read yet.
+        """The debug information of a code object with these contents; nothing of it is read yet.
 
-        ``report`` is told of what is damaged, which is then passed over (`rocdbg.dwarf.info.DebugInfo`).
+        ``report`` is called with damage, which is then passed over (`rocdbg.dwarf.info.DebugInfo`).
         """
         file = SupplementaryFile(self, contents.file)
         return DebugInfo(
@@ -97,7 +98,7 @@ class DebugFiles:
         if section is None:
             return None
         name, _, rest = section.data.partition(b"\0")
-        checksum = rest[(3 - len(name)) % 4 :][:4]  # behind the name comes padding to a multiple of 4
+        checksum = rest[(3 - len(name)) % 4 :][:4]  # the name is padded to a multiple of 4
         if not name or len(checksum) < 4:
             self.warn(f"{_DEBUG_LINK} of {path} is damaged")
             return None
@@ -118,12 +119,12 @@ class DebugFiles:
         return None
 
     def _content(self, path: Path) -> bytes | None:
-        """The bytes of a file, if it is there; with a warning if it cannot be read."""
+        """The bytes of a file, if it exists; with a warning if it cannot be read."""
         try:
             return read_regular(path, _LARGEST) if path.exists() else None
         except FileAccessError as error:
             self.warn(str(error))
-        except (OSError, ValueError):  # names that no path can have, folders that may not be looked into
+        except (OSError, ValueError):  # invalid names, directories without permission
             pass
         return None
 
@@ -164,7 +165,7 @@ class SplitDebugFiles:
         self._read: dict[Path, Mapping[str, bytes] | None] = {}
 
     def find(self, name: SplitName) -> Mapping[str, bytes] | None:
-        """A package that goes with the code object, or the split object that was named."""
+        """A package next to the code object, or the split object that was named."""
         for place in self._places(name.name, name.comp_dir):
             if place not in self._read:
                 self._read[place] = self._files.sections(place)
@@ -175,7 +176,7 @@ class SplitDebugFiles:
         return None
 
     def unread(self, name: SplitName, reason: str) -> None:
-        """Warn of what was found and cannot be used."""
+        """Warn about a file that was found but cannot be used."""
         self._files.warn(reason)
         self._missing(name)
 
@@ -197,7 +198,7 @@ class SplitDebugFiles:
 
 
 def _start_of(code_object: CodeObject, entry: FileAddress) -> FileAddress:
-    """Where a function's code begins: a kernel's, behind what machines skip that preload arguments."""
+    """Where a function's code begins: for a kernel, after the part that hardware with argument preloading skips."""
     if not code_object.target.supports_kernarg_preload:
         return entry
     symbol = code_object.symbols.at(entry)

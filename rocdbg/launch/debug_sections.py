@@ -1,4 +1,4 @@
-"""The debug sections of a code object, as `rocdbg.dwarf.info.DebugInfo` wants them."""
+"""The debug sections of a code object, in the form that `rocdbg.dwarf.info.DebugInfo` needs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from rocdbg.codeobject.elf import Elf
 
 
 class DebugSections(Mapping[str, bytes]):
-    """Bytes by section name, read and uncompressed when asked for.
+    """Bytes by section name, read and uncompressed on demand.
 
-    A section is known by its usual name (``.debug_info``) whichever way it is compressed; in an unlinked object its
-    relocations are applied. All together are bounded in size; raises `CodeObjectError` for those that are too large
-    or damaged.
+    A section has its usual name (``.debug_info``) even if compressed; in an unlinked object its relocations are
+    applied. The total size is limited; raises `CodeObjectError` for those that are too large or damaged.
     """
 
     def __init__(self, code_object: CodeObject | Elf) -> None:
@@ -41,7 +40,7 @@ class DebugSections(Mapping[str, bytes]):
             data = section.uncompressed(self._budget)
             return data if self._relocations is None else self._relocations.apply(section, data)
         except CodeObjectError as error:
-            self._failures[name] = error  # unpacking it again takes as long
+            self._failures[name] = error  # unpacking it again would take as long
             raise
 
     def __iter__(self) -> Iterator[str]:

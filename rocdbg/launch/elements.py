@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rocdbg.launch.errors import LaunchError, shown
 
 MAX_BUFFER_SIZE = 256 << 20
-"""Bytes of one buffer: with what is expected in it, and the device's copy, it stays below a gigabyte."""
+"""Limit on the bytes of one buffer: with its expected contents and the device's copy, it stays below a gigabyte."""
 
 ELEMENT_TYPES: dict[str, np.dtype[Any]] = {
     "i8": np.dtype("<i1"),
@@ -95,7 +95,8 @@ def encode(values: NDArray[Any], element: str, what: str) -> NDArray[Any]:
     if values.dtype.kind not in "biuf":
         raise LaunchError(what, f"values of type {values.dtype} are not numbers")
     if dtype.kind == "f" or element == "bf16":
-        with np.errstate(over="ignore", invalid="ignore"):  # what is too large becomes infinite; NaNs become quiet
+        # values that are too large become infinite; NaNs become quiet
+        with np.errstate(over="ignore", invalid="ignore"):
             return encode_bf16(values.astype(np.float32)) if element == "bf16" else values.astype(dtype)
     limits = np.iinfo(dtype)
     if values.dtype.kind == "f":
@@ -114,7 +115,7 @@ def encode(values: NDArray[Any], element: str, what: str) -> NDArray[Any]:
 
 
 def decode(storage: NDArray[Any], element: str) -> NDArray[Any]:
-    """Storage of ``element`` as numbers: bf16 becomes float32, everything else stays."""
+    """Storage of ``element`` as numbers: bf16 becomes float32, everything else is unchanged."""
     if element == "bf16":
         return (storage.astype(np.uint32) << np.uint32(16)).view(np.float32)
     return storage

@@ -9,7 +9,7 @@ from rocdbg.errors import Error
 
 
 class LaunchError(Error):
-    """A launch that cannot be made as described. ``what`` is the part concerned: ``grid``, ``arg 2``."""
+    """A launch that is not possible as described. ``what`` is the part concerned: ``grid``, ``arg 2``."""
 
     def __init__(self, what: str, reason: str, where: str = "") -> None:
         self.what = what

@@ -1,4 +1,4 @@
-"""Comparing a buffer with what was expected in it."""
+"""Comparing a buffer with its expected contents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PIECE = 1 << 20
 
 
 class Mismatch(Struct, frozen=True):
-    """A buffer that does not hold what was expected: the first differing element, and how many differ."""
+    """A buffer that differs from its expected contents: the first differing element, and how many differ."""
 
     name: str
     index: int
@@ -41,7 +41,7 @@ def compare(
     ``abs(got - wanted) <= atol + rtol * abs(wanted)``.
     """
     differing, first = 0, -1
-    for start in range(0, len(got), _PIECE):  # wide copies are made of pieces only
+    for start in range(0, len(got), _PIECE):  # only pieces are copied to wide types
         part = slice(start, start + _PIECE)
         wrong = np.flatnonzero(~_equal(got[part], wanted[part], element, rtol, atol))
         if wrong.size and first < 0:

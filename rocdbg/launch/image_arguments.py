@@ -1,6 +1,6 @@
-"""Images and samplers as arguments: how launches write them, and the objects that kernels get.
+"""Images and samplers as arguments: their syntax in launches, and the objects that kernels get.
 
-An image's contents are given and read without the padding of its rows: level by level, layer by layer (or plane by
+An image's contents are given and returned without row padding: level by level, layer by layer (or plane by
 plane), row by row. On the device they lie in the target's linear layout, or in the tiling that a launch names. The
 argument is the address of an object as ROCm's runtime lays it out: the descriptor, in eight dwords, the numbers of
 channel type and order and the width. A sampler's object begins with its descriptor; a HIP texture is an image's
@@ -38,8 +38,9 @@ KINDS = {
     "1d_array": (ImageType.ONE_ARRAY, 2), "2d_array": (ImageType.TWO_ARRAY, 3), "cube": (ImageType.CUBE, 3),
     "buffer": (None, 1),
 }
-"""By name: the type, and how many sizes it has. A cube's third is its faces. A buffer has a resource of buffers (V#) as
-its descriptor."""
+"""By name: the type, and the number of sizes. A cube's third size is its faces. A buffer image has a buffer resource
+(V#) as its descriptor.
+"""
 OBJECT_SIZE = 48
 SAMPLER_SIZE = 32
 _TEXT = re.compile(
@@ -48,11 +49,11 @@ _TEXT = re.compile(
 )
 _MOST_LEVELS = 15
 _ROW = 256
-"""Bytes to a multiple of which rows are aligned, at most; there may be twice as many rows up to GFX8."""
+"""Maximum row alignment in bytes; up to GFX8 there may be twice as many rows."""
 
 
 def chip_for(target: Target, where: str) -> Chip:
-    """What a target's images follow. Raises LaunchError if it has none."""
+    """The rules of a target's images. Raises LaunchError if it has none."""
     if not target.has_images:
         raise LaunchError(where, f"{target.name} has no images")
     return chip_of(target)
@@ -113,7 +114,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
 
     @cached_property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Of each level the slices, rows, texels and elements of a texel."""
+        """For each level the slices, rows, texels and elements of a texel."""
         width, height, deep = (*self.sizes, 1, 1)[:3]
         if self.kind == "1d_array":
             height, deep = 1, self.sizes[1]
@@ -130,7 +131,8 @@ class ImageSpec(Struct, frozen=True, dict=True):
 
     @property
     def padded_size(self) -> int:
-        """Bytes on a device, about: rows are aligned. What exceeds it much is refused when the image is made."""
+        """Approximate bytes on a device: rows are aligned. An image that is much larger is rejected when it is created.
+        """
         size = self.array.dtype.itemsize
         return sum(
             slices * rows * (-(-texels * elements * size // _ROW) * _ROW)
@@ -154,7 +156,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
     # -- on a device --------------------
 
     def layout(self, chip: Chip, where: str) -> ImageLayout:
-        """How it lies in a device's memory. Raises LaunchError for what a target cannot have."""
+        """Its layout in a device's memory. Raises LaunchError for images that a target does not support."""
         if self.kind == "buffer":
             width, size = self.sizes[0], self.array.nbytes
             return ImageLayout((Level(0, width, width, 1, 1, size),), size // width, 1, size)
@@ -194,7 +196,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
 
 
 def _rows(spec: ImageSpec, layout: ImageLayout, padded: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
-    """Per level a view of its texels, [slice][row][byte]; of linear images."""
+    """For linear images: for each level a view of its texels, [slice][row][byte]."""
     size = spec.array.dtype.itemsize * spec.format.elements
     found = []
     for level, shape in zip(layout.levels, spec.shapes, strict=True):
@@ -205,7 +207,7 @@ def _rows(spec: ImageSpec, layout: ImageLayout, padded: NDArray[np.uint8]) -> li
 
 
 def _tiled(spec: ImageSpec, layout: ImageLayout) -> list[tuple[slice, NDArray[np.int64]]]:
-    """Of tiled images the texels of each level, and where in memory they lie, in texels."""
+    """For tiled images: the texels of each level, and their positions in memory, in texels."""
     found, at = [], 0
     for n, (slices, rows, texels, _) in enumerate(spec.shapes):
         where = layout.offsets(n, slices).reshape(-1) // layout.texel
@@ -220,7 +222,7 @@ def _texels(data: NDArray[np.uint8], layout: ImageLayout) -> NDArray[Any]:
 
 
 def spread(spec: ImageSpec, layout: ImageLayout, dense: NDArray[np.uint8], padded: NDArray[np.uint8]) -> None:
-    """Put contents without padding into device memory."""
+    """Write contents without padding into device memory."""
     if layout.tile is not None:
         texels, there = _texels(dense, layout), _texels(padded[: layout.size], layout)
         for some, where in _tiled(spec, layout):
@@ -245,11 +247,11 @@ IMAGE_TYPES = {
     "image1d_buffer_t": "buffer", "image2d_array_t": "2d_array", "image2d_depth_t": "2d",
     "image2d_array_depth_t": "2d_array",
 }
-"""OpenCL's types of images, as metadata have them."""
+"""OpenCL's image types, as in metadata."""
 
 
 def image_of_array(array: NDArray[Any], format: str | None, kind: str | None, where: str) -> ImageSpec:
-    """The image that an array is the contents of. ``format`` may be a whole description, ``r32f[64,64] levels 3``; then
+    """The image with an array's contents. ``format`` may be a whole description, ``r32f[64,64] levels 3``; then
     only the number of elements counts. Raises LaunchError."""
     if not array.dtype.isnative:
         raise LaunchError(where, swapped(array.dtype))

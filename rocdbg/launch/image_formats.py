@@ -1,7 +1,7 @@
-"""Formats of images as launches name them: ``rgba8``, ``r32f``, ``bgra8``, ``rgb565``.
+"""Names of image formats in launches: ``rgba8``, ``r32f``, ``bgra8``, ``rgb565``.
 
-A name is the order of the components, their bits and what they are: nothing for numbers from 0 to 1, ``snorm`` for
--1 to 1, ``ui`` and ``i`` for integers, ``f`` for floats, ``srgb``.
+A name consists of the order of the components, their bits and their kind: no suffix for numbers from 0 to 1, ``snorm``
+for -1 to 1, ``ui`` and ``i`` for integers, ``f`` for floats, ``srgb``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ _NAME = re.compile(r"([a-z]+?)(8|16|32)(snorm|ui|i|f|srgb)?")
 
 
 class FormatName(Struct, frozen=True):
-    """What a name means: the format's name in the tables of descriptors, its storage, its swizzles, HSA's numbers."""
+    """The meaning of a name: the format's name in the tables of descriptors, its storage, its swizzles, HSA's numbers.
+    """
 
     name: str
     data: str
@@ -103,7 +104,7 @@ def parse_format(text: str, where: str) -> FormatName:
 
 
 def every_format() -> list[FormatName]:
-    """All formats that have a name."""
+    """All named formats."""
     words = [f"{order}{bits}{suffix}" for order in ORDERS for suffix, bits in _KINDS]
     return [parse_format(word, "format") for word in (*words, *_PACKED)]
 

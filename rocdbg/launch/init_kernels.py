@@ -1,7 +1,8 @@
 """Kernels of kind ``init`` and ``fini``: constructors and destructors of global objects.
 
-AMDGPU usage, metadata ``.kind``: a launcher runs the one after it has loaded a code object and the other before it
-unloads it, each once. As ROCm's runtimes do, one work-item runs each, in the order of the metadata.
+AMDGPU usage, metadata ``.kind``: a launcher runs ``init`` kernels after it has loaded a code object and ``fini``
+kernels before it unloads it, each once. As in ROCm's runtimes, each is run by one work-item, in the order of the
+metadata.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.machine import LoadedCodeObject
 
 _SLICE: Final = 4 << 20
-"""Wave-instructions between two moments at which Ctrl-C is noticed."""
+"""Wave-instructions between two checks for Ctrl-C."""
 _MOST: Final = 1 << 31
-"""Wave-instructions of one such kernel."""
+"""Limit on the wave-instructions of one such kernel."""
 _ONE: Final = (1, 1, 1)
 
 
 class InitKernelError(Error):
-    """A kernel of kind init or fini that does not come to its end. ``kernel`` is its name."""
+    """A kernel of kind init or fini that does not reach its end. ``kernel`` is its name."""
 
     def __init__(self, kernel: str, kind: KernelKind, reason: str) -> None:
         self.kernel = kernel
@@ -42,7 +43,7 @@ def kernels_of_kind(loaded: LoadedCodeObject, kind: KernelKind) -> list[Kernel]:
 
 
 def initialise(loaded: Iterable[LoadedCodeObject], besides: Kernel | None = None) -> None:
-    """Run what is of kind init in code objects just loaded, but for a kernel that is going to be launched itself.
+    """Run the init kernels of newly loaded code objects, except a kernel that is going to be launched itself.
     Raises InitKernelError."""
     for each in loaded:
         for kernel in kernels_of_kind(each, KernelKind.INIT):
@@ -51,7 +52,7 @@ def initialise(loaded: Iterable[LoadedCodeObject], besides: Kernel | None = None
 
 
 def finalise(loaded: Sequence[LoadedCodeObject], besides: Kernel | None = None) -> None:
-    """Run what is of kind fini before code objects are unloaded, the last loaded first. Raises InitKernelError."""
+    """Run fini kernels before code objects are unloaded, the last loaded first. Raises InitKernelError."""
     for each in reversed(loaded):
         for kernel in kernels_of_kind(each, KernelKind.FINI):
             if kernel is not besides:

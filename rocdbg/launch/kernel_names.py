@@ -1,4 +1,4 @@
-"""Kernels by the name a person uses: symbol, metadata name, source name."""
+"""Kernels by the names that users type: symbol, metadata name, source name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 
 from rocdbg import text
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel
-from rocdbg.codeobject.demangle import base_name, demangle, function_name, stands_for
+from rocdbg.codeobject.demangle import base_name, demangle, function_name, matches_symbol
 from rocdbg.codeobject.metadata import KernelKind
 from rocdbg.dwarf.info import DebugInfo, SourceFile
 from rocdbg.launch.errors import LaunchError
@@ -19,11 +19,11 @@ from rocdbg.launch.errors import LaunchError
 # arguments. Nested names (_ZN...) are left to the debug information.
 _SIMPLE_MANGLED = re.compile(r"_Z(\d+)")
 _IN_FILE = re.compile(r"(?P<file>[^:]*\.\w+):(?P<name>[^:].*)", re.DOTALL)
-"""A name with the file of its kernel in front."""
+"""A name prefixed with the file of its kernel."""
 
 
 def near_names(name: str, names: list[str]) -> str:
-    """The end of a message about an unknown kernel: what there is."""
+    """The end of a message about an unknown kernel: the available ones."""
     near = text.near_names(name, names) or names[:8]
     return f"; there are {', '.join(near)}" if near else "; the code object has none"
 
@@ -31,8 +31,8 @@ def near_names(name: str, names: list[str]) -> str:
 class KernelMap(Mapping[str, Kernel]):
     """The kernels of a code object by name: ``saxpy``, ``_Z5saxpyfPKfPfi``, ``ns::reduce<int>``.
 
-    Namespaces may be left out, and the source file be named (``first.hip:work``). Iteration gives each kernel once, by
-    the shortest name that is unique. An unknown or ambiguous name raises LaunchError, which lists what there is.
+    Namespaces may be left out, and the source file may be given (``first.hip:work``). Iteration gives each kernel once,
+    by the shortest name that is unique. An unknown or ambiguous name raises LaunchError, which lists what there is.
     """
 
     def __init__(self, code_object: CodeObject, debug_info: DebugInfo | None = None) -> None:
@@ -46,11 +46,11 @@ class KernelMap(Mapping[str, Kernel]):
         if found:
             listed = ", ".join(self._display_name(kernel.name) for kernel in found[:8])
             more = ", ..." if len(found) > 8 else ""
-            raise LaunchError(f"kernel {name}", f"the name stands for {len(found)} kernels: {listed}{more}")
+            raise LaunchError(f"kernel {name}", f"the name matches {len(found)} kernels: {listed}{more}")
         raise LaunchError(f"kernel {name}", f"not in {self._code_object.name}{near_names(name, list(self))}")
 
     def candidates(self, name: str) -> list[Kernel]:
-        """All kernels ``name`` stands for; empty when there are none."""
+        """All kernels that ``name`` matches; empty when there are none."""
         exact = self._code_object.kernels.find(name)
         if exact is not None:
             return [exact]
@@ -61,7 +61,7 @@ class KernelMap(Mapping[str, Kernel]):
         return self._named(name)
 
     def file_of(self, kernel: Kernel) -> SourceFile | None:
-        """The source file that a kernel is declared in, where debug information says so."""
+        """The source file in which a kernel is declared, if debug information states it."""
         function = self._debug_info.function_at(kernel.entry_address) if self._debug_info is not None else None
         return function.decl_file if function is not None else None
 
@@ -73,12 +73,12 @@ class KernelMap(Mapping[str, Kernel]):
                 if symbol is not None and symbol not in symbols:
                     symbols.append(symbol)
         symbols = symbols or self._by_full_name.get(_key(name), [])
-        symbols = symbols or [symbol for symbol in self._code_object.kernels if stands_for(name, symbol)]
+        symbols = symbols or [symbol for symbol in self._code_object.kernels if matches_symbol(name, symbol)]
         kernels = (self._code_object.kernels.find(symbol) for symbol in symbols)
         return [kernel for kernel in kernels if kernel is not None]
 
     def only(self) -> Kernel:
-        """The kernel when there is just one, beside those of kind `init` and `fini`. Raises LaunchError naming them
+        """The kernel if there is just one, not counting those of kind `init` and `fini`. Raises LaunchError naming them
         otherwise."""
         names = list(self._code_object.kernels)
         if len(names) != 1:
@@ -91,7 +91,7 @@ class KernelMap(Mapping[str, Kernel]):
         return self._code_object.kernels[names[0]]
 
     def normal(self) -> list[str]:
-        """Symbols of the kernels that are launched as such: neither of kind ``init`` nor ``fini``."""
+        """Symbols of ordinary kernels: neither of kind ``init`` nor ``fini``."""
         kernels = self._code_object.kernels
         return [name for name in kernels if kernel_kind(kernels[name]) is KernelKind.NORMAL]
 
@@ -103,7 +103,7 @@ class KernelMap(Mapping[str, Kernel]):
             yield self._display_name(symbol)
 
     def _display_name(self, symbol: str) -> str:
-        """The shortest of source name, qualified name and declaration that stands for this kernel alone."""
+        """The shortest of source name, qualified name and declaration that identifies only this kernel."""
         source = source_name(symbol)
         if source != symbol and len(self._by_source_name.get(source, ())) == 1:
             return source
@@ -133,7 +133,7 @@ class KernelMap(Mapping[str, Kernel]):
 
 
 def kernel_kind(kernel: Kernel) -> KernelKind:
-    """When a kernel is to be run; normal where damaged metadata cannot say so."""
+    """When a kernel is to be run; normal if metadata is damaged."""
     try:
         return kernel.metadata.kind if kernel.metadata is not None else KernelKind.NORMAL
     except CodeObjectError:
@@ -141,10 +141,10 @@ def kernel_kind(kernel: Kernel) -> KernelKind:
 
 
 def holder_of(name: str, code_objects: Sequence[KernelMap]) -> int | None:
-    """Which of a program's code objects has the kernel of a name, ``None`` if none has.
+    """Which of a program's code objects has the kernel with a name, ``None`` if none has.
 
-    Several units may have the same kernel, made of one template: any of them will do. Kernels of several files that
-    have a name in common raise LaunchError, which says how to choose.
+    Several units may have the same kernel, instantiated from one template: any of them is used. Kernels of several
+    files with a common name raise LaunchError, which says how to select one.
     """
     holders = [index for index, kernels in enumerate(code_objects) if kernels.candidates(name)]
     if len(holders) > 1:
@@ -161,7 +161,7 @@ def only_holder(code_objects: Sequence[KernelMap]) -> int | None:
 
 
 def names_in(code_objects: Iterable[KernelMap]) -> list[str]:
-    """The kernels of all of a program's code objects, each name once; with their files where several have a name."""
+    """The kernels of all of a program's code objects, each name once; with their files if several share a name."""
     holders: dict[str, list[KernelMap]] = {}
     for kernels in code_objects:
         for name in kernels:
@@ -174,7 +174,7 @@ def names_in(code_objects: Iterable[KernelMap]) -> list[str]:
 
 
 def _placed_names(name: str, code_objects: Sequence[KernelMap]) -> list[str]:
-    """A name with each of the files that its kernels are of, as short as tells them apart."""
+    """A name with each of its kernels' files, abbreviated as far as they remain distinct."""
     found = (kernels.file_of(kernel) for kernels in code_objects for kernel in kernels.candidates(name))
     files = list(dict.fromkeys(file for file in found if file is not None))
     short = len({file.basename for file in files}) == len(files)
@@ -182,13 +182,12 @@ def _placed_names(name: str, code_objects: Sequence[KernelMap]) -> list[str]:
 
 
 def _key(name: str) -> str:
-    """A C++ name as it is compared: spaces are a matter of taste."""
+    """A C++ name in the form used for comparison, without optional spaces."""
     return name.replace(" ", "")
 
 
 def source_name(symbol: str) -> str:
-    """The identifier in a mangled name at namespace scope (``_Z5saxpyfPf``: saxpy); other symbols as they
-    are.
+    """The identifier in a mangled name at namespace scope (``_Z5saxpyfPf``: saxpy); other symbols unchanged.
     """
     match = _SIMPLE_MANGLED.match(symbol)
     if match is None or len(match.group(1)) > 4:

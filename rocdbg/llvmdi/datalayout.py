@@ -85,7 +85,7 @@ class DataLayout(Struct, frozen=True):
             if not isinstance(type, NamedType) or type.name not in self.named:
                 return type
             type = self.named[type.name]
-        raise NotWellFormed(f"the type {type} stands for itself")
+        raise NotWellFormed(f"the type {type} refers to itself")
 
 
 class _Sizes:

@@ -147,7 +147,7 @@ class FunctionReader:
         if self.function.blocks or text.isdecimal():
             self.unnamed = int(text) + 1 if text.isdecimal() and len(text) < 10 else self.unnamed
         if any(block.label == text for block in self.function.blocks[-1:]):
-            raise self.cursor.error(f"the label '{text[:40]}' stands there twice", token)
+            raise self.cursor.error(f"the label '{text[:40]}' occurs twice", token)
         self.function.blocks.append(Block(text, [], token.offset))
 
     def line(self) -> None:
@@ -368,7 +368,7 @@ class FunctionReader:
             for argument in arguments
         )
         if start.kind == Kind.RECORD and not self.cursor.at_end:
-            raise self.cursor.error(f"unexpected '{self.cursor.text[:40]}' behind a debug record")
+            raise self.cursor.error(f"unexpected '{self.cursor.text[:40]}' after a debug record")
         attachments = self._rest(False)[1]
         return Instruction(start.text, "", None, kind, arguments, (), False, attachments, start.offset)
 

@@ -428,7 +428,7 @@ class _Names:
             return None
         occurrences = self.info.labels.get(node, [])
         if len(occurrences) != 1:
-            raise LoweringError(f"{self.info.name_of(node)} is no one place in the code")
+            raise LoweringError(f"{self.info.name_of(node)} is not a single place in the code")
         flow = self.info.flows[occurrences[0].function.name]
         label = flow.function.blocks[flow.block_of(occurrences[0].index)].label
         address = self.lowering.addresses[flow.function.name].blocks[label]
@@ -451,7 +451,7 @@ class _Names:
     def object_location(self, tree: Tree) -> Items:
         node = self._argument(tree)
         if not isinstance(node, Node):
-            raise LoweringError(f"{tree.name} stands for nothing")
+            raise LoweringError(f"{tree.name} does not refer to anything")
         entry = self.lowering.by_node.get((node, None))
         if entry is not None:
             return ["undefined"] if not self.info.segments_of.get(node) else [("call_ref", entry.offset)]
@@ -484,7 +484,7 @@ class _Names:
             if address == at and _alike(self.segment, segment) and _same(known.flat(), tree.flat()):
                 return entry.offset
         for other in lowering.alike(key):
-            if other is not self.segment and other.object is not None and self._stands_for(other, tree):
+            if other is not self.segment and other.object is not None and self._coincides(other, tree):
                 return lowering.by_node[other.object, other.inlined].offset
         lowering.artificial += 1
         entry = lowering.add(f"implicit.{lowering.artificial}", "DW_TAG_dwarf_procedure")
@@ -492,7 +492,7 @@ class _Names:
         lowering.pending.append((entry, self.segment, tree, self.function, self.address))
         return entry.offset
 
-    def _stands_for(self, other: Segment, tree: Tree) -> bool:
+    def _coincides(self, other: Segment, tree: Tree) -> bool:
         """Whether, wherever this segment is active, a variable's only active segment gives the same location as a tree
         of this one.
         """

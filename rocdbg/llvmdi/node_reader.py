@@ -168,7 +168,7 @@ class MetadataReader:
             else:
                 raise cursor.error("the name of a field expected")
             if field in fields:
-                raise cursor.error(f"the field '{field}' stands there twice", label)
+                raise cursor.error(f"the field '{field}' occurs twice", label)
             start = cursor.token.offset
             value = fields[field] = self.value()
             form = known.fields.get(field) if known is not None else None

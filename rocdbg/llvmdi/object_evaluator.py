@@ -197,7 +197,7 @@ class Evaluator:
     def _code(self, node: Node) -> LocationDescription:
         occurrences = self.info.labels.get(node, [])
         if len(occurrences) != 1:
-            raise EvaluationError(f"{self.info.name_of(node)} is no one place in the code")
+            raise EvaluationError(f"{self.info.name_of(node)} is not a single place in the code")
         flow = self.info.flows[occurrences[0].function.name]
         label = flow.function.blocks[flow.block_of(occurrences[0].index)].label
         if label not in self.state.addresses:
@@ -252,7 +252,7 @@ class Evaluator:
                 return self._operand(argument, tree.bits)
             case "DIOpTypeObject":
                 if self.state.object is None:
-                    raise EvaluationError("there is no object whose type is asked for")
+                    raise EvaluationError("there is no object whose type is requested")
                 return self.state.object
             case "DIOpConstant":
                 assert isinstance(arguments[0], Operand)

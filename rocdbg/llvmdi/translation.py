@@ -111,7 +111,7 @@ class _Translation:
             following = operations[index + 1] if index + 1 < len(operations) else None
             index += 1
             if self.fragment is not None:
-                raise self.wrong(raw, "stands behind DW_OP_LLVM_fragment")
+                raise self.wrong(raw, "follows DW_OP_LLVM_fragment")
             index += self._operation(raw, following)
         self._finish()
         return Expression(tuple(self.out), self.node.offset, self.fragment)
@@ -226,7 +226,7 @@ class _Translation:
             self.add("DIOpConvert", target, takes=1, gives=target)
 
     def _finish(self) -> None:
-        """What the variable is: the memory that is pointed to, or a value of its size."""
+        """The location of the variable: the memory pointed to, or a value of its size."""
         bits = self.fragment[1] if self.fragment is not None else self.bits
         if not self.types:
             return

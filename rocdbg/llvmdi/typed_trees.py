@@ -111,7 +111,7 @@ class _Typing:
 
     def _DIOpReferrer(self, operation: Operation, children: tuple[Tree, ...]) -> Type:
         if not self.inputs.has_referrer:
-            raise self.wrong("stands in a lifetime segment that is not bounded, which has no referrer")
+            raise self.wrong("is used in a lifetime segment that is not bounded, which has no referrer")
         return self._equal(self._given(operation), self.inputs.referrer_bits, "a referrer")
 
     def _DIOpArg(self, operation: Operation, children: tuple[Tree, ...]) -> Type:
@@ -127,7 +127,7 @@ class _Typing:
 
     def _DIOpTypeObject(self, operation: Operation, children: tuple[Tree, ...]) -> Type:
         if not self.inputs.is_property:
-            raise self.wrong("stands where no type property is evaluated")
+            raise self.wrong("is used where no type property is evaluated")
         type = self._given(operation)
         for bits in (*self.inputs.object_bits, None):
             self._equal(type, bits, "an object")
@@ -228,7 +228,7 @@ class _Typing:
         if not self._is_integral(type):
             raise self.wrong(f"takes an integral type, not {type}")
         if not self.inputs.has_lanes:
-            raise self.wrong("stands in a program without lanes")
+            raise self.wrong("is used in a program without lanes")
         return type
 
     def _resolved(self, type: Type) -> Type:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg import Debugger, isa
+from rocdbg.cli.screen.screen import Screen
 from rocdbg.debugger.reports.operand_values import operands_of
 from tests.assembly.kernels import CALLS, build
 
@@ -178,3 +179,15 @@ def test_changes_between_stops(tmp_path: Path) -> None:
     says("lane 0")
     assert says("info registers changed")[0].startswith("v3 *")
     assert says("disassemble")[5].startswith("=> ") and "\t; " not in says("disassemble")[4]
+
+
+@pytest.mark.llvm
+def test_operands_in_the_disassembly_window(tmp_path: Path) -> None:
+    debugger = _raw(tmp_path, "gfx1030")
+    debugger.execute("set print asm-operands on")
+    debugger.execute("stepi")
+    screen = Screen(debugger.shell)
+    lines = ["".join(text for _, text in line) for line in screen.panes["asm"].lines(screen.view, 100, 8)]
+    [here] = [line for line in lines if line[2:3] == ">"]
+    assert here.rstrip().endswith("v_mov_b32_e32 v3, 1.0  ; exec=0xffffffff -> v3=0x0")
+    assert sum("; " in line for line in lines) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.codeobject.demangle import base_name, demangle, function_name, stands_for
+from rocdbg.codeobject.demangle import base_name, demangle, function_name, matches_symbol
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_name_that_would_fill_the_memory() -> None:
         ("saxpy", "saxpy", True),
     ],
 )
-def test_stands_for(name: str, symbol: str, want: bool) -> None:
-    assert stands_for(name, symbol) is want
+def test_matches_symbol(name: str, symbol: str, want: bool) -> None:
+    assert matches_symbol(name, symbol) is want

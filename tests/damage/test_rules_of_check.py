@@ -48,7 +48,7 @@ CASES = [
     ("return-addr", "// return_addr", "0x38, 0x36, 0xe9, 0x02", "0x90, 36, 0x96, 0x96", "it is register s4"),
     ("static-link", "// static link", "0x38, 0x36, 0xe9, 0x02", "0x90, 36, 0x96, 0x96", "it is register s4"),
     ("static-link", "// static link", "0x38, 0x36, 0xe9, 0x02", "0x38, 0x9f, 0x96, 0x96", "implicit"),
-    ("source-file", ".Lfunction:", ".byte 0, 1", ".byte 3, 1", "file 3 is none of the 1"),
+    ("source-file", ".Lfunction:", ".byte 0, 1", ".byte 3, 1", "file 3 is not one of the 1"),
     ("range-list", ".Lfunction:", ".quad 0x1100", ".quad 0x0f00", "ends at 0xf00"),
     # A.3.4.2: calls
     ("call-site", "// value: lit7", ".byte 0x37", ".byte 0x22", "DW_OP_plus"),
@@ -78,7 +78,7 @@ CASES = [
     # A.2.13, A.2.14, A.5: types
     ("vector-size", ".Lvector:", ".byte 5, 4, 2", ".byte 5, 4, 0", "not greater than 0"),
     ("address-space", ".Lpointer:", ".byte 4, 3, 3", ".byte 4, 0x44, 3", "no address space 0x44"),
-    ("address-space", ".Laddress:", ".byte 1, 4, 5", ".byte 5, 4, 5", "no address has an address space"),
+    ("address-space", ".Laddress:", ".byte 1, 4, 5", ".byte 5, 4, 5", "not an address has an address space"),
     ("memory-space", ".Lpointer:", ".byte 4, 3, 3", ".byte 4, 3, 9", "no memory space 0x9"),
     ("member-location", "// lit4, offset", "0x34, 0xe9, 0x04", "0x13, 0x13, 0x96", "DW_OP_drop"),
     ("vtable-elem", "// lit8, offset", "0x38, 0xe9, 0x04", "0x13, 0x13, 0x96", "DW_OP_drop"),
@@ -97,7 +97,7 @@ CASES = [
      "DW_LNCT_LLVM_is_MD5"),
     ("line-content", ".Lheader:", '.byte 0\n\t.asciz "int', '.byte 7\n\t.asciz "int', "directory 7 of 1"),
     # A.6.4: call frames
-    ("frame-size", ".Lfde:", ".byte 0, 0\n", ".byte 0\n", "no multiple of 8"),
+    ("frame-size", ".Lfde:", ".byte 0, 0\n", ".byte 0\n", "not a multiple of 8"),
     ("call-frame", ".Lcie:", ".byte 4\n", ".byte 3\n", ""),
     ("call-frame", ".Lcie:", ".byte 0x30, 32, 0, 6", ".byte 0x30, 32, 0, 0x4f", "0x4f"),
     ("call-frame", ".Lcie:", ".byte 0x10, 16, 2, 0x90, 48", ".byte 0x10, 16, 2, 0x97, 0x96", "push_object_address"),

@@ -202,7 +202,7 @@ def test_metadata() -> None:
         ("!1 = !{}\n!1 = !{}", "t:2:1: !1 is defined twice"),
         ("!1 = foo", "t:1:6: a metadata node expected"),
         ("!1 = !DIFoo(5)", "t:1:13: the name of a field expected"),
-        ("!1 = !DIFoo(a: 1, a: 2)", "t:1:19: the field 'a' stands there twice"),
+        ("!1 = !DIFoo(a: 1, a: 2)", "t:1:19: the field 'a' occurs twice"),
         ("!1 = !DIExpr(5)", "t:1:14: an operation expected"),
         ("!1 = !DIExpr(DIOpArg(x))", "t:1:22: a type, a number or a literal expected"),
         ("define void @f() {\n", "t:2:1: the function's body does not end"),

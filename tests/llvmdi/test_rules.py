@@ -36,7 +36,7 @@ OPERATIONS = {
     "no literal": ("DIOpConstant(i64)", "5: DIOpConstant takes a type and a literal [DIOpConstant]"),
     "referrer size": ("DIOpReferrer(i32)", "5: DIOpReferrer says i32 of 32 bits for a referrer of 64 bits [DIOpReferrer]"),
     "argument": ("DIOpArg(0, i64)", "5: DIOpArg asks for input 0, and there are 0 [DIOpArg]"),
-    "type object": ("DIOpTypeObject(i64)", "5: DIOpTypeObject stands where no type property is evaluated [DIOpTypeObject]"),
+    "type object": ("DIOpTypeObject(i64)", "5: DIOpTypeObject is used where no type property is evaluated [DIOpTypeObject]"),
     "reinterpret": (
         "DIOpReferrer(i64), DIOpReinterpret(i32)", "5: DIOpReinterpret says i32 of 32 bits for a location of 64 bits [DIOpReinterpret]"
     ),
@@ -114,13 +114,13 @@ def test_operations(name: str) -> None:
 
 
 def test_a_referrer_needs_a_bounded_segment() -> None:
-    words = "2: DIOpReferrer stands in a lifetime segment that is not bounded, which has no referrer [DIOpReferrer]"
+    words = "2: DIOpReferrer is used in a lifetime segment that is not bounded, which has no referrer [DIOpReferrer]"
     assert found(expression("DIOpReferrer(i64)", bounded=False)) == [words]
 
 
 def test_lanes_are_of_gpus() -> None:
     text = 'target triple = "x86_64-pc-linux-gnu"\n' + expression("DIOpPushLane(i32)")
-    assert found(text) == ["6: DIOpPushLane stands in a program without lanes [DIOpPushLane]"]
+    assert found(text) == ["6: DIOpPushLane is used in a program without lanes [DIOpPushLane]"]
     assert found(text.replace("x86_64-pc-linux-gnu", "amdgcn-amd-amdhsa")) == []
 
 

@@ -40,7 +40,7 @@ RECORDS = {
     "#dbg_declare(i64 %x, !10, !DIExpression(), !30)": None,
     "#dbg_value(i64 %x, !10, !DIExpression())": "3 arguments where 4 are expected",
     "#dbg_value(metadata i64 %x, !10, !DIExpression(), !30)": "is not a value of type metadata",
-    "#dbg_value(i64 %x, !10, !DIExpression(), !30), !dbg !30": "unexpected ',' behind a debug record",
+    "#dbg_value(i64 %x, !10, !DIExpression(), !30), !dbg !30": "unexpected ',' after a debug record",
     "#dbg_value(i64 %x, !10, !DIExpression(), !5)": "the location of #dbg_value is not a DILocation",
     "#dbg_value(i64 %x, !10, !DIExpression(), !31)": "different functions",
     "#dbg_value(!7, !10, !DIExpression(), !30)": "the value of #dbg_value is not a value",

@@ -81,13 +81,14 @@ def maint_dwarf_coverage(shell: Shell, function: str) -> None:
         shell.line(f"{name}:")
         for row in rows:
             if row.function == name:
-                shares = [row.told, row.recovered, row.total - row.told - row.recovered]
+                shares = [row.located, row.recovered, row.total - row.located - row.recovered]
                 texts = [f"{100 * share / row.total:5.1f} %" for share in shares]
                 shell.line(f"  {row.name:<{width}}  compiler {texts[0]}  recovered {texts[1]}  none {texts[2]}")
     total = sum(row.total for row in rows)
     if total:
-        told, recovered = sum(row.told for row in rows), sum(row.recovered for row in rows)
+        located, recovered = sum(row.located for row in rows), sum(row.recovered for row in rows)
         shell.line(
-            f"{len(rows)} variables: compiler {100 * told / total:.1f} %, recovered {100 * recovered / total:.1f} %, "
-            f"none {100 * (total - told - recovered) / total:.1f} %."
+            f"{len(rows)} variables: compiler {100 * located / total:.1f} %, "
+            f"recovered {100 * recovered / total:.1f} %, "
+            f"none {100 * (total - located - recovered) / total:.1f} %."
         )

@@ -46,7 +46,7 @@ def _need_registers(shell: Shell) -> None:
 @command(
     "info registers", category=STATUS, aliases=("info r",), needs=_need_registers,
     args=Arguments(
-        Option("-grouped", "Show what the kernel asked for by its meaning, then the other registers by kind."),
+        Option("-grouped", "Show the registers initialised for the kernel by meaning, then the others by kind."),
         optional("names", REGISTERS),
     ),
 )

@@ -142,14 +142,14 @@ class Catcher:
         self._travelled = True
         self._again.clear()
         for one in self._catchpoints():
-            one.told.clear()
+            one.reported.clear()
 
     def note(self, thread: int) -> None:
         """An event is reported once: not again to a user who finds the wave in that state."""
         position = self._position
         for one in self._catchpoints():
-            if thread in one.told:
-                one.tellings[thread] = position
+            if thread in one.reported:
+                one.report_positions[thread] = position
 
     @property
     def _position(self) -> int:
@@ -166,7 +166,7 @@ class Catcher:
             self._target = target
             self.forget()
             for one in self._catchpoints():
-                one.tellings.clear()
+                one.report_positions.clear()
         recording = target.recording
         replaying = recording is not None and recording.replaying
         if self._travelled or (self._replaying and not replaying):
@@ -184,8 +184,8 @@ class Catcher:
         """An end that was reported, now or at an earlier position, is not reported again."""
         for one in self._catchpoints():
             if live:  # reports about a future that was discarded
-                one.tellings = {wave: told for wave, told in one.tellings.items() if told <= position}
-            one.told.update(wave for wave, told in one.tellings.items() if told <= position)
+                one.report_positions = {wave: at for wave, at in one.report_positions.items() if at <= position}
+            one.reported.update(wave for wave, at in one.report_positions.items() if at <= position)
 
     @property
     def again_at(self) -> frozenset[LoadedAddress]:

@@ -74,9 +74,9 @@ class Catchpoint(EventBreakpoint):
     """The event that a wave at one of the places is about to cause, as text; "": none."""
     guard: Callable[[Catchpoint, int], Node | None] = field(default=lambda made, address: None)
     """A necessary condition (I1) for the event at a place, the same for all lanes."""
-    told: set[int] = field(default_factory=set)
+    reported: set[int] = field(default_factory=set)
     """The waves at their end for which it was a hit."""
-    tellings: dict[int, int] = field(default_factory=dict)
+    report_positions: dict[int, int] = field(default_factory=dict)
     """The waves for which that was reported, and the position in time."""
 
     @property
@@ -113,13 +113,13 @@ class Catchpoint(EventBreakpoint):
 
     def lanes_of(self, arrival: Arrival) -> int:
         """All active lanes, otherwise all lanes: these events do not depend on EXEC."""
-        if arrival.thread in self.told or not self.happening(self, arrival.thread):
+        if arrival.thread in self.reported or not self.happening(self, arrival.thread):
             return 0
         return arrival.active or arrival.used
 
     def counted(self, arrival: Arrival) -> None:
         if END in self.when and self.happening(self, arrival.thread).endswith(END):
-            self.told.add(arrival.thread)
+            self.reported.add(arrival.thread)
 
 
 class HostCatchpoint(EventBreakpoint):

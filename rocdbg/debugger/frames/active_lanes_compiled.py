@@ -23,9 +23,9 @@ def lanes_there(inferior: Inferior, thread: int) -> Node:
         raise Untranslatable("a function that waves may have entered elsewhere")
     inlined = program.info.inline_frames_at(program.to_file(wave.pc)) if function is not None else ()
     for entry in (*inlined, *((function,) if function is not None else ())):
-        told = active_lane_expression(entry.die)
-        if told is not None:
-            place = compile_location(told, context.context)
+        described = active_lane_expression(entry.die)
+        if described is not None:
+            place = compile_location(described, context.context)
             if not isinstance(place, InRegister | Pieces):
                 raise Untranslatable("active lanes that are in no register")
             mask = place.read(0, wave.lane_count)

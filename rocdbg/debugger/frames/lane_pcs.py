@@ -230,12 +230,12 @@ def active_lanes(
     context = top_context(program, target, Focus(thread, 0), unwinder)
     for entry in lane_entries(context):
         try:
-            told = results.active_lane(entry.die, context)
+            described = results.active_lane(entry.die, context)
         except Error as error:
             program.complaints.add(error, "EXEC is used")
             continue
-        if told is not None:
-            return told & (1 << wave.lane_count) - 1
+        if described is not None:
+            return described & (1 << wave.lane_count) - 1
     if synthesis is not None:
         pc = program.to_file(wave.pc)
         wakes = exec_map.wakes_lanes(pc, wave.lane_count)  # checked first: positions are expensive in large functions

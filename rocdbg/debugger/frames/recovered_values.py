@@ -76,18 +76,19 @@ class Recovery:
         self._routines: dict[tuple[int, int, int], tuple[Program, Followed]] = {}
 
     def value(
-        self, frame: Frame, variable: Variable, target: Target | None, memory: Memory, told: Callable[[Variable], Value]
+        self, frame: Frame, variable: Variable, target: Target | None, memory: Memory,
+        by_location: Callable[[Variable], Value],
     ) -> Value | None:
         """A variable of a frame's function at the frame's PC, for its lane; None where it is not known.
 
-        ``told`` gives a variable by its location.
+        ``by_location`` gives a variable by its location.
         """
         if target is None or not self.looks_at(frame, target.wave(frame.context.access.thread).exec_mask):
             return None
         followed = self.known_of(frame, variable)
         if followed is None:
             return None
-        return _Values(followed, frame, target, memory, told).value(variable)
+        return _Values(followed, frame, target, memory, by_location).value(variable)
 
     @staticmethod
     def looks_at(frame: Frame, executing: int) -> bool:
@@ -178,13 +179,13 @@ class _Values:
     """The recovered variables of a frame."""
 
     def __init__(
-        self, followed: Followed, frame: Frame, target: Target, memory: Memory, told: Callable[[Variable], Value]
+        self, followed: Followed, frame: Frame, target: Target, memory: Memory, by_location: Callable[[Variable], Value]
     ) -> None:
         self._followed = followed
         self._frame = frame
         self._target = target
         self._memory = memory
-        self._told = told
+        self._by_location = by_location
         self._known: dict[int, int | None] = {}
         self._reader = Reader(self._bits, self._position)
 
@@ -213,7 +214,7 @@ class _Values:
     def _bits(self, variable: Variable) -> int | None:
         if variable.offset not in self._known:
             self._known[variable.offset] = None
-            value: Value | None = self._told(variable)
+            value: Value | None = self._by_location(variable)
             if value is not None and value.absence is not None:
                 value = self.value(variable)
             with suppress(AbsentError):

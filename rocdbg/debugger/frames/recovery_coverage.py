@@ -31,7 +31,7 @@ class RoutineCoverage:
         self._addresses = addresses
         self._wave_size = program.wave_size
         self._followed: Followed = recovery.followed(program, routine, program.wave_size)
-        self._told: dict[int, int] = {}
+        self._located: dict[int, int] = {}
         self._recovered: dict[int, int] = {}
         self._computed: dict[tuple[int, int], int] = {}
 
@@ -43,8 +43,8 @@ class RoutineCoverage:
         """For a set of instructions, at how many the compiler gives a variable's location, and at how many it is
         recovered.
         """
-        told = self._where_told(variable)
-        return (told & inside).bit_count(), (self._where_recovered(variable) & ~told & inside).bit_count()
+        located = self._where_located(variable)
+        return (located & inside).bit_count(), (self._where_recovered(variable) & ~located & inside).bit_count()
 
     def _between(self, bounds: Iterable[tuple[int, int]]) -> int:
         found = 0
@@ -57,18 +57,18 @@ class RoutineCoverage:
     def _everywhere(self) -> int:
         return _run(0, len(self._addresses))
 
-    def _where_told(self, variable: Variable) -> int:
+    def _where_located(self, variable: Variable) -> int:
         location = variable.location
         if not isinstance(location, Loclist):
             return self._everywhere if location is not None else 0
-        found = self._told.get(variable.offset)
+        found = self._located.get(variable.offset)
         if found is None:
             what = location_expression(variable.die, self._wave_size, variable.type.size)
             entries = list(what) if isinstance(what, LocationList) else []
             found = self._between((low, high) for low, high, _ in entries if low is not None and high is not None)
             if any(low is None for low, _, _ in entries):
                 found = self._everywhere
-            self._told[variable.offset] = found
+            self._located[variable.offset] = found
         return found
 
     def _where_recovered(self, variable: Variable) -> int:
@@ -102,7 +102,7 @@ class RoutineCoverage:
         if initialiser is not None:
             done = self._where_passed[initialiser.line]
             for other in variables_of(initialiser.expression):
-                done &= self._where_told(other) | self._where_recovered(other)
+                done &= self._where_located(other) | self._where_recovered(other)
             found |= done
         return found
 

@@ -98,7 +98,7 @@ def _lane_position(frame: Frame, inferior: Inferior, verbose: bool) -> list[str]
         row = program.line_at(address)
         line = f" ({row.file.name}:{row.line})" if row is not None and row.line else ""
         places.append(f"{address:#x}{line}")
-    return [f" lane position unknown: it depends on what comes whether the lane goes on at {' or '.join(places)}."]
+    return [f" lane position unknown: later code decides whether the lane continues at {' or '.join(places)}."]
 
 
 def _cfa(context: FrameContext) -> str:

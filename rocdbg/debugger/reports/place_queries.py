@@ -293,7 +293,7 @@ class Places:
 
     @property
     def position(self) -> ListPosition:
-        """Where `list` stands."""
+        """The position of `list`."""
         return self._position
 
     def default_line(self) -> SourcePlace:
@@ -444,7 +444,7 @@ def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, st
     """
     words = text.split()
     if not words:
-        raise DebuggerError("Argument required (an instruction, maybe behind the address where it shall be).")
+        raise DebuggerError("Argument required (an instruction, optionally after the address where to write it).")
     place = 0
     for word in words:
         place = text.index(word, place)

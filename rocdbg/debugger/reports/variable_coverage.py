@@ -30,7 +30,7 @@ class CoverageRow(Struct, frozen=True):
 
     function: str
     name: str
-    told: int
+    located: int
     recovered: int
     total: int
 
@@ -70,8 +70,8 @@ def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name
                 inside = counter.inside(scope.ranges)
                 for variable in variables if inside else ():
                     if variable.name and variable.offset not in in_lds:
-                        told, recovered = counter.count(variable, inside)
-                        rows.append(CoverageRow(label, variable.name, told, recovered, inside.bit_count()))
+                        located, recovered = counter.count(variable, inside)
+                        rows.append(CoverageRow(label, variable.name, located, recovered, inside.bit_count()))
     return _summed(rows)
 
 
@@ -82,7 +82,8 @@ def _summed(rows: list[CoverageRow]) -> list[CoverageRow]:
         key = row.function, row.name
         known = found.get(key)
         found[key] = row if known is None else CoverageRow(
-            row.function, row.name, known.told + row.told, known.recovered + row.recovered, known.total + row.total
+            row.function, row.name,
+            known.located + row.located, known.recovered + row.recovered, known.total + row.total,
         )
     return list(found.values())
 

@@ -39,9 +39,9 @@ def mask_here(inferior: Inferior, thread: int, lane: int) -> int | None:
         if entry_points_of(context.function):
             return None
         for entry in lane_entries(context):
-            told = active_lane_expression(entry.die)
-            if told is not None:
-                return _register_of(compile_location(told, context), lane)
+            described = active_lane_expression(entry.die)
+            if described is not None:
+                return _register_of(compile_location(described, context), lane)
         exec_map = inferior.exec_map(program)
         if not inferior.lane_pc_synthesis:
             saved = exec_map.saved_mask(address, wave.lane_count)

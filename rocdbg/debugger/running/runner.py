@@ -460,11 +460,11 @@ class Runner(Struct):
         assert stop.thread is not None
         problems: list[str] = []
         triggers = self._watch_triggers(stop, self.watcher.changed(stop), problems.append)
-        told_later = stop.pc in self.watcher.ends() or any(
+        reported_later = stop.pc in self.watcher.ends() or any(
             isinstance(one, Catchpoint) for one in self.parts.breakpoints.at(stop.pc)
         )
         hits: list[Hit] = []
-        if not told_later:
+        if not reported_later:
             if stop.pc in self.stop_addresses():
                 hits, more = self._hits_here(stop.thread, stop.pc)
                 problems += more

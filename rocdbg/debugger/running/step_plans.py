@@ -1,4 +1,4 @@
-"""What a step has learnt of the places it comes to, as a plan that the target follows without coming back.
+"""What a step has learnt about the places that it reaches, as a plan that the target follows without returning.
 
 A step is decided on where its lane or wave arrives (`rocdbg.debugger.running.stepping`). An arrival at a place that was
 decided on before, with the same answer, need not be asked about again: it becomes a row of a `StopPlan`. Nothing is
@@ -7,7 +7,9 @@ worked out in advance, and nothing is learnt that depends on more than the place
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import cast
+
+from msgspec import Struct, field
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.debugger.base.focus import Focus
@@ -20,6 +22,8 @@ from rocdbg.debugger.running.step_calls import links_at
 from rocdbg.debugger.running.step_start import StepStart
 from rocdbg.sim.core.stop_plan import RowFlag, StopPlan
 
+Line = tuple[str, int] | None
+
 
 class StepPlan(Struct):
     """The plan of one step of a lane, from ``start`` on. ``into``: calls are entered where they can be."""
@@ -30,6 +34,8 @@ class StepPlan(Struct):
     start: StepStart
     into: bool
     plan: StopPlan
+    starts: dict[tuple[tuple[int, ...], Line], StepStart] = field(default_factory=dict)
+    """Where the steps began that the wave may be in."""
 
     @classmethod
     def of(cls, runner: Runner, scope: Focus, start: StepStart, into: bool) -> StepPlan | None:
@@ -44,8 +50,9 @@ class StepPlan(Struct):
 
     # -- what is learnt where the wave is
 
-    def goes_on(self, low: int, high: int) -> None:
-        """The lane is active, in the frame it began in, and goes on in a range."""
+    def goes_on(self, low: int, high: int, line: Line = None, inline: tuple[int, ...] | None = None) -> None:
+        """The lane is active, in the frame it began in, and goes on in a range; with ``inline`` as a step from there
+        in a line, within these inlined calls."""
         pc = self._pc
         mask = mask_here(self.inferior, self.thread, self.lane)
         if mask is None or (self.start.place is not None and pc == self.start.place[1]):
@@ -53,7 +60,20 @@ class StepPlan(Struct):
         row = self.plan.row(pc)
         row.flags |= RowFlag.ACTIVE | self._entry(pc)
         row.active, row.mask, row.links = (low, high), mask, self._links(pc)
+        row.leads_to = None if inline is None else (inline, line)
         self.plan.put(pc, row)
+
+    def enter(self, start: StepStart, line: Line) -> None:
+        """The step is one from ``start``, in a line, from here on."""
+        key = start.inline, line
+        self.starts[key] = start
+        self.plan.enter(key)
+
+    @property
+    def now(self) -> tuple[StepStart, Line]:
+        """The step that the wave is in, after it was followed: where it began, and its line."""
+        inline, line = cast("tuple[tuple[int, ...], Line]", self.plan.context)
+        return self.starts[inline, line], line
 
     def waits(self, low: int, high: int, known: bool) -> None:
         """The lane is not active, and is looked for again where the wave leaves a range. ``known``: it was active when

@@ -47,7 +47,7 @@ def step_start(chain: FrameChain) -> StepStart:
     )
 
 
-def stands_at_another_line(frame: Frame, start: StepStart) -> bool:
+def is_at_another_line(frame: Frame, start: StepStart) -> bool:
     """Whether a lane that has become active is at the beginning of a line other than the one where it waited.
 
     The middle of a line may be code that reactivates the lane before it continues where it waited.

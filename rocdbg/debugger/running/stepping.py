@@ -22,8 +22,8 @@ from rocdbg.debugger.running.step_plans import StepPlan
 from rocdbg.debugger.running.step_start import (
     StepStart,
     frame_changed,
+    is_at_another_line,
     is_inlined_deeper,
-    stands_at_another_line,
     step_start,
 )
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
@@ -39,8 +39,9 @@ class Stepper(Struct):
 
     # -- commands
 
-    def step_line(self, scope: Focus, into: bool) -> StopEvent:
-        """``step`` and ``next``."""
+    def step_line(self, scope: Focus, into: bool, until: tuple[int, int] | None = None) -> StopEvent:
+        """``step`` and ``next``. ``until``: where it would end within these addresses of the frame it began in, it
+        continues as another step from there."""
         ended = self.runner.check_pending_signal()
         if ended is not None:
             return ended
@@ -53,18 +54,20 @@ class Stepper(Struct):
             self.runner.parts.inferior.state_changed()
             frame = self.runner.top_frame(scope)
             hides_other = frame.hidden and line_of(frame) != start.line
-            if hides_other or (not frame.hidden and stands_at_another_line(frame, start)):
+            if hides_other or (not frame.hidden and is_at_another_line(frame, start)):
                 return self.runner.step_done(frame_changed(frame, start))
         low, high = line_range(self.runner.top_frame(scope))
         line = start.line
         plan = self._plan(scope, start, into)
+        if plan is not None:
+            plan.enter(start, line)
         waits_at = None if self.runner.parts.inferior.is_active(scope) else self.runner.logical_pc(scope)
         if waits_at is not None:
             event = self._until_active(scope, plan)
             if event is not None:
                 return event
             frame = self.runner.top_frame(scope)
-            if stands_at_another_line(frame, start):
+            if is_at_another_line(frame, start):
                 return self.runner.step_done(frame_changed(frame, start))
             low, high = line_range(frame)
         while True:
@@ -73,6 +76,9 @@ class Stepper(Struct):
                 return event
             if plan is not None:
                 low, high = plan.plan.range if plan.plan.state is State.ACTIVE else (0, 0)
+                before = start
+                start, line = plan.now
+                first = start if start is not before else first
             pc = self.runner.target.wave(thread_of(scope)).pc
             if low <= pc < high and stop.kind is not TargetStopKind.RANGE:
                 continue
@@ -87,21 +93,25 @@ class Stepper(Struct):
                 continue  # a call was stepped over; continue in the old range
             resumed_midway = False
             if not self.runner.parts.inferior.is_active(scope):
-                told = self.runner.logical_pc(scope) is not None
+                is_located = self.runner.logical_pc(scope) is not None
                 event = self._until_active(scope, plan, began=True)
                 if event is not None:
                     return event
                 # if lane PCs show where the lane waited, a line in whose middle it continues is not its own
-                resumed_midway = not told
+                resumed_midway = not is_located
             frame = self.runner.top_frame(scope)
             place = physical_place(frame.context)
             if start.has_caller and place == start.caller_place and place != start.place:
                 # returned: the rest of the caller's line belongs to the step, calls in it are stepped into
                 start = self._start(scope)
                 plan = self._plan(scope, start, into)
+                if plan is not None:
+                    plan.enter(start, line)
                 if frame.row is not None and not frame.hidden and not begins_line(frame, line):
                     low, high = line_range(frame)
                     line = line_of(frame)
+                    if plan is not None:
+                        plan.enter(start, line)
                     continue
             same_frame = place == start.place
             if is_inlined_deeper(frame, start) and not (into and self._enters(frame)):
@@ -124,6 +134,15 @@ class Stepper(Struct):
             new_line = row.line != 0 and place_here != line
             passed = at_start and self._is_passed(frame, row)
             if new_line and ((at_start and row.is_stmt) or resumed_midway) and not passed:
+                if until is not None and same_frame and until[0] <= frame.pc < until[1] and waits_at is None:
+                    low, high = line_range(frame)
+                    start = first = self._start(scope)
+                    line = start.line
+                    if plan is not None and not resumed_midway:
+                        plan.goes_on(low, high, line, start.inline)
+                    if plan is not None:
+                        plan.enter(start, line)
+                    continue
                 new_frame = frame_changed(frame, first)
                 return self.runner.step_done(new_frame)
             low, high = line_range(frame)
@@ -134,7 +153,9 @@ class Stepper(Struct):
             if row.line != 0 and not passing and not (new_line and at_start and not row.is_stmt) and line != place_here:
                 line = place_here
                 if plan is not None:
-                    plan.plan.forget_active()
+                    if same_frame and waits_at is None and not resumed_midway:
+                        plan.goes_on(low, high, line, start.inline)
+                    plan.enter(start, line)
             else:
                 self._learn(plan, same_frame, low, high)
 
@@ -223,7 +244,7 @@ class Stepper(Struct):
         if physical is not None and physical.low_pc is not None:
             low = start.program.to_loaded(physical.low_pc)
         while True:
-            event = self.step_line(scope, into=False)
+            event = self.step_line(scope, into=False, until=(low, end))
             if event.reason is not StopReason.STEP:
                 return event
             frame = self.runner.top_frame(scope)

@@ -152,7 +152,7 @@ class Origins(Struct):
         """
         writes = PastWrites(self.inferior, self.recording)
         instruction, state = writes.instruction(write.pc), WaveRegisters(self.inferior, write.thread)
-        told = writes.told(write)
+        described = writes.described(write)
         if instruction is None:
             raise DebuggerError(f"The instruction at {write.pc:#x} cannot be read.")
         lane: int | None = None
@@ -182,7 +182,7 @@ class Origins(Struct):
         self.recording.go_to(write.position + 1)
         value = self._value(place, type_, tracked, whole, known)
         self.recording.go_to(write.position)
-        return OriginStep(told, lane, value), following
+        return OriginStep(described, lane, value), following
 
     def _loaded(
         self, instruction: Instruction, source: Loaded, access: HostAccess | None, lane: int | None, thread: int,

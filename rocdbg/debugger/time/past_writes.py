@@ -62,7 +62,7 @@ class PastWrites(Struct):
         if found is None:
             return None
         self.recording.go_to(found.position)
-        return self.told(found)
+        return self.described(found)
 
     def _of_part(self, part: Part, focus: Focus, first: bool) -> Write | None:
         if isinstance(part, MemoryPart):
@@ -73,7 +73,7 @@ class PastWrites(Struct):
         numbers = range(part.index, part.index + part.dwords)
         return self.of_register(part.kind, numbers, part.lane, focus.thread, first)
 
-    def told(self, write: Write) -> FoundWrite:
+    def described(self, write: Write) -> FoundWrite:
         """The instruction of a write, before which the target is."""
         pc = LoadedAddress(write.pc)
         instruction = self.instruction(pc)

@@ -1,4 +1,4 @@
-"""The check: every unit, entry, attribute, list, table and frame of a file, each held to its rules."""
+"""The check: every unit, entry, attribute, list, table and frame of a file, each against its rules."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _VENDOR_CODES = {row.code for row in ATTRIBUTES}
 _LAST_MEMORY_SPACE, _VENDOR_MEMORY_SPACES = 4, range(0x8000, 0x10000)
 _FILLS = (0x00, 0x11)
 _MOST_PLACES = 64
-"""Entries of one list that are evaluated."""
+"""Limit on the evaluated entries of one list."""
 
 _OF_FUNCTIONS = {
     At.RETURN_ADDR: _FUNCTIONS, At.FRAME_BASE: (Tag.SUBPROGRAM, Tag.ENTRY_POINT),
@@ -55,14 +55,14 @@ _ADDRESS_ENCODING = 0x01
 """DW_ATE_address."""
 
 _TYPES = ("typedef", "template_alias", "subrange", "generic_subrange")
-"""Tags of types whose names do not say so."""
+"""Tags of types whose names do not end in "_type"."""
 _FIRST_OF_VENDORS = 0x4080
 
 _Ask = Callable[[Entry, Probe], object]
 
 
 def check(file: DebugFile) -> list[Finding]:
-    """All that breaks a rule (A.2 to A.7), by section and offset. Nothing is raised for what is damaged."""
+    """All that breaks a rule (A.2 to A.7), by section and offset. Damage is reported and not raised."""
     checker = _Checker(file)
     with work.doing("checking debug information"):
         checker.run()
@@ -75,13 +75,13 @@ class _Checker:
         self.findings: list[Finding] = []
         self._known: set[tuple[str, str, int]] = set()
         self._tags: dict[int, int] = {}
-        """Of all entries by their offsets."""
+        """All entries by their offsets."""
         self._units: tuple[DebugUnit, ...] = ()
         self.architecture: Architecture = (
             architecture_by_name(file.architecture) if file.architecture is not None else UNSPECIFIED
         )
 
-    # What is found
+    # Findings
 
     def add(self, rule: str, message: str, section: str, offset: int, entry: Entry | None = None, pc: int = -1) -> None:
         """Keep a finding, once for a rule and a place."""
@@ -116,7 +116,7 @@ class _Checker:
         self.add(rule, message, section, offset, entry)
 
     def damage(self, error: Error, entry: Entry | None = None, rule: str = "readable") -> None:
-        """A finding about what cannot be read."""
+        """A finding about an unreadable part."""
         if isinstance(error, DebugInfoError):
             if error.section == ".debug_info":
                 rule = "readable"
@@ -126,7 +126,7 @@ class _Checker:
         else:
             self.add(rule, str(error), ".debug_info", 0)
 
-    # All of it
+    # The whole file
 
     def run(self) -> None:
         try:
@@ -184,7 +184,9 @@ class _Checker:
         self._by_code(entry, code, value)
 
     def _vendor(self, entry: Entry, code: int, value: AttributeValue) -> None:
-        """A code of the extensions has a meaning on this tag, in this class. Those of upstream alone are not judged."""
+        """A code of the extensions has a meaning on this tag, in this class. Codes that only upstream has are not
+        checked.
+        """
         dialect = entry.die.unit.dialect
         if code not in _VENDOR_CODES or dialect == "llvm22":
             return
@@ -196,7 +198,7 @@ class _Checker:
             )
 
     def _standard(self, entry: Entry, code: int, value: AttributeValue) -> None:
-        """What holds of an attribute wherever it is: its tag, what it refers to, files that it names."""
+        """Rules for an attribute in any entry: its tag, the entries it refers to, the files it names."""
         tag = entry.die.tag
         if code in _OF_FUNCTIONS and tag not in _OF_FUNCTIONS[code]:
             self.at_entry("attribute-tag", f"attribute {code:#x} is on {entry.tag}", entry)
@@ -224,10 +226,11 @@ class _Checker:
         if header is None or (number == 0 and header.version < 5):
             return
         if not header.first_file <= number < header.first_file + len(header.files):
-            self.at_entry("source-file", f"file {number} is none of the {len(header.files)} of the line table", entry)
+            files = len(header.files)
+            self.at_entry("source-file", f"file {number} is not one of the {files} of the line table", entry)
 
     def _ranges(self, entry: Entry) -> None:
-        """Addresses of code: of a list, or from the first one to the last."""
+        """Addresses of code: of a list, or from the first to the last."""
         die = entry.die
         low, high, ranges = die.attribute(At.LOW_PC), die.attribute(At.HIGH_PC), die.attribute(At.RANGES)
         try:
@@ -295,7 +298,7 @@ class _Checker:
                 if value.value > _LAST_MEMORY_SPACE and value.value not in _VENDOR_MEMORY_SPACES:
                     self.at_entry("memory-space", f"there is no memory space {value.value:#x}", entry)
             case At.LLVM22_ADDRESS_SPACE if die.tag == Tag.BASE_TYPE and die.number(At.ENCODING) != _ADDRESS_ENCODING:
-                self.at_entry("address-space", "a base type that is no address has an address space", entry)
+                self.at_entry("address-space", "a base type that is not an address has an address space", entry)
             case At.LLVM22_ADDRESS_SPACE if isinstance(value, Constant) and self.architecture is not UNSPECIFIED:
                 if self.architecture.address_space(value.value, die.unit.dialect) is None:
                     self.at_entry(
@@ -325,9 +328,9 @@ class _Checker:
             self.at_entry(rule, error.detail, entry)
 
     def _probe(self, rule: str, entry: Entry, value: Exprloc | Loclist | None, ask: _Ask) -> None:
-        """Evaluate where the attribute says something; ill-formed is what is so with any contents of the program."""
+        """Evaluate where the attribute applies; reports what is ill-formed for any contents of the program."""
         if ("reference", *entry.die.unit.entries.where(entry.offset)) in self._known:
-            return  # what it is of cannot be known
+            return  # its object cannot be known
         for pc in self._places(entry, value):
             broken: set[str] = set()
             for fill in _FILLS:
@@ -349,7 +352,7 @@ class _Checker:
                     return
 
     def _places(self, entry: Entry, value: Exprloc | Loclist | None) -> Iterator[int]:
-        """Addresses at which an attribute is looked at: for a list the beginnings of its ranges."""
+        """Addresses at which an attribute is evaluated: for a list, the beginnings of its ranges."""
         if isinstance(value, Loclist):
             what = as_written(value, entry.die.unit)
             if isinstance(what, LocationList):
@@ -456,8 +459,9 @@ class _Checker:
 
 
 def _is_of_gcc(error: IllFormed, entry: Entry) -> bool:
-    """Whether it is about types of operands in an expression of GCC's, which for AMD's GPUs mixes typed and generic
-    values of 32 bits and means what their bits give."""
+    """Whether it concerns operand types in an expression by GCC, which for AMD's GPUs mixes typed and generic 32-bit
+    values and relies on their bits.
+    """
     return "type" in error.reason and entry.die.unit.producer.startswith("GNU ")
 
 

@@ -1,4 +1,4 @@
-"""What a file says, as the library sees it: units, entries, and attributes with their rules and results."""
+"""A listing of a file, as the library sees it: units, entries, and attributes with their rules and results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["explained", "listed"]
 
 
 def listed(file: DebugFile) -> Iterator[str]:
-    """Every unit with what it says of itself, every entry with its attributes; expressions in their dialect."""
+    """Every unit with its own attributes, every entry with its attributes; expressions in their dialect."""
     for unit in file.units:
         yield (
             f"unit at {unit.offset:#x}: DWARF {unit.version}, {8 * unit.offset_size}-bit, dialect {unit.dialect}, "

@@ -35,7 +35,7 @@ def frame_problems(section: bytes, address_size: int) -> Iterator[tuple[int, str
                 length, offset_size = cursor.unsigned(8), 8
             start, position = position, cursor.position + length
             if (position - start) % address_size:
-                yield start, "frame-size", f"{position - start} bytes, which is no multiple of {address_size}"
+                yield start, "frame-size", f"{position - start} bytes, which is not a multiple of {address_size}"
             if not length or cursor.unsigned(offset_size) != (1 << 8 * offset_size) - 1:
                 continue  # an entry of a function
             version, augmentation = cursor.unsigned(1), decode_text(cursor.string())

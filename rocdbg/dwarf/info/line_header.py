@@ -252,7 +252,7 @@ def _column_problems(columns: list[tuple[int, int]]) -> Iterator[str]:
     """Contents that have forms which they cannot have (DWARF 5, 6.2.4.1; for those of LLVM A.6.2.4.1)."""
     for content, form in columns:
         if content in (Content.PATH, Content.LLVM_SOURCE) and form in FORMS and FORMS[form][2] not in _TEXTS:
-            yield f"content {content:#x} has DW_FORM_{FORMS[form][0]}, which is no string"
+            yield f"content {content:#x} has DW_FORM_{FORMS[form][0]}, which is not a string"
         elif content == Content.LLVM_IS_MD5 and form != _UDATA:
             yield f"DW_LNCT_LLVM_is_MD5 has form {form:#x}, not DW_FORM_udata"
         elif content == Content.MD5 and form != _DATA16:

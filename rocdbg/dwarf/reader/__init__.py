@@ -1,1 +1,1 @@
-"""What entries say, attribute by attribute, each by its own rules; and files that have entries."""
+"""Evaluates attributes of entries, each by its own rules; and opens files that have entries."""

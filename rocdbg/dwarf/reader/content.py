@@ -12,7 +12,7 @@ from rocdbg.dwarf.typed_values import ConstValue
 
 
 def content_of(die: Die, wave_size: int) -> DieContent:
-    """An entry's location, the base type it is, or its constant value; ``None`` when it has none of them."""
+    """An entry's location, the base type that it describes, or its constant value; ``None`` if it has none of these."""
     value = die.attribute(At.LOCATION)
     if isinstance(value, Exprloc | Loclist):
         return die.unit.entries.expressions.location(value, die.unit, wave_size)
@@ -20,7 +20,7 @@ def content_of(die: Die, wave_size: int) -> DieContent:
 
 
 def base_type(die: Die) -> StackType | None:
-    """The base type at an entry as the evaluator knows types (A.5.1); ``None`` when it is none."""
+    """The base type at an entry, in the evaluator's form (A.5.1); ``None`` if it is not a base type."""
     if die.tag != Tag.BASE_TYPE:
         return None
     type_ = die.unit.entries.types.read(die).strip_typedefs()
@@ -42,7 +42,7 @@ def base_type(die: Die) -> StackType | None:
 
 
 def constant_content(value: AttributeValue | None) -> ConstValue | None:
-    """The bytes of a DW_AT_const_value; ``None`` when it is of no class that has any."""
+    """The bytes of a DW_AT_const_value; ``None`` if its class has no bytes."""
     if isinstance(value, Block):
         return ConstValue(value.data)
     if isinstance(value, Constant):

@@ -26,10 +26,10 @@ _SCOPES = (Tag.SUBPROGRAM, Tag.INLINED_SUBROUTINE, Tag.LEXICAL_BLOCK, Tag.ENTRY_
 
 
 class Entry:
-    """An entry: its tag, its ``offset`` (in all entries of the file), attributes, children, and what its attributes say
-    in a context (A.3 to A.5).
+    """An entry: its tag, its ``offset`` (in all entries of the file), attributes, children, and the values of its
+    attributes in a context (A.3 to A.5).
 
-    Results of attributes are methods of their names. Each raises `IllFormed` where the attribute breaks a rule of the
+    Results of attributes are methods with their names. Each raises `IllFormed` where the attribute breaks a rule of the
     text, `EvaluationError` where the context does not suffice; both name the attribute and the entry. A context may
     be one without unit, frame base and CFA: the entry's own are used. Equal entries are the same entry of a file.
     """
@@ -62,7 +62,7 @@ class Entry:
 
     @property
     def name(self) -> str | None:
-        """DW_AT_name (A.3), of the entry or what it is an instance of; None without one."""
+        """DW_AT_name (A.3), of the entry or of the entry whose instance it is; None without one."""
         return self.die.name
 
     @property
@@ -72,7 +72,7 @@ class Entry:
 
     @property
     def line(self) -> int | None:
-        """The line of the declaration (A.3); None where it is not told."""
+        """The line of the declaration (A.3); None if it is not stated."""
         return Entity(self.die).decl_line
 
     @property
@@ -83,7 +83,7 @@ class Entry:
 
     @cached_property
     def attributes(self) -> dict[str, AttributeValue]:
-        """The values of its own attributes by name; codes without a name are as "DW_AT_0x3fff"."""
+        """The values of its own attributes by name; codes without a name appear as "DW_AT_0x3fff"."""
         dialect = self.die.unit.dialect
         return {
             attribute_name(code, self.tag, type(value).__name__.lower(), dialect)
@@ -109,7 +109,7 @@ class Entry:
 
     @property
     def size(self) -> int:
-        """Bytes of an object by its type, or of a type (A.5); 0 where that is not known."""
+        """Size in bytes of an object, from its type, or of a type (A.5); 0 if not known."""
         own = self.die.attribute(At.BYTE_SIZE)
         return own.value if isinstance(own, Constant) else self.type.size or 0
 
@@ -159,13 +159,15 @@ class Entry:
         return results.static_link(self.die, context, self.file.frames)
 
     def return_addr(self, context: Context, strict: bool = True) -> LocationDescription | None:
-        """DW_AT_return_addr: exactly one location, in memory (A.3.3.5 (1)); None without it. Any without `strict`."""
+        """DW_AT_return_addr: exactly one location, in memory (A.3.3.5 (1)); None without it. Without `strict`, any
+        location is accepted.
+        """
         return results.return_addr(self.die, context, self.file.frames, strict)
 
     # Objects (A.4)
 
     def location(self, context: Context) -> LocationDescription:
-        """DW_AT_location, else DW_AT_const_value (A.4.1, A.4.2): any location; undefined where neither is there."""
+        """DW_AT_location, else DW_AT_const_value (A.4.1, A.4.2): any location; undefined without both."""
         return results.location(self.die, context, self.file.frames)
 
     def memory_space(self) -> int:
@@ -203,7 +205,7 @@ class Entry:
         return results.data_location(self.die, context, about, self.file.frames)
 
     def pointee(self, context: Context, pointer: LocationDescription) -> LocationDescription:
-        """What the pointer or reference of this type at `pointer` points to (A.5.3)."""
+        """The target of the pointer or reference of this type at `pointer` (A.5.3)."""
         return results.pointee(self.die, context, pointer, self.file.frames)
 
     # Calls (A.3.4.2)

@@ -24,14 +24,14 @@ _FUNCTIONS = (Tag.SUBPROGRAM, Tag.INLINED_SUBROUTINE, Tag.ENTRY_POINT)
 def open(source: str | Path | bytes, target_id: str | None = None) -> DebugFile:
     """The debug information (A.7) of a file or of its bytes: a code object, bundle, fat binary, or a host's object.
 
-    `target_id` ("gfx90a") chooses among several code objects. Nothing is read yet that is not asked for. Raises a
-    `rocdbg.Error` for what cannot be opened; so do all questions about what is damaged.
+    `target_id` ("gfx90a") selects one of several code objects. Everything is read on demand. Raises a `rocdbg.Error` if
+    it cannot be opened; so do all queries about damaged parts.
     """
     return DebugFile(open_object(source, target_id))
 
 
 class DebugUnit:
-    """A unit: what its header and its own entry say of all of it (A.3.1)."""
+    """A unit: what its header and its own entry say about the whole unit (A.3.1)."""
 
     def __init__(self, file: DebugFile, unit: Unit) -> None:
         self.file = file
@@ -51,7 +51,7 @@ class DebugUnit:
 
     @property
     def producer(self) -> str:
-        """The compiler's name for itself (A.3.1.1); empty where it does not say."""
+        """The compiler's name and version (A.3.1.1); empty if not stated."""
         return self.raw.producer
 
     @property
@@ -71,7 +71,7 @@ class DebugUnit:
 
     @property
     def ranges(self) -> tuple[AddressRange, ...]:
-        """Its code, as its own entry has it (A.3.1.1); empty when that says nothing."""
+        """Its code ranges, from its own entry (A.3.1.1); empty if that states none."""
         return self.raw.ranges
 
     @property
@@ -96,9 +96,8 @@ class DebugFile:
 
     ``name`` is the file's, ``target`` the processor its code is for ("gfx90a"), ``architecture`` the name that
     `SimpleContext` takes (None for a host's object), ``sections`` the debug sections' bytes, ``eh_frame`` that section
-    and its address, ``info`` the reader
-    behind it all (`rocdbg.dwarf.info.DebugInfo`: lines, types, names as a debugger wants them). Addresses are the
-    file's.
+    and its address, ``info`` the underlying reader (`rocdbg.dwarf.info.DebugInfo`: lines, types and names for
+    debuggers). Addresses are the file's.
     """
 
     def __init__(self, opened: OpenedObject) -> None:
@@ -119,7 +118,7 @@ class DebugFile:
         return tuple(self.unit_of(unit) for unit in self.info.units)
 
     def unit_of(self, unit: Unit) -> DebugUnit:
-        """A unit of the reader's as one of the file (A.3.1)."""
+        """A unit of the underlying reader as a unit of the file (A.3.1)."""
         found = self._units.get(unit)
         if found is None:
             found = self._units[unit] = DebugUnit(self, unit)
@@ -132,7 +131,7 @@ class DebugFile:
         return (entry for unit in self.units for entry in unit.entries)
 
     def entry(self, offset: int) -> Entry:
-        """The entry (A.3) at an offset, as DW_FORM_ref_addr and the dumps of other tools count it."""
+        """The entry (A.3) at an offset, as in DW_FORM_ref_addr and in dumps of other tools."""
         return Entry(self, self.info.die(offset))
 
     def named(self, name: str) -> list[Entry]:
@@ -169,7 +168,7 @@ class DebugFile:
     def frames(self) -> FrameTable | None:
         """The call frame information (A.6.4) of .debug_frame, else of .eh_frame; None without either.
 
-        What is damaged is left out.
+        Damaged parts are left out.
         """
         faults: list[DwarfError] = []
         dialect = self.units[0].dialect if self.units else "amd"

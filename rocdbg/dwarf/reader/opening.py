@@ -1,4 +1,4 @@
-"""How files are opened: by whoever knows their formats, registered here. This layer knows none."""
+"""Opening files: layers that know file formats register a loader here. This layer knows no formats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class OpenedObject(Struct, frozen=True):
-    """What was found in a file: its debug information, the sections that it is in, and what it was made for.
+    """The contents of a file: its debug information, the sections that contain it, and its target.
 
     ``target`` is the processor ("gfx90a"), ``architecture`` the name of a registered architecture; empty and None for
     others. ``eh_frame`` is that section and its address.
@@ -34,7 +34,7 @@ _openers: list[Callable[[], Opener]] = []
 
 
 def register_opener(loader: Callable[[], Opener]) -> None:
-    """Have files opened by what `loader` gives, which is called when the first is."""
+    """Register the opener that `loader` returns; `loader` is called when the first file is opened."""
     _openers[:] = [loader]
 
 

@@ -1,8 +1,8 @@
-"""Attributes as expressions to be evaluated: in the form of the text, whatever conventions their producer has.
+"""Attributes as expressions to be evaluated: in the form of the text, whatever their producer's conventions.
 
-`rocdbg.dwarf.reader.results` evaluates them. Who shows them, follows where they change or compiles them for all lanes
-takes them from here, so that everybody means the same attribute of the same entry. All raise `IllFormed` where the
-attribute is of a class that it cannot have; the error names the attribute and the entry.
+`rocdbg.dwarf.reader.results` evaluates them. Code that displays them, watches for changes or compiles them for all
+lanes gets them from here, so that all use the same attribute of the same entry. All raise `IllFormed` if the attribute
+has an invalid class; the error names the attribute and the entry.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CALL_VALUE = (At.CALL_VALUE, At.GNU_CALL_SITE_VALUE)
 
 
 def values_of(entry: Die, code: int) -> list[AttributeValue]:
-    """The values of an attribute of an entry or what it is an instance of.
+    """The values of an attribute of an entry, or of the entry whose instance it is.
 
     An inlined call's abstract origin describes the function on its own, not this code.
     """
@@ -42,9 +42,9 @@ def values_of(entry: Die, code: int) -> list[AttributeValue]:
 
 
 def first_expression(entry: Die, codes: Iterable[int]) -> Exprloc | Loclist | None:
-    """The first of some codes that an entry has as an expression or a location list; None without any.
+    """The first of some attribute codes that an entry has as an expression or a location list; None without any.
 
-    Which attribute a vendor's code means follows from the class of its form, whatever the unit calls itself.
+    The class of a vendor attribute's form determines its meaning, whatever the unit's augmentation.
     """
     for code in codes:
         for value in values_of(entry, code):
@@ -54,7 +54,7 @@ def first_expression(entry: Die, codes: Iterable[int]) -> Exprloc | Loclist | No
 
 
 def needed_expression(entry: Die, code: int) -> Exprloc | Loclist | None:
-    """An attribute that has to be an expression or a list of them; None where it is absent."""
+    """An attribute that must be an expression or a list of them; None if it is absent."""
     for value in values_of(entry, code):
         if isinstance(value, Exprloc | Loclist):
             return value
@@ -101,21 +101,23 @@ def call_value_expression(entry: Die) -> AnyExpression | None:
 
 
 def written_location(entry: Die) -> AnyExpression | None:
-    """DW_AT_location as its producer wrote it, to be shown; None without it."""
+    """DW_AT_location as its producer wrote it, for display; None without it."""
     with concerning("DW_AT_location", entry):
         value = needed_expression(entry, At.LOCATION)
         return None if value is None else as_written(value, entry.unit)
 
 
 def written_frame_base(entry: Die) -> AnyExpression | None:
-    """DW_AT_frame_base as its producer wrote it, to be shown; None without it."""
+    """DW_AT_frame_base as its producer wrote it, for display; None without it."""
     with concerning("DW_AT_frame_base", entry):
         value = needed_expression(entry, At.FRAME_BASE)
         return None if value is None else as_written(value, entry.unit)
 
 
 def register_passed(entry: Die) -> int | None:
-    """The register that a call site parameter's DW_AT_location is all of (A.3.4.2); None for other places."""
+    """The register of a call site parameter's DW_AT_location, if it is a whole register (A.3.4.2); None for other
+    places.
+    """
     with concerning("DW_AT_location", entry):
         value = needed_expression(entry, At.LOCATION)
         if not isinstance(value, Exprloc):

@@ -1,6 +1,6 @@
-"""What attributes of entries say, each evaluated in its own context and held to its own rules (A.3, A.4, A.5).
+"""Values of attributes of entries, each evaluated in its own context and checked by its own rules (A.3, A.4, A.5).
 
-Every function takes the entry, and for what depends on the state of a thread a context. All raise `IllFormed` where
+Every function takes the entry, and a context if the value depends on a thread's state. All raise `IllFormed` where
 the attribute breaks a rule of the text and `EvaluationError` where it cannot be evaluated in the context; both name
 the attribute and the entry (`DwarfError.attribute`, `.entry`). Offsets and sizes are in bits.
 """
@@ -55,8 +55,8 @@ MEMORY_SPACE = (At.LLVM22_MEMORY_SPACE, At.AMD_MEMORY_SPACE)
 def _lane_counts(entry: Die) -> tuple[Constant | None, Constant | Exprloc | Loclist | None]:
     """The values of lanes and of iterations.
 
-    The text lists both with one code. An expression can only be iterations. A constant is lanes, and a second one
-    iterations; where lanes has the code that upstream gave it, the other code is left for iterations.
+    The text lists both with the same code. An expression can only be iterations. A constant is lanes, and a second one
+    iterations; if lanes has upstream's code, the other code means iterations.
     """
     own = next((value for value in values_of(entry, At.LLVM22_LANES) if isinstance(value, Constant)), None)
     shared = values_of(entry, At.LLVM_LANES)
@@ -77,7 +77,7 @@ def lanes(entry: Die, default: int = 1) -> int:
 
 
 def has_iterations(entry: Die) -> bool:
-    """Whether an entry says how many iterations there are. Raises `rocdbg.Error` for damaged entries."""
+    """Whether an entry states the number of iterations. Raises `rocdbg.Error` for damaged entries."""
     return _lane_counts(entry)[1] is not None
 
 
@@ -138,7 +138,7 @@ def active_lane(entry: Die, context: Context, frames: FrameTable | None = None) 
 
 
 def _location_or_value(value: Exprloc | Loclist, entry: Die, context: Context) -> LocationDescription:
-    """The location an expression gives; in the proposal of 2020 masks and PCs are values."""
+    """The location that an expression gives; in the 2020 proposal masks and PCs are values."""
     what = as_written(value, entry.unit)
     if entry.unit.dialect != "proposal2020" or isinstance(value, Loclist):
         return evaluate_location(what, context)
@@ -171,7 +171,8 @@ def return_addr(
 
 
 def static_link(entry: Die, context: Context, frames: FrameTable | None = None) -> LocationDescription | None:
-    """DW_AT_static_link: the CFA of the frame of the subprogram around a nested one (A.3.3.5 (3)); None without it.
+    """DW_AT_static_link: the CFA of the frame of the subprogram that encloses a nested one (A.3.3.5 (3)); None without
+    it.
 
     `IllFormed` if that is not one location in memory.
     """
@@ -197,7 +198,7 @@ def frame_base(entry: Die, context: Context, frames: FrameTable | None = None) -
 def location(entry: Die, context: Context, frames: FrameTable | None = None) -> LocationDescription:
     """DW_AT_location, else DW_AT_const_value as an implicit location, of an object or a common block (A.4.1, A.4.2).
 
-    Undefined where the entry has neither: the compiler kept nothing.
+    Undefined if the entry has neither: the object was optimized out.
     """
     with concerning("DW_AT_location", entry):
         if values_of(entry, At.LOCATION):
@@ -211,13 +212,13 @@ def location(entry: Die, context: Context, frames: FrameTable | None = None) -> 
 
 
 def located(entry: Die, what: ExpressionLike, context: Context, size: int = 0) -> LocationDescription:
-    """Where an object of `size` bytes is, its location being prepared and its context that of its unit (A.4.1)."""
+    """Where an object of `size` bytes is, given its prepared location and its unit's context (A.4.1)."""
     with concerning("DW_AT_location", entry):
         return entry.unit.conventions.extent(evaluate_location(what, context), size)
 
 
 def _size_of(entry: Die) -> int:
-    """Bytes of an object, 0 where they are not known."""
+    """Size of an object in bytes, 0 if not known."""
     for die in entry.origins():
         if die.has(At.TYPE):
             return entry.unit.entries.types.type_of(die).size or 0
@@ -256,7 +257,7 @@ def _constant(entry: Die, codes: Iterable[int]) -> int | None:
 
 
 def vector_size(entry: Die) -> int | None:
-    """DW_AT_LLVM_vector_size: elements of a vector base type (A.5.1 (1)); None for a type that is none.
+    """DW_AT_LLVM_vector_size: elements of a vector base type (A.5.1 (1)); None for other types.
 
     `IllFormed` if it is not positive.
     """
@@ -268,7 +269,7 @@ def vector_size(entry: Die) -> int | None:
 def member_location(
     entry: Die, context: Context, containing: LocationDescription, frames: FrameTable | None = None
 ) -> LocationDescription:
-    """Where a member or base class of the entity at `containing` is (A.5.7.3), by whichever attribute says it.
+    """Where a member or base class of the entity at `containing` is (A.5.7.3), from whichever attribute gives it.
 
     DW_AT_data_member_location as a constant or an expression, plus DW_AT_data_bit_offset; without both it is at the
     beginning. The location may be of any kind, in any storage.
@@ -300,8 +301,9 @@ def use_location(
     entry: Die, context: Context, pointer: Value | int, containing: LocationDescription,
     frames: FrameTable | None = None,
 ) -> LocationDescription | None:
-    """Where the member is that a pointer to member of this type and value leads to in the object at `containing`
-    (A.5.14); None without DW_AT_use_location."""
+    """The location of the member to which a pointer to member of this type and value leads in the object at
+    `containing` (A.5.14); None without DW_AT_use_location.
+    """
     with concerning("DW_AT_use_location", entry):
         value = needed_expression(entry, At.USE_LOCATION)
         return None if value is None else _of_entry(value, entry, context, frames, (pointer, containing))
@@ -310,7 +312,8 @@ def use_location(
 def data_location(
     entry: Die, context: Context, about: LocationDescription, frames: FrameTable | None = None
 ) -> LocationDescription:
-    """Where the data of the object is whose descriptor is at `about` (A.5.18.1); `about` without the attribute."""
+    """The location of the data of the object whose descriptor is at `about` (A.5.18.1); `about` without the attribute.
+    """
     with concerning("DW_AT_data_location", entry):
         value = needed_expression(entry, At.DATA_LOCATION)
         if value is None:
@@ -370,10 +373,10 @@ def string_length(
 def pointee(
     entry: Die, context: Context, pointer: LocationDescription, frames: FrameTable | None = None
 ) -> LocationDescription:
-    """What a pointer or reference of this type points to, the pointer being at `pointer` (A.5.3).
+    """The target of a pointer or reference of this type that is at `pointer` (A.5.3).
 
-    The pointer is read in the size of its address space's addresses. An implicit pointer has to point into the
-    space of its type: `EvaluationError` otherwise, and for a space that the architecture has not.
+    The pointer is read in the size of its address space's addresses. An implicit pointer must point into the space of
+    its type: `EvaluationError` otherwise, and for a space that the architecture does not have.
     """
     number = address_space(entry)
     with concerning("DW_AT_LLVM_address_space", entry):
@@ -383,10 +386,10 @@ def pointee(
 def pointed_to(
     context: Context, pointer: LocationDescription, number: int, size: int | None = None, strict: bool = True
 ) -> LocationDescription:
-    """What the pointer at a location points to, whose type is one into address space `number` (A.5.3).
+    """The target of the pointer at a location, whose type points into address space `number` (A.5.3).
 
-    `size` is the pointer's in bytes, by default that of the space's addresses. `EvaluationError` as of `pointee`;
-    unless `strict` an implicit pointer of which no address space is named may be one into any.
+    `size` is the pointer's in bytes, by default that of the space's addresses. `EvaluationError` as for `pointee`;
+    unless `strict`, an implicit pointer without a named address space may point into any.
     """
     space = context.architecture.address_spaces.get(number)
     if space is None:
@@ -395,7 +398,7 @@ def pointed_to(
     assert isinstance(value, Value)
     if isinstance(value, ImplicitPointerValue):
         own = value.address_space
-        if own != number and (own or strict):  # without DW_OP_LLVM_aspace_implicit_pointer none is named
+        if own != number and (own or strict):  # without DW_OP_LLVM_aspace_implicit_pointer there is no named space
             raise EvaluationError(
                 f"an implicit pointer into address space {own:#x} cannot be dereferenced in address space {number:#x}"
             )
@@ -426,7 +429,7 @@ def call_data_location(entry: Die, context: Context, frames: FrameTable | None =
 def call_target(entry: Die, context: Context, frames: FrameTable | None = None) -> int | None:
     """DW_AT_call_target (or DW_AT_call_target_clobbered) of a call site: the address called (DWARF 5, 3.4.1).
 
-    None without either. A register or memory in which the address is found is read.
+    None without either. If the attribute gives a register or memory that contains the address, that is read.
     """
     with concerning("DW_AT_call_target", entry):
         value = first_expression(entry, (At.CALL_TARGET, At.CALL_TARGET_CLOBBERED, At.GNU_CALL_SITE_TARGET))

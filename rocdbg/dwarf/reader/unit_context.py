@@ -1,4 +1,4 @@
-"""A context seen from a unit: what the unit, its functions and its call frame information add to what is known."""
+"""A context seen from a unit, extended by the unit, its functions and its call frame information."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_LEVELS = 512
 
 @runtime_checkable
 class KnowsUnits(Protocol):
-    """A context that finds its way among units itself, as a debugger's does."""
+    """A context that switches between units itself, as a debugger's does."""
 
     def for_unit(self, unit: Unit, about: LocationDescription | None = None) -> Context:
         """The same context for expressions of a unit, about an object if there is one (DW_OP_push_object_address)."""
@@ -32,9 +32,9 @@ def in_unit(
 ) -> Context:
     """The context for expressions of an entry: its unit is the current compilation unit (A.2.5.1).
 
-    ``about`` is the current object. A context that knows units is asked for its own; any other gets the unit's
-    addresses and entries, the frame base of the subprogram around the entry, and the CFA by ``frames``, as far as it
-    does not have them.
+    ``about`` is the current object. A context that knows units provides its own context for the unit; any other is
+    extended by the unit's addresses and entries, the frame base of the enclosing subprogram, and the CFA from
+    ``frames``, as far as it lacks them.
     """
     if isinstance(context, KnowsUnits):
         return context.for_unit(entry.unit, about)
@@ -48,7 +48,7 @@ def wave_size_of(context: Context) -> int:
 
 
 def subprogram_around(entry: Die) -> Die | None:
-    """The out-of-line subprogram that an entry is in, itself included."""
+    """The out-of-line subprogram that contains an entry, which may be the entry itself."""
     die: Die | None = entry
     for _ in range(_MOST_LEVELS):
         if die is None or die.tag == Tag.SUBPROGRAM:
@@ -58,7 +58,7 @@ def subprogram_around(entry: Die) -> Die | None:
 
 
 class UnitContext:
-    """A context (`rocdbg.dwarf.Context`) with what the debug information of an entry's unit knows."""
+    """A context (`rocdbg.dwarf.Context`) extended by the debug information of an entry's unit."""
 
     def __init__(
         self, context: Context, entry: Die, about: LocationDescription | None, frames: FrameTable | None
@@ -85,7 +85,7 @@ class UnitContext:
 
     @property
     def cfa(self) -> LocationDescription | None:
-        """The CFA (A.6.4.1) of the context, else after the call frame information at its PC; None if unknown."""
+        """The CFA (A.6.4.1) of the context, otherwise from the call frame information at its PC; None if unknown."""
         known = self.plain.cfa
         if known is not None or self.frames is None or self.pc is None:
             return known
@@ -94,7 +94,7 @@ class UnitContext:
 
     @property
     def frame_base(self) -> ExpressionLike | LocationDescription | None:
-        """The frame base of the context, else the DW_AT_frame_base of the subprogram around the entry (A.3.3.5)."""
+        """The frame base of the context, otherwise the DW_AT_frame_base of the enclosing subprogram (A.3.3.5)."""
         known = self.plain.frame_base
         around = subprogram_around(self.entry) if known is None else None
         value = around.find(At.FRAME_BASE) if around is not None else None
@@ -103,7 +103,7 @@ class UnitContext:
         return self.unit.entries.expressions.frame_base(value, self.unit, self.wave_size)
 
     def register_location(self, number: int) -> LocationDescription:
-        """Where a register is (A.2.5.4.4.4): the context answers; raises what it raises."""
+        """Where a register is (A.2.5.4.4.4), from the context; raises what that raises."""
         return self.plain.register_location(number)
 
     def entry_register_location(self, number: int) -> LocationDescription:
@@ -114,12 +114,12 @@ class UnitContext:
         return self.plain.entry_register_location(number)
 
     def caller(self) -> Context:
-        """The calling frame (A.2.5.4.3.4): by call frame information if there is some, else as the context says."""
+        """The calling frame (A.2.5.4.3.4): by call frame information if there is some, otherwise from the context."""
         found = self.frames.unwind(self) if self.frames is not None else None
         return found if found is not None else self.plain.caller()
 
     def call_site_value(self, parameter: int) -> ExpressionLike | None:
-        """What a call site says was passed (A.3.4.2): the context answers."""
+        """The value that a call site passed (A.3.4.2), from the context."""
         return self.plain.call_site_value(parameter) if isinstance(self.plain, CallSites) else None
 
     def indexed_address(self, index: int) -> int:
@@ -135,13 +135,13 @@ class UnitContext:
         return content_of(die, self.wave_size), UnitContext(self.plain, die, self._about, self.frames)
 
     def tls_location(self, address: int) -> LocationDescription:
-        """Where thread-local storage is (A.2.5.4.4.3): the context answers; raises what it raises."""
+        """Where thread-local storage is (A.2.5.4.4.3), from the context; raises what that raises."""
         return self.plain.tls_location(address)
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """Memory (A.2.5.4.4.3): the context answers; raises what it raises."""
+        """Memory (A.2.5.4.4.3), from the context; raises what that raises."""
         return self.plain.read_memory(space, address, size, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """Memory (A.2.5.4.4.3): the context answers; raises what it raises."""
+        """Memory (A.2.5.4.4.3), from the context; raises what that raises."""
         self.plain.write_memory(space, address, data, lane)

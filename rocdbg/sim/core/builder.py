@@ -400,13 +400,13 @@ class Arithmetic(ABC):
 
     def rounded(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
         """Apply a primitive of `ROUNDING`, rounding as the instruction's MODE says."""
-        mode, told = self.rounding_of(type), self.on_rounding
-        if not mode and told is None:
+        mode, observer = self.rounding_of(type), self.on_rounding
+        if not mode and observer is None:
             return self.emit(op, type, args)
         with self.nearest():
             result = self.emit_directed(op, type, args, mode) if mode else self.emit(op, type, args)
-            if told is not None:
-                told(op, type, args, result)
+            if observer is not None:
+                observer(op, type, args, result)
             return result
 
     @contextmanager

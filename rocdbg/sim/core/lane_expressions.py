@@ -307,7 +307,7 @@ def check(node: Node, vgprs: int, has_agprs: bool) -> int:
                 below = (condition, yes, no)
             case Require(condition, value):
                 if condition.type is not I1:
-                    raise LaneExpressionError("a condition that is none")
+                    raise LaneExpressionError("an invalid condition")
                 below = (condition, value)
         waiting.extend((child, depth + 1) for child in below)
     return cells

@@ -11,11 +11,13 @@ is: if it lies in the function the plan is about, the call is run through, up to
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from enum import IntEnum, IntFlag
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
+from numpy.typing import NDArray
 
 from rocdbg.sim.core.layout import EXEC_LO, sgpr_offset
 
@@ -43,6 +45,7 @@ ROW: Final = {
         "mask",  # offset in the state of the mask of active lanes
         "link_0", "link_1", "link_2",  # offsets in the state of registers that may have the return address; 0: none
         "frame",  # offset in the state of the register that tells the frame; 0: none is needed
+        "leads_to",  # host address of the table that holds from here on if the lane is active; 0: the same
     ))
 }
 """Byte offsets of the words (u64) of a row."""
@@ -90,6 +93,16 @@ class Row(Struct):
     mask: int = EXEC_LO
     links: tuple[int, ...] = ()
     frame: int | None = None
+    leads_to: Hashable = None
+    """The context that the wave is in from here on if the lane is active; ``None``: the same."""
+
+
+class _Context(Struct):
+    """The rows that hold while what a step has seen before is the same."""
+
+    table: NDArray[np.uint32]
+    rows: dict[int, Row] = field(default_factory=dict)
+    numbers: dict[int, int] = field(default_factory=dict)
 
 
 class StopPlan:
@@ -99,18 +112,19 @@ class StopPlan:
     def __init__(self, base: int, size: int, lane: int, function: tuple[int, int] | None) -> None:
         self._head = np.zeros(len(HEAD), np.uint64)
         self._base, self._count = base, size // 4
-        self._table = np.zeros(self._count, np.uint32)
+        self._contexts: dict[Hashable, _Context] = {}
+        self._keys: dict[int, Hashable] = {}
+        self._last = 0
         self._rows = np.zeros((MOST_ROWS + 1, len(ROW)), np.uint64)
-        self.rows: dict[int, Row] = {}
-        self._numbers: dict[int, int] = {}
         self._spent = 0
         low, high = function or (0, 0)
         for name, value in {
             "half": 4 * (lane // 32), "bit": lane % 32, "base": base, "count": self._count,
-            "table": self._table.ctypes.data, "rows": self._rows.ctypes.data,
+            "rows": self._rows.ctypes.data,
             "function": low, "function_size": high - low,
         }.items():
             self.set(name, value)
+        self.enter(None)
 
     @classmethod
     def of_range(cls, low: int, high: int) -> StopPlan:
@@ -132,7 +146,7 @@ class StopPlan:
         """Set a word of the head."""
         self._head[HEAD[name] >> 3] = value & _MASK64
 
-    # -- where it stands
+    # -- its position
 
     @property
     def state(self) -> State:
@@ -161,31 +175,43 @@ class StopPlan:
 
     # -- rows
 
+    @property
+    def context(self) -> Hashable:
+        """The context that the wave is in now."""
+        return self._keys[self.get("table")]
+
+    def enter(self, context: Hashable) -> None:
+        """Let other rows hold from here on."""
+        self.set("table", self._table_of(context))
+
+    def _table_of(self, context: Hashable) -> int:
+        found = self._contexts.get(context)
+        if found is None:
+            found = self._contexts[context] = _Context(np.zeros(self._count, np.uint32))
+            self._keys[int(found.table.ctypes.data)] = context
+        return int(found.table.ctypes.data)
+
     def row(self, pc: int) -> Row:
         """The row for a PC, to be changed and then given to `put`."""
-        return self.rows.get(pc) or Row()
+        return self._contexts[self.context].rows.get(pc) or Row()
 
     def put(self, pc: int, row: Row) -> None:
         """Set the row for a PC; without effect outside the plan's code, and where there are too many."""
         index, unaligned = divmod(pc - self._base, 4)
-        number = self._numbers.get(pc, len(self._numbers) + 1)
+        context = self._contexts[self.context]
+        number = context.numbers.get(pc, self._last + 1)
         if unaligned or not 0 <= index < self._count or number > MOST_ROWS:
             return
-        self._numbers[pc], self.rows[pc] = number, row
+        self._last = max(self._last, number)
+        context.numbers[pc], context.rows[pc] = number, row
         links = [sgpr_offset(link) for link in row.links][:3]
         self._rows[number] = (
             row.flags, row.active[0], row.active[1] - row.active[0], row.waiting[0], row.waiting[1] - row.waiting[0],
             sgpr_offset(row.mask), *links, *[0] * (3 - len(links)),
             sgpr_offset(row.frame) if row.frame is not None else 0,
+            self._table_of(row.leads_to) if row.leads_to is not None else 0,
         )
-        self._table[index] = number
-
-    def forget_active(self) -> None:
-        """What rows say of an active lane no longer holds."""
-        for pc, row in self.rows.items():
-            if row.flags & RowFlag.ACTIVE:
-                row.flags &= ~RowFlag.ACTIVE
-                self.put(pc, row)
+        context.table[index] = number
 
     def spent(self, count: int) -> bool:
         """Note that so many instructions were executed; whether it has come to so many by them that blocks are worth
@@ -202,7 +228,7 @@ class StopPlan:
         if self._spent <= _MANY:
             return frozenset()
         found = set(self.range)
-        for pc, row in self.rows.items():
+        for pc, row in (pair for context in self._contexts.values() for pair in context.rows.items()):
             found.add(pc)
             if row.flags & RowFlag.ACTIVE:
                 found.update(row.active)

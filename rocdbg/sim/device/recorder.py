@@ -495,7 +495,7 @@ class Recorder:
                 if stop is not None and stop.kind not in (StopKind.BUDGET, StopKind.DONE):
                     return stop
                 if self.position == here:
-                    raise HistoryError(f"the repetition ends at position {here}; the history goes on to {entry.end}")
+                    raise HistoryError(f"the repetition ends at position {here}; the history continues to {entry.end}")
         return None
 
     def _check_given(self, entry: Given) -> None:

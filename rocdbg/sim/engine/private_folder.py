@@ -58,7 +58,7 @@ def open_private(path: Path) -> int:
         owner = missing[-1].parent.lstat().st_uid
         if os.geteuid() == 0 and owner != 0:
             # Root with the home of another user, who could not use a folder that belongs to root.
-            raise UntrustedFolder("it is in a folder of another user")
+            raise UntrustedFolder("it is in a directory of another user")
         for folder in reversed(missing):
             with contextlib.suppress(FileExistsError):  # another process was faster
                 folder.mkdir(0o700)

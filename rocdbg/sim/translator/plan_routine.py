@@ -107,6 +107,8 @@ def planned(mode_key: Callable[[Routine], Value]) -> Callable[[Routine], None]:
         r.branch_if(goes_on, "goes", "left")
         r.mark("goes")
         put("state", int(State.ACTIVE))
+        table = r.load(r.gep(row, ROW["leads_to"]), I64)
+        put("table", table.eq(0).select(get("table"), table))
         for name in ("low", "size"):
             put(name, r.load(r.gep(row, ROW[f"active_{name}"]), I64))
         r.go("run")

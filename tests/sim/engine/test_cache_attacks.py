@@ -276,7 +276,7 @@ def test_what_another_user_has_made(what: str, place: Place, monkeypatch: pytest
         home = place.cache.parent / "home"
         home.mkdir()
         os.chown(home, 12345, 12345)
-        folder, told = home / ".cache" / "rocdbg", "it is in a folder of another user"
+        folder, told = home / ".cache" / "rocdbg", "it is in a directory of another user"
     elif what == "link":
         folder = place.cache.parent / "link"
         folder.symlink_to(place.cache)

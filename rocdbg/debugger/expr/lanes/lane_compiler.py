@@ -173,7 +173,7 @@ class LaneCompiler:
     def known(self, value: Value) -> Term:
         """A value that is the same for all lanes: a constant, or at a fixed address."""
         if value.absence is not None or value.function is not None:
-            raise Untranslatable("a value that is not there")
+            raise Untranslatable("an unavailable value")
         if value.data is not None and c_types.is_scalar(value.type) and not is_reference(value.type):
             return constant_term(value.type, value.data)
         address = value.address
@@ -321,7 +321,7 @@ class LaneCompiler:
         fixed = number_of(number)
         if fixed is not None:
             if fixed >= count:
-                raise Untranslatable("an element that is not there")
+                raise Untranslatable("an unavailable element")
             return base.part(bare.element, 8 * stride * fixed)
         inside = apply(Op.ULT, number, constant(count))
         place = base.in_memory
