@@ -71,7 +71,8 @@ class DebugInfo:
         self.namespaces = Namespaces(self._entries)
         self.starts = starts
         self.is_code: Callable[[FileAddress, FileAddress], bool] = lambda start, address: True
-        """Whether execution can come to an address of a function that begins at another: one of an instruction."""
+        """Whether execution can reach an address in a function that begins at another address: one of an instruction.
+        """
         self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
         self._scopes_at: dict[FileAddress, tuple[Scope, ...]] = {}
         """The latest results: lanes are at few addresses, and functions may have thousands of blocks."""
