@@ -24,7 +24,8 @@ DEFAULT = "gfx90a"
 class Gpu:
     """A simulated GPU, and kernels for it. Their output is captured like all output of a test.
 
-    ``arch`` is the target id. Paths are relative to the test's file; ``{arch}`` in them stands for the target's name.
+    ``arch`` is the target id. Paths are relative to the test's file; ``{arch}`` in them is replaced by the target's
+    name.
     """
 
     def __init__(self, arch: str, folder: Path) -> None:

@@ -138,7 +138,7 @@ def doing(what: str, total: int = 0) -> Iterator[None]:
 
 @contextmanager
 def watched(began: Callable[[], None], ended: Callable[[], None]) -> Iterator[None]:
-    """While this is open, a front end is told when the main thread begins work that has a name, and when it is over."""
+    """While this is open, a front end is notified when the main thread begins named work, and when it ends."""
     global _watcher
     outer, _watcher = _watcher, (began, ended)
     try:

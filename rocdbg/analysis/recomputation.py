@@ -28,7 +28,9 @@ _MASK: Final = 0xFFFFFFFF
 
 
 class Bits(Protocol):
-    """What computations are done with: a number, or what stands for one; results are not cut to 32 bits."""
+    """The operand type of computations: a number, or an object that represents one; results are not truncated to 32
+    bits.
+    """
 
     def __and__(self, other: int, /) -> Self: ...
 

@@ -88,7 +88,7 @@ OTHERS = {
     "function": "Placeholder command for showing help on convenience functions.",
     "maintenance": "Commands for use by rocdbg maintainers.",
     "maintenance info amdgpu": "What is known of AMD GPUs.",
-    "maintenance print": "Print what rocdbg has inside.",
+    "maintenance print": "Maintenance command for printing rocdbg internal state.",
     "maintenance llvmdi": "LLVM's debug information extensions in files of LLVM assembly.",
     "macro": "Prefix for commands dealing with C preprocessor macros.",
     "memory-tag": "Generic command for printing and manipulating memory tag properties.",

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 LANGUAGES = (
-    "auto", "local", "unknown", "ada", "asm", "c", "c++", "d", "fortran", "go", "hip", "minimal", "modula-2",
-    "objective-c", "opencl", "pascal", "rust",
+    "auto", "local", "unknown", "ada", "asm", "c", "c++", "d", "fortran", "go", "minimal", "modula-2", "objective-c",
+    "opencl", "pascal", "rust",
 )
 CHARSETS = ("auto", "ASCII", "UTF-8", "UTF-16", "UTF-32", "ISO-8859-1", "ISO-8859-15", "CP1252")
 ON_OFF_AUTO = Enumeration(("on", "off", "auto"))
@@ -234,7 +234,7 @@ def session_settings() -> tuple[Setting, ...]:
             sentence='The directory where separate debug symbols are searched for is "{}".',
         ),
         Setting(
-            "language", Enumeration(LANGUAGES), "the current source language", LANGUAGE, line=_language_line,
+            "language", Enumeration(LANGUAGES, ("hip",)), "the current source language", LANGUAGE, line=_language_line,
             after=_language_changed,
         ),
         Setting(

@@ -234,6 +234,8 @@ class Enumeration(ValueKind, frozen=True):
 
     is_quoted: ClassVar[bool] = True
     choices: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    """Words that are understood too, in full, and not listed as GDB has none of them."""
 
     @property
     def metasyntax(self) -> str:
@@ -256,7 +258,8 @@ class Enumeration(ValueKind, frozen=True):
         word, rest = split_word(text)
         if not word:
             raise CommandError(f"Requires an argument. Valid arguments are {', '.join(self.choices)}.")
-        found = [word] if word in self.choices else [choice for choice in self.choices if choice.startswith(word)]
+        known = (*self.choices, *self.others)
+        found = [word] if word in known else [choice for choice in self.choices if choice.startswith(word)]
         if len(found) != 1:
             raise CommandError(f'Ambiguous item "{word}".' if found else f'Undefined item: "{word}".')
         return found[0], rest

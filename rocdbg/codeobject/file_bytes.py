@@ -1,7 +1,7 @@
 """The bytes of an open file, read as they are asked for.
 
 Files that rocdbg opens may be gigabytes, of which it needs a few kilobytes. They are not mapped: a process that touches
-a mapped page of a file which somebody has made shorter dies of SIGBUS.
+a mapped page of a file that was truncated is killed by SIGBUS.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _expression(session: Session, word: str, text: str) -> Iterable[str]:
 
 
 def _spaces(session: Session) -> list[str]:
-    """Address spaces with what stands behind their names: ``local#``, ``private_lane9#``."""
+    """Address spaces with the suffix of their names: ``local#``, ``private_lane9#``."""
     thread = session.focus.current.thread
     lanes = LANE_SPACES if thread is None else session.inferior.lane_count(thread)
     return [f"{name}#" for name in (*address_space_names(), *(f"private_lane{lane}" for lane in range(lanes)))]

@@ -39,7 +39,7 @@ class AddressSpace(Struct, frozen=True):
 
     `number` is the DWARF identifier, `address_bits` the size of an address. In a `per_lane` space, creating a location
     requires a current lane; in a space with only `sees_lane`, such as a generic one, only some addresses require it.
-    `alias` and `lane` describe an identifier that stands for one lane of another space (the private_lane<N> identifiers
+    `alias` and `lane` describe an identifier that denotes one lane of another space (the private_lane<N> identifiers
     of the 2020 proposal).
     """
 

@@ -38,9 +38,9 @@ class ProgramProcess:
         self.memory = SharedMemory(gpu_side, MEMORY_SIZE * (len(agents) + 1))
         self.devices = [Device(node, agent, self.memory) for node, agent in enumerate(agents, 1)]
         self.token = secrets.randbits(63)
-        """What the connection for events has to know."""
+        """The token of the connection for events."""
         self.allocations: dict[int, Allocation] = {}
-        """What the program has allocated, by address."""
+        """The program's allocations, by address."""
         self.pinned: dict[int, Allocation] = {}
         """Pinned ranges whose pages are still the program's own."""
         self.mappings = Mappings(self.memory)
@@ -63,7 +63,7 @@ class ProgramProcess:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Nothing is processed meanwhile; what runs stops for it and goes on afterwards."""
+        """While this is open, nothing is processed; running kernels stop and continue afterwards."""
         with self.runner.paused():
             yield
 
@@ -99,7 +99,7 @@ class ProgramProcess:
         return allocation
 
     def free(self, address: int) -> None:
-        """Give back what `allocate`, `pin`, `reserve` or `attach` gave. Raises RequestError, AllocationError."""
+        """Free the result of `allocate`, `pin`, `reserve` or `attach`. Raises RequestError, AllocationError."""
         allocation = self.allocations.pop(address, None)
         if allocation is None:
             raise RequestError(Status.INVALID_ALLOCATION, f"nothing was allocated at {address:#x}")
@@ -114,7 +114,7 @@ class ProgramProcess:
         return allocation
 
     def map(self, address: int, size: int, source: int, offset: int) -> None:
-        """Let memory that the program has allocated be at a reserved address, too. Raises RequestError."""
+        """Map memory that the program has allocated at a reserved address, too. Raises RequestError."""
         allocation = self.allocations.get(source)
         if allocation is None:
             raise RequestError(Status.INVALID_ALLOCATION, f"nothing was allocated at {source:#x}")
@@ -127,7 +127,7 @@ class ProgramProcess:
         return allocation, offset
 
     def code_written(self, address: int, size: int) -> None:
-        """The program has written to code."""
+        """Called when the program has written to code."""
         self.memory.global_memory.note_written(address, size)
 
     # -- code ------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class ProgramProcess:
         return queue
 
     def destroy_queue(self, address: int) -> None:
-        """Remove a queue; what runs of it ends. Raises RequestError."""
+        """Remove a queue; its running kernels end. Raises RequestError."""
         queue = self.queue(address)
         self.runner.remove(queue)
         del self.queues[address]
@@ -180,11 +180,13 @@ class ProgramProcess:
     # -- events ----------------------------------------------------------------------------------------------
 
     def take_events(self, connection: socket.socket) -> None:
-        """The connection on which the program hears of events."""
+        """The connection over which the program receives events."""
         self._events = connection
 
     def tell(self, event: Event, *arguments: int) -> bool:
-        """Tell the program something and wait for its answer; whether that is yes. A program that has gone says no."""
+        """Send the program an event and wait for its answer; returns whether that is yes. A program that has ended
+        answers no.
+        """
         padded = (*arguments, *(0,) * (6 - len(arguments)))
         with self._events_lock:
             connection = self._events
@@ -208,7 +210,7 @@ class ProgramProcess:
         return True
 
     def close(self) -> None:
-        """The process has gone: nothing is processed any more."""
+        """The process has ended: stop processing."""
         self.closed = True
         self.mappings.close()
         self.runner.interrupt()
@@ -216,6 +218,6 @@ class ProgramProcess:
         connection, self._events = self._events, None
         if connection is not None:
             with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)  # wakes who waits for an answer
+                connection.shutdown(socket.SHUT_RDWR)  # wakes threads that wait for an answer
             with suppress(OSError):
                 connection.close()

@@ -14,11 +14,11 @@ from rocdbg.streams import complain
 from rocdbg.text import printable
 
 _NOT_RUN = 127
-"""Status where the program could not be started, as shells have it."""
+"""Exit status if the program could not be started, as in shells."""
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The command line behind ``rocdbg run``."""
+    """The command line after ``rocdbg run``."""
     parser = ArgumentParser(
         prog="rocdbg run",
         description="Run a HIP, OpenCL or OpenMP program, unchanged, on simulated AMD GPUs.",
@@ -68,36 +68,38 @@ def _run(arguments: Sequence[str], gpu: str | None, passing: _Passing) -> int:
 
 
 class _Passing:
-    """What becomes of signals. Ctrl-C reaches the program by itself, and what it makes of that decides; what asks this
-    process to end is passed on to it. Without a program both end this process; when it has ended, its status counts."""
+    """Handling of signals. Ctrl-C reaches the program directly, and the program decides what to do; signals that
+    terminate this process are passed on to the program. Without a program both end this process; after the program's
+    end, its status is used.
+    """
 
     def __init__(self) -> None:
         self.program: Program | None = None
         self._before: list[int] = []
-        """What came while the program was started."""
+        """Signals that arrived while the program was started."""
         self._over = False
 
     def install(self) -> None:
-        """Take the signals over."""
+        """Install the handlers."""
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:  # else the program ignores it, too
+            if signal.getsignal(number) != signal.SIG_IGN:  # otherwise the program would ignore it, too
                 signal.signal(number, self._came)
 
     def started(self) -> None:
-        """The program is there: it gets what came as it was started."""
+        """The program has started: pass on the signals that arrived meanwhile."""
         assert self.program is not None
         while self._before:
             self.program.send_signal(self._before.pop(0))
 
     def over(self) -> None:
-        """Nothing is asked of this process any more: its status is known."""
+        """Ignore further signals: the exit status is known."""
         self._over = True
 
     def _came(self, number: int, frame: FrameType | None) -> None:
         if self._over:
             return
         if self.program is None or (not self.program.starting and not self.program.has_started):
-            self._over = True  # once: the way out is not torn
+            self._over = True  # once: the exit is not interrupted
             raise _Asked(number)
         if self.program.starting:
             self._before.append(number)

@@ -1,6 +1,6 @@
 """Builds the runtime library for programs, and rocdbg's own half of it, from the C sources beside this module.
 
-This needs nothing but a C compiler and what rocdbg's package holds: packages may bring the libraries along.
+This needs only a C compiler and the contents of rocdbg's package; packages may include the built libraries.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _SECONDS: Final = 120
 
 
 class RuntimeLibraryError(Error):
-    """The runtime library cannot be had."""
+    """The runtime library is not available."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"cannot build the runtime library for programs: {reason}")
 
 
 def compilers() -> list[list[str]]:
-    """Commands of compilers, the one that CC names alone if it does."""
+    """Commands of compilers; only the one that CC names, if it is set."""
     if named := os.environ.get("CC", "").strip():
         try:
             return [shlex.split(named)]
@@ -51,12 +51,14 @@ def source_files() -> list[Path]:
 
 
 def exported_names() -> list[str]:
-    """Every function that a runtime may import; those that no source defines are made by `stubs`."""
+    """Every function that a runtime may import; `stubs` creates those that no source defines."""
     return (SOURCES / "exports.txt").read_text().split()
 
 
 def stubs() -> str:
-    """C text with each exported function once more, weak: it says its name and fails where there is no better one."""
+    """C text with a weak fallback of each exported function, which prints its name and fails if no source defines the
+    function.
+    """
     lines = ['#include "runtime.h"']
     lines += [f"EXPORT __attribute__((weak)) hsa_status_t {name}(void) {{ return unsupported(__func__); }}"
               for name in exported_names()]  # fmt: skip
@@ -64,7 +66,7 @@ def stubs() -> str:
 
 
 def compile_into(compiler: list[str], folder: Path) -> None:
-    """Build all into a folder. Raises RuntimeLibraryError with what the compiler says, OSError."""
+    """Build everything into a directory. Raises RuntimeLibraryError with the compiler's output, OSError."""
     (folder / "protocol.h").write_text(protocol.header())
     (folder / "stubs.c").write_text(stubs())
     include = ["-I", str(folder), "-I", str(SOURCES)]

@@ -31,11 +31,11 @@ _CHUNK = 1 << 20
 
 
 class Disconnected(Exception):
-    """The other side has gone, or says what makes no sense."""
+    """The other side has disconnected, or sent an invalid message."""
 
 
 def receive(connection: socket.socket, size: int) -> bytearray:
-    """``size`` bytes, which take memory only as they come. Raises Disconnected."""
+    """``size`` bytes; memory is allocated only as they arrive. Raises Disconnected."""
     data = bytearray()
     while len(data) < size:
         try:
@@ -55,7 +55,7 @@ def send(
     payload: bytes = b"",
     file: int | None = None,
 ) -> None:
-    """A reply, with which an open file may go. Raises Disconnected."""
+    """Send a reply, optionally with an open file. Raises Disconnected."""
     padded = (*values, *(0,) * (6 - len(values)))
     head = REPLY.pack(status, len(payload), *padded)
     try:
@@ -111,7 +111,7 @@ class Requests:
         }
 
     def serve(self) -> None:
-        """Returns when the program has gone."""
+        """Returns when the program has disconnected."""
         try:
             while True:
                 self._one()
@@ -137,7 +137,7 @@ class Requests:
             file, self._file = self._file, None
             send(self._connection, Status.SUCCESS, values, reply, file)
 
-    # -- what each does --------------------------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------------------
 
     def _allocate(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
         return (self._process.allocate(a[0], a[1]).address,), b""

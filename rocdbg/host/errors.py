@@ -1,4 +1,4 @@
-"""Errors of what programs ask for."""
+"""Errors of requests by programs."""
 
 from __future__ import annotations
 

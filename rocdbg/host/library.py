@@ -1,7 +1,7 @@
 """The runtime library for programs, and rocdbg's own half of it: found ready-made, or built once into the user's cache.
 
-Packages may bring the libraries along (setup.py). Else what is built is kept under a key of the sources and the
-compiler, in a folder that only the user can write to, because programs and rocdbg execute it.
+Packages may include the built libraries (setup.py). Otherwise they are built and cached under a key of the sources and
+the compiler, in a directory that only the user can write to, because programs and rocdbg execute them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RuntimeLibrary(Struct, frozen=True):
 
 
 def runtime_library() -> RuntimeLibrary:
-    """The libraries, built if they are not there yet. Raises RuntimeLibraryError."""
+    """The libraries, built if they do not exist yet. Raises RuntimeLibraryError."""
     prebuilt = RuntimeLibrary(_PREBUILT)
     if prebuilt.complete:
         return prebuilt
@@ -77,7 +77,7 @@ def runtime_library() -> RuntimeLibrary:
 
 
 def _build(compiler: list[str], folder: Path, library: RuntimeLibrary) -> str:
-    """Build under another name and rename, so that no process sees half of it. Returns what went wrong, if anything."""
+    """Build under another name and rename, so that no process sees half of it. Returns the error, if any."""
     try:
         fresh = Path(tempfile.mkdtemp(prefix="building-", dir=folder))
     except OSError as error:
@@ -95,7 +95,7 @@ def _build(compiler: list[str], folder: Path, library: RuntimeLibrary) -> str:
 
 
 def _key(compiler: list[str]) -> str:
-    """Of the sources, and of which compiler builds them."""
+    """A key of the sources and of the compiler that builds them."""
     digest = hashlib.sha256()
     for path in sorted(SOURCES.iterdir()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

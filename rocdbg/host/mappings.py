@@ -1,6 +1,6 @@
-"""Memory at a second place: ranges of addresses that allocations are mapped to, and allocations of other processes.
+"""Memory mapped at a second place: address ranges to which allocations are mapped, and allocations of other processes.
 
-Both are ranges of this process's window whose pages the host replaces by those of the allocation, here and in the
+Both are ranges of this process's window; the host replaces their pages with those of the allocation, here and in the
 program. The page table knows which parts of a range may be used.
 """
 
@@ -33,7 +33,7 @@ class _Range(Struct):
     allocation: Allocation
     parts: list[_Part]
     file: int | None = None
-    """Of another process's window, where the range is memory of that."""
+    """The file of another process's window, if the range is its memory."""
     offset: int = 0
     """In the file."""
 
@@ -46,7 +46,7 @@ class Mappings:
         self._ranges: dict[int, _Range] = {}
 
     def reserve(self, size: int, alignment: int, name: str = "reserved") -> Allocation:
-        """A range that nothing is mapped to. Raises AllocationError."""
+        """A range without mappings. Raises AllocationError."""
         align = max(alignment, _GRANULE)
         allocation = self._memory.global_memory.allocate(
             size, align, name, kind=AllocationKind.RANGE, protection=PageFlags(0)
@@ -55,7 +55,7 @@ class Mappings:
         return allocation
 
     def map(self, address: int, size: int, source: Allocation, offset: int) -> None:
-        """Let an allocation's bytes from ``offset`` on be at an address, too. Raises RequestError."""
+        """Map an allocation's bytes from ``offset`` on at an address, too. Raises RequestError."""
         window = self._memory.window
         if offset + size > -(-source.size // _GRANULE) * _GRANULE:
             raise RequestError(Status.INVALID_ARGUMENT, f"{source.label} ends before {offset + size}")
@@ -68,7 +68,7 @@ class Mappings:
             raise RequestError(Status.INVALID_ALLOCATION, f"{source.label} is not memory")
 
     def attach(self, other: SharedMemory, address: int, size: int) -> tuple[Allocation, int]:
-        """Addresses for an allocation of another process, which kernels may use, and where it is in that one's file.
+        """Map an allocation of another process for kernels; returns its address, and its offset in that process's file.
         Raises RequestError, AllocationError."""
         source = other.global_memory.find(address)
         if source is None or source.address != address or source.size != size:
@@ -83,7 +83,7 @@ class Mappings:
         return allocation, found.offset
 
     def unmap(self, address: int, size: int) -> None:
-        """Nothing is there any more. Raises RequestError."""
+        """Remove a mapping. Raises RequestError."""
         found = self._range(address)
         part = self._part(found, address, size)
         found.parts.remove(part)
@@ -91,7 +91,7 @@ class Mappings:
         self._restore(address, size)
 
     def allow(self, address: int, size: int, access: Access) -> None:
-        """What kernels may do with all that is mapped within some bytes. Raises RequestError."""
+        """Set what kernels may do with all mappings within a range. Raises RequestError."""
         found = self._range(address)
         low, high = address - found.allocation.address, address - found.allocation.address + size
         parts = [part for part in found.parts if low <= part.low and part.high <= high]
@@ -114,7 +114,7 @@ class Mappings:
             self._restore(address + part.low, part.high - part.low)
 
     def close(self) -> None:
-        """The process has gone: nothing of others is kept."""
+        """The process has ended: drop mappings of other processes' memory."""
         for found in self._ranges.values():
             if found.file is not None:
                 os.close(found.file)

@@ -15,7 +15,7 @@ from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.queue_runner import QueueStop
 
 _SHARE: Final = 250_000
-"""Wave-instructions between two looks whether threads of the program wait for a signal that a kernel has changed."""
+"""Wave-instructions between two checks whether threads of the program wait for a signal that a kernel has changed."""
 _IDLE: Final = 1.0
 _POLL: Final = 0.01
 """Seconds: while packets wait for signals, which a program can change without telling anybody."""
@@ -31,7 +31,7 @@ class PacketProcessor:
         process.runner.resolve = self._resolve
 
     def run(self) -> None:
-        """Until the process has gone."""
+        """Process packets until the process has ended."""
         process, seen = self.process, 0
         while not process.closed:
             stop = process.runner.run(RunOptions(budget=_SHARE))
@@ -40,7 +40,7 @@ class PacketProcessor:
                     process.memory.signals_changed()
                 elif stop.stop.is_exception:
                     self.deliver(stop)
-                # Else the debug trap, which does nothing where there is no debugger (AMDGPU ABI, trap handler).
+                # Otherwise the debug trap, which does nothing without a debugger (AMDGPU ABI, trap handler).
                 continue
             with process.exclusive():
                 waiting = any(queue.has_packet for queue in process.queues.values())
@@ -49,11 +49,11 @@ class PacketProcessor:
             process.runner.abandon(queue)
 
     def _resolve(self, dispatch: Dispatch, stop: Stop) -> bool:
-        """Whether a fault is one in pinned memory, whose pages are there now."""
+        """Whether a fault was in pinned memory whose pages are now present."""
         return stop.fault is not None and self.process.share_pinned(stop.fault.address)
 
     def deliver(self, stop: QueueStop) -> None:
-        """Give the program what a kernel's error means to it: its queue takes no more packets."""
+        """Report a kernel's error to the program: its queue accepts no more packets."""
         queue, dispatch, why = stop.queue, stop.dispatch, stop.stop
         if not isinstance(queue, ProgramQueue) or dispatch is None:
             return
@@ -74,7 +74,7 @@ class PacketProcessor:
         self._report(message)
 
     def _fail(self, queue: ProgramQueue, status: Status, message: str) -> None:
-        """A queue takes no more packets, and the program hears of it."""
+        """Put a queue into the error state, and notify the program."""
         self._stop(queue, status, message)
         self.process.tell(Event.QUEUE_ERROR, queue.address, status)
 
@@ -84,11 +84,11 @@ ERRORS = {
     Status.ILLEGAL_INSTRUCTION: "illegal-instruction", Status.EXCEPTION: "abort",
     Status.INVALID_PACKET_FORMAT: "invalid-packet",
 }
-"""What a queue in the error state is said to have met with."""
+"""The name of the error of a queue in the error state."""
 
 
 def status_of(stop: Stop) -> Status:
-    """What a program learns of a kernel that cannot continue."""
+    """The status that a program receives for a kernel that cannot continue."""
     if stop.kind is StopKind.FAULT:
         elsewhere = stop.fault is not None and stop.fault.space is not Space.GLOBAL
         return Status.MEMORY_APERTURE_VIOLATION if elsewhere or stop.is_aperture_violation else Status.MEMORY_FAULT

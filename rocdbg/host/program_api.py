@@ -23,14 +23,14 @@ class ProgramError(Error):
 
 
 class Program:
-    """A program with its own, unchanged runtime; what it launches runs on simulated GPUs.
+    """A program with its own, unchanged runtime; its kernels run on simulated GPUs.
 
-    ``arguments``: the program and what it is given. ``gpu``: its GPUs, ``gfx90a`` or ``gfx90a,gfx1100``; default:
-    what its own device code is for. ``environment``: variables beside those of this process. ``stdin``, ``stdout`` and
-    ``stderr`` as `subprocess.Popen` takes them. ``report``: gets a sentence about each kernel that fails; default: they
-    are printed on standard error.
+    ``arguments``: the program and its arguments. ``gpu``: its GPUs, ``gfx90a`` or ``gfx90a,gfx1100``; default: the
+    targets of its own device code. ``environment``: variables in addition to those of this process. ``stdin``,
+    ``stdout`` and ``stderr`` as for `subprocess.Popen`. ``report``: receives a message about each failing kernel; by
+    default they are printed on standard error.
 
-    A context manager: the program does not outlive it. It has to be started from a thread that does not end before it.
+    A context manager: the program does not outlive it. The thread that starts it must not end before the program.
     Raises ProgramError and the errors of `parse_agents` and `runtime_library`.
     """
 
@@ -53,14 +53,14 @@ class Program:
         self._environment, self._cwd = environment or {}, cwd
         self._streams = (stdin, stdout, stderr)
         self.messages: list[str] = []
-        """What was reported of kernels that failed."""
+        """The messages about failed kernels."""
         self._say = report or _print
         self._server: Server | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self.starting = False
         """Whether it is being started at this moment: an exception out of a signal handler would lose it."""
 
-    # -- its life --------------------------------------------------------------------------------------------
+    # -- life cycle --------------------------------------------------------------------------------------------
 
     def start(self) -> Program:
         """Start it; returns itself. Raises ProgramError."""
@@ -90,7 +90,7 @@ class Program:
                 self._process.send_signal(number)
 
     def run(self, timeout: float | None = None) -> int:
-        """Start it if that was not done, wait for its end; returns `returncode`. Raises ProgramError if it has not
+        """Start it if necessary, and wait for its end; returns `returncode`. Raises ProgramError if it has not
         ended after ``timeout`` seconds; it is killed then."""
         if self._process is None:
             self.start()
@@ -108,7 +108,7 @@ class Program:
         return process.returncode
 
     def communicate(self, data: bytes | None = None, timeout: float | None = None) -> tuple[bytes, bytes]:
-        """As `subprocess.Popen.communicate`: what it wrote to pipes. Starts it if that was not done."""
+        """As `subprocess.Popen.communicate`: returns its output to pipes. Starts it if necessary."""
         if self._process is None:
             self.start()
         process = self._started()
@@ -121,7 +121,7 @@ class Program:
         return out, err
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -134,7 +134,7 @@ class Program:
 
     @property
     def has_started(self) -> bool:
-        """Whether it was started, whatever has become of it."""
+        """Whether it was started, even if it has ended."""
         return self._process is not None
 
     @property

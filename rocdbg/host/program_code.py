@@ -1,4 +1,4 @@
-"""Which GPUs a program's own device code is for, before it has run."""
+"""The GPUs for which a program's own device code was compiled, before it has run."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rocdbg.errors import Error
 from rocdbg.host.agents import parse_agents
 
 DEFAULT_GPU: Final = "gfx90a"
-"""Where neither the caller nor the program's own code says which."""
+"""The GPU if neither the caller nor the program's own code determines it."""
 
 
 def default_gpu(program: str) -> str:
-    """The first GPU that a program's code is for and that can be simulated, else `DEFAULT_GPU`."""
+    """The first target of a program's code that can be simulated, otherwise `DEFAULT_GPU`."""
     path = shutil.which(program)
     for target_id in program_targets(path) if path is not None else ():
         target = target_id.target
@@ -28,7 +28,7 @@ def default_gpu(program: str) -> str:
 
 
 def program_targets(path: str) -> list[TargetId]:
-    """What the device code in a file is for, in order; nothing for files that cannot be read or have none."""
+    """The targets of the device code in a file, in order; empty for files that cannot be read or have none."""
     with suppress(Error):
         entries = list_entries(path)
         return [entry.target_id for entry in entries if entry.target_id is not None and entry.is_code_object]

@@ -1,6 +1,6 @@
-"""Images and samplers that programs make: which formats there are, what lies where, and the objects kernels get.
+"""Images and samplers that programs create: formats, layouts, and the objects that kernels get.
 
-As ROCm's runtime has it (`docs/images.md`), but that every image is linear.
+As in ROCm's runtime (`docs/images.md`), except that every image is linear.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _FOR_INTENSITY: Final = (0, 1, 2, 3, 14, 15)
 
 @cache
 def _formats() -> dict[tuple[int, int], FormatName]:
-    """Formats by channel type and order, as far as ROCm's runtime has them."""
+    """Formats by channel type and order, if ROCm's runtime supports them."""
     found = {(form.hsa_type, form.hsa_order): form for form in every_format() if _offered(form)}
     return {key: found[key] for key in sorted(found)}
 
@@ -108,8 +108,9 @@ def format_for(target: Target, geometry: Geometry, kind: int, order: int) -> tup
 
 
 class ImageRequest(Struct, frozen=True):
-    """An image as a program describes it. Pitches, in bytes, are 0 where it does not say them; ``linear``: it relies on
-    them. ``level``: of several levels of detail the one that is wanted alone, else -1."""
+    """An image as a program describes it. Pitches, in bytes, are 0 if not stated; ``linear``: the program relies on
+    them. ``level``: the only requested level of detail of several, otherwise -1.
+    """
 
     geometry: Geometry
     linear: bool
@@ -149,8 +150,9 @@ class ImageRequest(Struct, frozen=True):
 
 
 class ProgramImage(Struct, frozen=True):
-    """An image, made. ``size`` in bytes of all of it; row and slice pitch in bytes and the offset of the level that was
-    asked for, or of the first; ``texel``: bytes."""
+    """An image, made. ``size`` in bytes of all of it; row and slice pitch in bytes and the offset of the requested or
+    first level; ``texel``: bytes.
+    """
 
     size: int
     texel: int
@@ -252,7 +254,7 @@ def make_sampler(
 
 
 def texel_bytes(target: Target, kind: int, order: int, data: bytes) -> bytes:
-    """A texel of a format made of four channels as a kernel would store them: floats, or integers where the format has
+    """A texel of a format, from four channels as a kernel would store them: floats, or integers where the format has
     those (16 bytes). Raises RequestError."""
     found = format_for(target, Geometry.TWO_DEPTH if order == _DEPTH_ORDER else Geometry.TWO, kind, order)
     if found is None or len(data) != 16:
@@ -302,7 +304,7 @@ def _to_linear(channel: float) -> float:
 
 
 def srgb_table(*, to_standard: bool) -> bytes:
-    """What becomes of each byte of a colour between linear and standard RGB."""
+    """The conversion of each byte of a colour between linear and standard RGB."""
     convert = _to_standard if to_standard else _to_linear
     return bytes(round(convert(value / 255) * 255) for value in range(256))
 

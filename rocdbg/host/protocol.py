@@ -1,8 +1,8 @@
-"""What rocdbg and the runtime library in a program say to each other.
+"""The protocol between rocdbg and the runtime library in a program.
 
 The program sends requests over a Unix socket, each answered before the next; over a second connection rocdbg sends
-events, which the program answers. Both are fixed heads with a payload behind them. `header` gives the same constants to
-the C sources, so that they are written down once.
+events, which the program answers. Both consist of a fixed head followed by a payload. `header` gives the same constants
+to the C sources, so that they are written down once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import struct
 from typing import Final
 
 VERSION: Final = 2
-"""Of all that is below: both sides come from one installation, but a program may outlive an update."""
+"""Version of the protocol: both sides come from one installation, but a program may outlive an update."""
 
 SOCKET_VARIABLE: Final = "ROCDBG_SOCKET"
 """Names the abstract socket to the program."""
@@ -26,7 +26,7 @@ PATH_LIMIT: Final = 16384
 
 
 class Request(enum.IntEnum):
-    """What a program asks for: arguments, and the values of the reply."""
+    """Requests of a program: arguments, and the values of the reply."""
 
     HELLO = 1
     """Version, process id. Window's base and size, address of the control words, token for EVENTS; the payload has an

@@ -81,7 +81,7 @@ class Server:
         return result
 
     def close(self) -> None:
-        """End all connections, and wait until nobody serves them any more: programs that use a GPU end with them."""
+        """End all connections, and wait until they are no longer served: programs that use a GPU end with them."""
         self._close_connections()
         self._forget()
         end = time.monotonic() + work.PATIENCE

@@ -1,6 +1,6 @@
 """Values of inline constants and literals in an operand's own width.
 
-Operand types: ``f16 bf16 b16`` (16 bits), ``v2f16 v2bf16 b32`` (32 bits; ``b32`` also stands for f32 and
+Operand types: ``f16 bf16 b16`` (16 bits), ``v2f16 v2bf16 b32`` (32 bits; ``b32`` also represents f32 and
 packed integers, whose inline
 constants are the same), ``f64 b64``.
 """

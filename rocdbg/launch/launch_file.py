@@ -1,8 +1,8 @@
 """Launch files: a kernel's launch described in TOML::
 
 [launch]
-file = "saxpy.gfx90a.co"    # relative to this file; `{arch}` in it stands for the target's name
-arch = "gfx90a"             # optional: what `{arch}` stands for, the entry of a fat binary
+file = "saxpy.gfx90a.co"    # relative to this file; `{arch}` in it becomes the target's name
+arch = "gfx90a"             # optional: the value of `{arch}`, the entry of a fat binary
 kernel = "saxpy"            # may be omitted when there is one kernel
 grid = [1024, 1, 1]         # work-items
 workgroup = [64, 1, 1]

@@ -35,7 +35,7 @@ class NpyError(Error):
 
 
 class NpyTooLargeError(NpyError):
-    """A file with more than was asked for: ``count`` elements, ``size`` bytes."""
+    """A file with more than was requested: ``count`` elements, ``size`` bytes."""
 
     def __init__(self, count: int, size: int) -> None:
         self.count = count

@@ -87,7 +87,7 @@ def _explicit(kernel: Kernel) -> Sequence[KernelArg]:
 
 
 def _declared(kernel: Kernel, debug_info: DebugInfo | None) -> Sequence[Variable]:
-    """The parameters of the kernel's function in the debug information; empty where it has none (or is damaged)."""
+    """The parameters of the kernel's function in the debug information; empty if it has none (or is damaged)."""
     if debug_info is None:
         return ()
     try:

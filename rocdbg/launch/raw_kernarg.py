@@ -25,7 +25,7 @@ class RawKernarg(Struct, frozen=True):
 
     @classmethod
     def of(cls, data: bytes | None, arguments: Sequence[ArgumentSpec], key: str = "kernarg") -> RawKernarg | None:
-        """What a launch describes under a ``key``; ``None`` if it leaves places to the metadata.
+        """The bytes that a launch describes under a ``key``; ``None`` if metadata determines the places.
 
         Raises `LaunchError` if only some of it is described so.
         """

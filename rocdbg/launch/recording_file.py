@@ -162,7 +162,7 @@ def save(run: SavedRun, path: Path) -> None:
     if path.exists() and not path.is_file():
         raise RecordFileError(path, "cannot be written: it is not a regular file")
     try:
-        with part.open("xb") as file:  # whoever may write to the folder may have put a link there
+        with part.open("xb") as file:  # another user with write access may have put a link there
             file.writelines(_encoded(run))
             file.flush()
             os.fsync(file.fileno())

@@ -144,7 +144,7 @@ class LaunchSpec(Struct):
     """Code objects to be loaded beside the kernel's, for symbols that it does not define."""
 
     def expand_file(self, arch: str | None = None) -> Path | None:
-        """The code object's path; ``{arch}`` in it stands for the processor of ``arch`` or of the launch
+        """The code object's path; ``{arch}`` in it is replaced by the processor of ``arch`` or of the launch
         file.
         """
         return self._expanded(self.file, arch) if self.file is not None else None
@@ -171,7 +171,7 @@ class LaunchSpec(Struct):
         self.workgroup = parse_dimensions(text, "workgroup")
 
     def set_argument(self, index: int, text: str) -> None:
-        """``set arg INDEX TEXT``; arguments left out so far stay open. Raises LaunchError."""
+        """``set arg INDEX TEXT``; arguments that have not been set remain unset. Raises LaunchError."""
         where = f"arg {index}"
         if not 0 <= index < 1024:
             raise LaunchError(where, "the index must be from 0 to 1023")

@@ -226,7 +226,7 @@ class _Translation:
             self.add("DIOpConvert", target, takes=1, gives=target)
 
     def _finish(self) -> None:
-        """What the variable is: the memory that is pointed to, or a value of its size."""
+        """The location of the variable: the memory pointed to, or a value of its size."""
         bits = self.fragment[1] if self.fragment is not None else self.bits
         if not self.types:
             return

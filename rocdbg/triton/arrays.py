@@ -89,7 +89,7 @@ class Memories:
 
     @staticmethod
     def _memory_of(argument: Any, name: str) -> tuple[HostMemory, int]:
-        """All memory that an argument is a view of, and the address that it stands for."""
+        """The whole memory of which an argument is a view, and the argument's address."""
         if isinstance(argument, Array):
             return _of_array(argument.array)
         if hasattr(argument, "untyped_storage"):

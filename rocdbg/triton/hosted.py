@@ -28,7 +28,7 @@ _HEADER: Final = 2 | 1 << 8 | 2 << 9 | 2 << 11
 """Of a kernel's packet: behind those before it, with fences of the system."""
 _AXES: Final = "xyz"
 _SERVED: Final = ("hidden_hostcall_buffer", "hidden_printf_buffer", "hidden_heap_v1")
-"""Hidden arguments that a language's runtime stands behind."""
+"""Hidden arguments that a language's runtime implements."""
 
 
 class HostedDevice(SimulatedDevice):

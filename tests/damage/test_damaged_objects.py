@@ -5,13 +5,64 @@ A sample of what `python -m tests.damage.explore` does with everything in twenty
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.damage.explore import OBJECTS, faults, sample
+import rocdbg
+from rocdbg import dwarf
+from rocdbg.addresses import FileAddress
+from tests.damage.damages import damages
+from tests.damage.explore import DEMOS, OBJECTS, faults, sample
 
 
 @pytest.mark.parametrize("name", OBJECTS[:6])
 def test_sample(name: str, tmp_path: Path) -> None:
     assert [found for damage in sample(name, 5, seed=1) for found in faults(name, damage, tmp_path)] == []
+
+
+def test_a_line_inside_of_an_instruction(capsys: pytest.CaptureFixture[str]) -> None:
+    """A breakpoint there would never be reached, so it goes to the function's start; that is said once."""
+    debugger = rocdbg.Debugger(DEMOS / "divergence/divergence.toml")
+    program = debugger.session.inferior.need_program()
+    [function] = program.info.functions_named("divergence")
+    assert function.entry_pc is not None
+    sound = program.info.breakpoint_address(function)
+    assert sound is not None and program.info.is_code(function.entry_pc, sound)
+    debugger.execute("show version", to_string=True)
+    assert not capsys.readouterr().err
+    for _ in range(2):
+        assert not program.info.is_code(function.entry_pc, FileAddress(sound + 2))
+    debugger.execute("show version", to_string=True)
+    assert capsys.readouterr().err.count("inside of an instruction") == 1
+
+
+@pytest.mark.llvm
+def test_a_kernel_whose_inlined_body_is_lost(tmp_path: Path) -> None:
+    """OpenCL kernels have a function of their name with a body that is inlined; the rest of that never runs."""
+    source = tmp_path / "k.cl"
+    source.write_text(
+        "__kernel void k(__global int *o, int n) {\n  int i = __builtin_amdgcn_workitem_id_x();\n"
+        "  for (int j = 0; j < n; j++)\n    o[i] += j * i;\n}\n"
+    )
+    made = tmp_path / "sound.co"
+    subprocess.run(
+        ["clang-22", "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1100", "-nogpulib", "-g",
+         "-O2", str(source), "-o", str(made)],
+        check=True, timeout=60,
+    )
+    file = made.read_bytes()
+    (tmp_path / "k.toml").write_text(
+        '[launch]\nfile = "k.co"\nkernel = "k"\ngrid = [32, 1, 1]\nworkgroup = [32, 1, 1]\n'
+        '[[arg]]\nbuffer = "i32[32]"\n[[arg]]\nvalue = 3\n'
+    )
+    places = [each for each in damages(file) if each.what.startswith(".debug_abbrev") and "ones" in each.what]
+    for damage in places[len(places) // 2 : len(places) * 2 // 3]:
+        (tmp_path / "k.co").write_bytes(damage.applied(file))
+        debugger = rocdbg.Debugger(tmp_path / "k.toml")
+        complaints = debugger.session.inferior.need_program().complaints
+        complaints.add(dwarf.DwarfError("something is damaged"), "it is not used")  # as is usual with larger files
+        debugger.execute("break k", to_string=True)
+        assert "hit Breakpoint" in debugger.execute("run", to_string=True), damage.what
+        debugger.execute("kill", to_string=True)

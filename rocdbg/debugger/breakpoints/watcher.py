@@ -38,7 +38,7 @@ from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.value_storage import Absence, AbsentError, Memory
+from rocdbg.debugger.values.value_storage import AbsentError, Memory
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.info.types import FunctionType
 from rocdbg.dwarf.reader.prepared import location_expression
@@ -251,7 +251,7 @@ class Watcher:
             except (NoSymbolError, ExpressionError, NoRegistersError):
                 raise
             except AbsentError as error:
-                if error.absence is not Absence.OPTIMIZED_OUT:
+                if not error.absence.is_lost:
                     return None
                 if before is None:
                     watchpoint.lost |= {lane}

@@ -61,7 +61,7 @@ from rocdbg.debugger.expr.value_access import (
 )
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.value_storage import Absence, ConvenienceStorage
+from rocdbg.debugger.values.value_storage import ConvenienceStorage
 from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
@@ -219,7 +219,7 @@ class Evaluator(Struct):
     # -- types
 
     def type(self, name: syntax.AnyTypeName) -> Type:
-        """The type a type name stands for."""
+        """The type of a type name."""
         return named_type(name, self.environment, self._unevaluated)
 
     def _unevaluated(self, node: syntax.Expression) -> Type:
@@ -350,7 +350,7 @@ class Evaluator(Struct):
             return self.environment.convenience.get(node.name[1:], self.environment.focus)
         if isinstance(node, syntax.Dollar) and self.environment.register(node.name[1:]) is None:
             raise ExpressionError("Left operand of assignment is not a modifiable lvalue.")  # of the history
-        if target.absence is Absence.OPTIMIZED_OUT:
+        if target.absence is not None and target.absence.is_lost:
             raise ExpressionError("Left operand of assignment is not an lvalue.")
         if isinstance(target.bare, FunctionType) and (new.size == 1 or new.address is not None):
             return target  # code is not stored into
@@ -522,13 +522,13 @@ def _selected(condition: Value, then: Value, otherwise: Value) -> Value:
     return Value(shape.bare, data=b"".join(parts).ljust(shape.size, b"\0"))
 
 
-# From the tree of a type name to the type it stands for.
+# From the tree of a type name to its type.
 
 
 def named_type(
     name: syntax.AnyTypeName, environment: Environment, type_of: Callable[[syntax.Expression], Type]
 ) -> Type:
-    """The type a type name stands for; ``type_of`` gives the type of an expression (``typeof``).
+    """The type of a type name; ``type_of`` gives the type of an expression (``typeof``).
 
     Raises `NoSymbolError` for names that are not types.
     """

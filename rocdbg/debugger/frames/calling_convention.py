@@ -71,7 +71,7 @@ def is_clangs(function: Function) -> bool:
 
 
 def returned_parts(type_: Type, by_reference: bool) -> Parts | None:
-    """The parts of a value as it is returned; ``None`` where that is in memory. Raises `UnknownPassingError`."""
+    """The parts of a returned value; ``None`` if it is returned in memory. Raises `UnknownPassingError`."""
     if by_reference:
         return None
     found = parts(type_, c_types.size_of(type_))

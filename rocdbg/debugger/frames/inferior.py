@@ -171,7 +171,7 @@ class Inferior:
         return self._activity(thread)[1]
 
     def is_active(self, focus: Focus) -> bool:
-        """Whether the focused lane is active; a focus without a lane is."""
+        """Whether the focused lane is active; a focus without a lane counts as active."""
         if focus.thread is None or focus.lane is None:
             return True
         return bool(self.active_lanes(focus.thread) >> focus.lane & 1)

@@ -1,4 +1,4 @@
-"""Recovered values for the lanes of any wave that comes to an instruction: `Recovery.value`, once for all.
+"""Recovered values for the lanes of any wave that reaches an instruction: `Recovery.value` for all lanes at once.
 
 What machine code still has, how lost values are computed again and what source text initialises is the same for all
 waves at a PC. Lanes for which nothing is recovered there are left undecided.
@@ -40,7 +40,7 @@ _DEEPEST = 40
 
 
 class RecoveredPlaces:
-    """Places of recovered variables in a frame. ``told`` gives a variable's place as its location says.
+    """Places of recovered variables in a frame. ``told`` gives a variable's place from its location.
 
     ``position`` gives a work-item's position (I64) as `source_expressions.Position` names it, ``of_dispatch`` a node
     that is what it is for the waves of the frame's dispatch.

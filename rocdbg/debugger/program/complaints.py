@@ -18,6 +18,10 @@ class Complaints:
         self._warn = warn
         self._named: set[tuple[str, str]] = set()
 
+    def __bool__(self) -> bool:
+        """Whether anything was named."""
+        return bool(self._named)
+
     def add(self, error: Error, instead: str) -> None:
         """Report what is wrong and what is used instead ("EXEC is used"), unless that was reported before.
 

@@ -5,7 +5,7 @@ A `Location` holds the file's address, so it remains valid when the program is l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -263,6 +263,8 @@ class LocationResolver:
                 continue
             for place in program.info.breakpoint_locations(function):
                 found.setdefault(place.address, self._in_function(function, place))
+        if found and spec.file is None and program.complaints:
+            found |= self._kernels_without(spec, found)
         if not found and spec.file is None:
             for symbol in _plain_functions(program, spec.name, spec.qualified):
                 address = program.code_object.address_of(symbol)
@@ -281,6 +283,20 @@ class LocationResolver:
         if not found:
             raise self._undefined(spec)
         return [found[address] for address in sorted(found)]
+
+    def _kernels_without(self, spec: FunctionSpec, places: Iterable[int]) -> dict[int, Location]:
+        """The starts of kernels of a name in which none of the places is: where debug information is damaged, what is
+        left of it may describe only code that never runs."""
+        program = self._program
+        found: dict[int, Location] = {}
+        for symbol in _plain_functions(program, spec.name, spec.qualified):
+            if program.code_object.kernels.find(symbol.name) is None:
+                continue
+            entry = program.code_object.entry_address_of(symbol)
+            if not any(entry <= place < entry + symbol.size for place in places):
+                start = program.info.starts(entry)
+                found[start] = self.at(start)
+        return found
 
     def _is_elsewhere(self, function: Function) -> bool:
         """Whether debug information places a function where the file has no code: its symbol is then used; this is

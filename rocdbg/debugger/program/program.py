@@ -23,11 +23,12 @@ from rocdbg.codeobject.elf_symbols import Symbol, SymbolType
 from rocdbg.codeobject.gnat_names import gnat_name
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
-from rocdbg.debugger.base.errors import MemoryAccessError
+from rocdbg.debugger.base.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.program.complaints import Complaints
 from rocdbg.debugger.program.expansions import Expansions
 from rocdbg.debugger.program.extents import FunctionExtents
 from rocdbg.debugger.program.labels import Labels
+from rocdbg.debugger.program.prologue_ends import begins_instruction
 from rocdbg.debugger.program.source_files import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, SourceFile, Type
@@ -97,9 +98,19 @@ class Program:
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return self.debug_files.info(
+        info = self.debug_files.info(
             self.debug, self.code_object, lambda damage: self.complaints.add(damage, "it is not used")
         )
+        info.is_code = self._begins_instruction
+        return info
+
+    def _begins_instruction(self, start: FileAddress, address: FileAddress) -> bool:
+        """`begins_instruction`; that none does is named."""
+        if begins_instruction(self.code_object, start, address):
+            return True
+        wrong = DebuggerError(f"The line table has a line at {address:#x}, inside of an instruction")
+        self.complaints.add(wrong, f"execution stops at {start:#x}")
+        return False
 
     def _names(self) -> Iterator[DeclaredName | None]:
         """Yields the names that completion offers."""

@@ -293,7 +293,7 @@ class Places:
 
     @property
     def position(self) -> ListPosition:
-        """Where `list` stands."""
+        """The position of `list`."""
         return self._position
 
     def default_line(self) -> SourcePlace:

@@ -76,7 +76,7 @@ class RunState(Struct):
     last_stop: StopEvent | None = None
     """The last of this program's stops that was reported."""
     plans: bool = True
-    """Whether steps run by plans; without them each place that a step comes to is decided on anew."""
+    """Whether steps run by plans; without them each place that a step reaches is examined again."""
     evaluating: bool = False
     """Whether a breakpoint's condition is evaluated: Ctrl-C ends that, and the program stops there."""
     started: Callable[[], None] | None = None

@@ -1,4 +1,4 @@
-"""What a step has learnt of the places it comes to, as a plan that the target follows without coming back.
+"""What a step has learnt about the places that it reaches, as a plan that the target follows without returning.
 
 A step is decided on where its lane or wave arrives (`rocdbg.debugger.running.stepping`). An arrival at a place that was
 decided on before, with the same answer, need not be asked about again: it becomes a row of a `StopPlan`. Nothing is

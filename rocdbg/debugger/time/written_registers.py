@@ -175,12 +175,12 @@ def _is_indexable(instruction: Instruction) -> bool:
     )
 
 
-# What the operands of an instruction hold in a wave that stands before it.
+# The contents of an instruction's operands in a wave that is before it.
 VECTORS = (OperandKind.VGPR, OperandKind.AGPR)
 
 
 class WaveRegisters:
-    """What a wave holds where the target stands."""
+    """The contents of a wave's registers at the target's position."""
 
     def __init__(self, inferior: Inferior, thread: int) -> None:
         self._target, self._thread = inferior.need_target(), thread

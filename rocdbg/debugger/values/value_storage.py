@@ -28,6 +28,14 @@ class Absence(Enum):
     NOT_SAVED = "<not saved>"
     NOT_ALLOCATED = "<not allocated>"
     NOT_ASSOCIATED = "<not associated>"
+    NOT_PER_LANE = "<not known per lane>"
+    """The compiler has described the value in a way that does not say which lane's it is, or in which memory."""
+    UNPLACED = "<place in LDS not known>"
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether debug information does not say where the value is."""
+        return self in (Absence.OPTIMIZED_OUT, Absence.NOT_PER_LANE, Absence.UNPLACED)
 
 
 class AbsentError(UnavailableError):
@@ -42,6 +50,8 @@ class AbsentError(UnavailableError):
             Absence.NOT_SAVED: "value was not saved",
             Absence.NOT_ALLOCATED: "array is not allocated",
             Absence.NOT_ASSOCIATED: "array is not associated",
+            Absence.NOT_PER_LANE: "value is not known per lane",
+            Absence.UNPLACED: "the place in LDS is not known",
         }
         super().__init__(message or default[absence])
 

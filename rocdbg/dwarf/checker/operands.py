@@ -1,4 +1,4 @@
-"""What operands of operations refer to (A.2.5.4), whether or not an evaluation comes to them."""
+"""Checks what operands of operations refer to (A.2.5.4), whether or not an evaluation reaches them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_LEVELS = 8
 def operand_problems(
     data: bytes, unit: Unit, entries: Container[int], level: int = 0
 ) -> Iterator[str]:
-    """What is wrong with operands of an expression that can be decoded; ``entries`` are all offsets of entries."""
+    """The errors in operands of an expression that can be decoded; ``entries`` are all offsets of entries."""
     for operation in decode(data, unit.dialect, address_size=unit.address_size, offset_size=unit.offset_size):
         for kind, operand in zip(operation.info.operands, operation.operands, strict=False):
             words = _problem(operation, kind, operand, unit, entries)

@@ -1,4 +1,4 @@
-"""A context in which everything can be read: what breaks a rule in it breaks it whatever the program does."""
+"""A context in which everything can be read: an expression that breaks a rule in it does so in every program state."""
 
 from __future__ import annotations
 

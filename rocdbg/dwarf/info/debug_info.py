@@ -70,6 +70,9 @@ class DebugInfo:
         self._types = TypeIndex(self._entries)
         self.namespaces = Namespaces(self._entries)
         self.starts = starts
+        self.is_code: Callable[[FileAddress, FileAddress], bool] = lambda start, address: True
+        """Whether execution can reach an address in a function that begins at another address: one of an instruction.
+        """
         self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
         self._scopes_at: dict[FileAddress, tuple[Scope, ...]] = {}
         """The latest results: lanes are at few addresses, and functions may have thousands of blocks."""
@@ -286,9 +289,13 @@ class DebugInfo:
         """
         if function not in self._breakpoint_addresses:
             entry = function.entry_pc
-            self._breakpoint_addresses[function] = (
-                None if entry is None else after_prologue(self.lines_of(function), entry, self.starts(entry))
-            )
+            start = None if entry is None else self.starts(entry)
+            found = start
+            if entry is not None and start is not None:
+                found = after_prologue(self.lines_of(function), entry, start)
+                if not self.is_code(start, found):
+                    found = start
+            self._breakpoint_addresses[function] = found
         return self._breakpoint_addresses[function]
 
     def breakpoint_locations(self, function: Function) -> list[CodeLocation]:

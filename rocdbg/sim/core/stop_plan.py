@@ -146,7 +146,7 @@ class StopPlan:
         """Set a word of the head."""
         self._head[HEAD[name] >> 3] = value & _MASK64
 
-    # -- where it stands
+    # -- its position
 
     @property
     def state(self) -> State:

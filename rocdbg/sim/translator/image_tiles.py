@@ -25,7 +25,7 @@ LINEAR: Final = 0
 NONE: Final = 0xFFFE
 """No tiling, or one that is not simulated."""
 UNKNOWN: Final = 0xFFFF
-"""How the chip mixes its memory channels is not known."""
+"""The chip's mapping of addresses to memory channels is not known."""
 _MODES, _SIZES, _BITS = 32, 5, 18
 _HEADER = 12
 """Logarithms of a block's width, height, depth and bytes, those of the size of levels that share a block, and their

@@ -45,6 +45,8 @@ from rocdbg.debugger.values.value_history import ValueHistory
 from rocdbg.debugger.values.value_storage import Absence, Memory, MemoryStorage
 from rocdbg.debugger.values.vector_types import builtin_type
 from rocdbg.dwarf.context import Expression, ExpressionLike
+from rocdbg.dwarf.conventions import UpstreamClang
+from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.types import Type
@@ -223,7 +225,8 @@ class ProgramEnvironment(Struct, dict=True):
     def value_of(self, variable: Variable, recover: bool = True) -> Value:
         """A variable's value from its location in this frame and lane, or (``recover``) its recovered value."""
         value = self._value_by_location(variable)
-        if not recover or value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
+        lost = value.absence is not None and value.absence.is_lost
+        if not recover or not lost or self.recovery is None or self.frame is None:
             return value
         return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_by_location) or value
 
@@ -246,7 +249,9 @@ class ProgramEnvironment(Struct, dict=True):
             context = own.context if own is not None else self.context_of(variable)
             found = here.locations.located(known, context) if here.locations is not None else known.located(context)
             make = self._typed if known.may_be_dynamic else partial(value_at, memory=self.memory)
-            return make(type_, found, context=context)
+            value: Value = make(type_, found, context=context)
+            is_lost = value.absence is Absence.OPTIMIZED_OUT
+            return Value.absent(type_, Absence.NOT_PER_LANE) if is_lost and _is_not_per_lane(known) else value
         location = variable.location
         if isinstance(location, Constant):
             size = type_.size or 8
@@ -318,7 +323,13 @@ class ProgramEnvironment(Struct, dict=True):
             address = program.symbol_address(variable.linkage_name or variable.name or "")
             if address is not None:
                 return Value(type_, MemoryStorage(self.memory, 0, address))
-        return Value.absent(type_, Absence.OPTIMIZED_OUT)
+        # what has external linkage and no symbol is in LDS, whose layout each kernel has of its own
+        kernels = program.code_object.kernels.values()
+        maybe = variable.location is not None or (
+            variable.external and any(kernel.descriptor.group_segment_fixed_size for kernel in kernels)
+        )
+        in_lds = maybe and lds_layout.is_unplaced(variable)
+        return Value.absent(type_, Absence.UNPLACED if in_lds else Absence.OPTIMIZED_OUT)
 
     def scoped_variable(self, scope: str, name: str) -> Value:
         """``'file.c'::name`` or ``function::name``."""
@@ -377,6 +388,17 @@ class ProgramEnvironment(Struct, dict=True):
         if self._registers is None:
             raise NoRegistersError
         return self._registers
+
+
+def _is_not_per_lane(known: Known) -> bool:
+    """Whether a producer without operations for lanes has described a variable that nevertheless has no location."""
+    what = known.expression
+    return isinstance(what, Expression) and isinstance(known.unit.conventions, UpstreamClang) and (
+        what.data.endswith(_UNDEFINED)
+    )
+
+
+_UNDEFINED = assemble("undefined")
 
 
 def local_variable(environment: ProgramEnvironment, name: str) -> Known | None:

@@ -20,7 +20,6 @@ from rocdbg.debugger.frames.kernel_arguments import entry_value
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.values.lane_memory import LaneMemory, WatchedMemory
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.value_storage import Absence
 from rocdbg.dwarf.any_lane import LANE_BITS, LaneDword, depends_on_lane
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.errors import DwarfError
@@ -138,7 +137,7 @@ class _Place:
             described = self._environments[0].value_of(variable, recover=False)
         except Error:
             return None
-        if described.absence is Absence.OPTIMIZED_OUT:
+        if described.absence is not None and described.absence.is_lost:
             return self._passed(variable, memory, texts)
         if described.storage is None and described.data is not None and self._text.is_plain:
             return [self._alone(0, variable, texts)] * len(self._frames)

@@ -69,7 +69,8 @@ class ConstantVariables:
     def of(self, program: Program, routine: Routine) -> Constants:
         """The scalar variables of a routine, and a kernel's parameters of class type, that never change.
 
-        Whether code runs once is not known of device functions that call others: compilers make loops of recursion.
+        For device functions that call others it is not known whether code runs once, because compilers turn recursion
+        into loops.
         """
         if not self._texts.fit(program, routine.function):
             return Constants([], False, None)
