@@ -275,7 +275,8 @@ class Residency:
     def _group(self, slot: int) -> NDArray[np.uint8]:
         """Flags of the slots of a slot's workgroup."""
         first = slot - slot % self.group_waves
-        return self._flags[first : first + self.group_waves]
+        flags: NDArray[np.uint8] = self._flags[first : first + self.group_waves]
+        return flags
 
     def _complete(self, slot: int) -> None:
         """Complete the barrier if every wave of the group that has not ended has signalled."""

@@ -184,7 +184,8 @@ class Places:
 
     def _array(self, name: str) -> NDArray[np.uint8]:
         field = SCHEDULE[name]
-        return self.block[field.offset : field.offset + field.size]
+        part: NDArray[np.uint8] = self.block[field.offset : field.offset + field.size]
+        return part
 
 
 class SparePlaces:
