@@ -195,7 +195,7 @@ class Runner(Struct):
                 return self._call_over(stop.thread)  # a called function has ended its copy of the wave
             if stop.kind is TargetStopKind.WAVE_DONE:
                 if follows is not None and stop.thread in (follows, None):
-                    return self.thread_exited(follows)
+                    return thread_exited(self, follows)
                 only = False
                 continue
             if stop.kind is TargetStopKind.RETURNED and internal is not None and internal.returned:
@@ -222,12 +222,7 @@ class Runner(Struct):
     def _end_of(self, thread: int) -> StopEvent | None:
         """Let a wave end that is about to."""
         stop = self.resume(Resume(ResumeMode.STEP, thread, stop_addresses=self.stop_addresses(), only=True))
-        return self.thread_exited(thread) if stop.kind is TargetStopKind.WAVE_DONE else self.event(stop)
-
-    def thread_exited(self, thread: int) -> StopEvent:
-        """An event of a wave having ended that a command followed."""
-        self.parts.focus.move(Focus())
-        return StopEvent(ThreadExited(thread), Focus())
+        return thread_exited(self, thread) if stop.kind is TargetStopKind.WAVE_DONE else self.event(stop)
 
     def check_pending_signal(self) -> StopEvent | None:
         """After a fatal signal the program cannot continue: it ends."""
@@ -656,6 +651,12 @@ class Runner(Struct):
             inferior.behind_traps.pop(thread, None)
         inferior.state_changed()
         return self.parts.focus.move(found.focus)
+
+
+def thread_exited(runner: Runner, thread: int) -> StopEvent:
+    """An event of a wave having ended that a command followed."""
+    runner.parts.focus.move(Focus())
+    return StopEvent(ThreadExited(thread), Focus())
 
 
 def thread_of(scope: Focus) -> int:

@@ -16,7 +16,7 @@ from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
 from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
-from rocdbg.debugger.running.runner import Runner, thread_of
+from rocdbg.debugger.running.runner import Runner, thread_exited, thread_of
 from rocdbg.debugger.running.step_calls import over_or_into_call
 from rocdbg.debugger.running.step_plans import StepPlan
 from rocdbg.debugger.running.step_start import (
@@ -308,7 +308,7 @@ class Stepper(Struct):
                 )
             return None
         if stop.kind is TargetStopKind.WAVE_DONE:
-            return self.runner.thread_exited(thread_of(scope))
+            return thread_exited(self.runner, thread_of(scope))
         return self.runner.event(stop)
 
     def _until_active(self, scope: Focus, plan: StepPlan | None, began: bool = False) -> StopEvent | None:
