@@ -78,9 +78,11 @@ def measured(path: Path, line: int, lane: int, rounds: int, action: Action, plan
         session.running.runner.parts.state.plans = plans
         requests: list[Resume] = []
 
-        def counted(runner: Runner, request: Resume, requests: list[Resume] = requests) -> TargetStop:
+        def counted(
+            runner: Runner, request: Resume, follows: int | None = None, requests: list[Resume] = requests
+        ) -> TargetStop:
             requests.append(request)
-            return resume(runner, request)
+            return resume(runner, request, follows)
 
         Runner.resume = counted  # type: ignore[method-assign]
         before, began = session.time.position, time.process_time()

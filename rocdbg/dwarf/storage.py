@@ -310,7 +310,7 @@ class MemoryStorage(_ByteStorage):
 
     def read_known(self, offset: int, bits: int) -> tuple[int, int]:
         if self.lane == ANY_LANE:
-            raise EvaluationError("memory that each lane has its own of is read for none")
+            raise EvaluationError("per-lane memory is accessed without a lane")
         shift = offset & 7
         data = self.access.read_memory(self._space, offset >> 3, (shift + bits + 7) >> 3, self.lane)
         mask = (1 << bits) - 1

@@ -109,7 +109,7 @@ def _key(compiler: list[str]) -> str:
 
 
 def _cache_folder() -> Path:
-    """A folder of the user's own."""
+    """A directory that belongs to the user."""
     base = default_cache_directory()
     if base is None:
         raise RuntimeLibraryError("there is no home directory for it; name a directory in ROCDBG_CACHE_DIR")

@@ -130,7 +130,7 @@ def faults(name: str, damage: Damage, folder: Path) -> list[str]:
                 if shown != value:
                     found.append(f"{name}: {damage.what}: {variable} is {shown}, not {value}")
         for command in _COMMANDS:
-            if debugger.session.inferior.target is None:
+            if not debugger.session.focus.current.running:
                 break  # without lines `next` runs on to the end
             debugger.execute(command, to_string=True)
     except rocdbg.Error as error:

@@ -149,11 +149,12 @@ def test_the_target_is_resumed_as_often_for_long_loops_as_for_short_ones(
         resume, requests = type(runner).resume, list[Resume]()
 
         def counted(
-            runner: Runner, request: Resume, resume: Callable[[Runner, Resume], TargetStop] = resume,
+            runner: Runner, request: Resume, follows: int | None = None,
+            resume: Callable[[Runner, Resume, int | None], TargetStop] = resume,
             requests: list[Resume] = requests,
         ) -> TargetStop:
             requests.append(request)
-            return resume(runner, request)
+            return resume(runner, request, follows)
 
         with monkeypatch.context() as patch:
             patch.setattr(Runner, "resume", counted)

@@ -50,9 +50,9 @@ class ScopeVariables(Struct, frozen=True):
 
 
 class Data:
-    """Reads and writes what the program's names and expressions mean at a focus.
+    """Reads and writes the values of the program's names and expressions at a focus.
 
-    ``remains`` gives a target that is over and whose memory can still be read, ``printer`` what plug-ins print with.
+    ``remains`` gives a target that has ended but whose memory can still be read, ``printer`` the printers of plug-ins.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class Data:
             lambda program, wave_size: inferior.machine_code(program).rows(wave_size), sources
         )
         self.caller: FunctionCaller | None = None
-        """What runs functions that expressions call; set once there is something that runs the program."""
+        """Runs functions that expressions call; set once the program can run."""
 
     # -- the place
 
     def environment(self, focus: Focus | None = None) -> ProgramEnvironment:
-        """What expressions are evaluated in at a focus (by default the current one)."""
+        """The environment of expressions at a focus (by default the current one)."""
         if focus is None:
             focus = self._focus.current
         running = self._inferior.target is not None and focus.thread is not None and is_used(self._inferior, focus)
@@ -95,11 +95,11 @@ class Data:
 
     @property
     def user_macros(self) -> dict[str, Macro]:
-        """Those of ``macro define``, by name."""
+        """The macros of ``macro define``, by name."""
         return self._convenience.macros
 
     def environment_of(self, frame: Frame | None) -> ProgramEnvironment:
-        """As `environment`, of a frame; ``None``: of the program as a whole."""
+        """As `environment`, for a frame; ``None``: for the whole program."""
         inferior = self._inferior
         target = inferior.target
         if target is None and inferior.program is not None:
@@ -115,8 +115,8 @@ class Data:
     def arguments(self, frame: Frame) -> Sequence[tuple[str, Value]]:
         """``info args`` and frame lines: the parameters of the frame's function.
 
-        A kernel's parameter that the compiler has lost is given as ``NAME@entry``: what was passed; so is one
-        in memory before the first instruction, when nothing has been stored there.
+        A kernel's parameter without a location is given as ``NAME@entry``, the passed value; so is one in memory before
+        the first instruction, when nothing has been stored there yet.
         """
         environment = self.environment_of(frame)
         scope = frame.scopes[-1] if frame.scopes else None
@@ -125,7 +125,7 @@ class Data:
         return [self.argument(environment, frame, variable) for variable in scope.parameters if variable.name]
 
     def argument(self, environment: ProgramEnvironment, frame: Frame, variable: Variable) -> tuple[str, Value]:
-        """As `arguments`, of one that has a name."""
+        """As `arguments`, for one with a given name."""
         name, value = variable.name or "", self._safe_value(environment, variable)
         unset = before_prologue(frame) and isinstance(value.storage, MemoryStorage)
         if self._inferior.target is not None and (unset or is_absent(value)):
@@ -142,7 +142,7 @@ class Data:
         return [(id(frame.program), scope.offset) for scope in frame.scopes]
 
     def innermost_block(self, text: str) -> object:
-        """The innermost of the `blocks` that a name of an expression belongs to; ``None`` where it needs none.
+        """The innermost of the `blocks` to which a name in an expression belongs; ``None`` if it needs none.
 
         Raises `ExpressionError`.
         """
@@ -176,7 +176,7 @@ class Data:
 
     @staticmethod
     def _safe_value(environment: ProgramEnvironment, variable: Variable) -> Value:
-        """A variable's value; where its location is not known, a value that says why when it is read."""
+        """A variable's value; if its location is not known, a value that raises the reason when it is read."""
         try:
             return environment.value_of(variable)
         except Error as error:
@@ -215,7 +215,7 @@ class Data:
     def lanes_where(self, text: str, thread: int, lanes: int, level: int = 0) -> int:
         """The mask of those of ``lanes`` for which an expression is non-zero in their frame of a level.
 
-        What is the same for all lanes of a wave is found once: the tree, names, scopes and rules of the code there.
+        What is the same for all lanes of a wave is computed once: the tree, names, scopes and rules of the code there.
         """
         held = 0
         environment: ProgramEnvironment | None = None
@@ -253,9 +253,9 @@ class Data:
         return StringReader(self.environment()).read_string(value)
 
     def real_type(self, text: str) -> Type | None:
-        """What a variable's object really is, where `set print object` asks for it and a table tells.
+        """The dynamic type of a variable's object, if `set print object` is on and a virtual table identifies it.
 
-        As in GDB, which evaluates nothing for that, other expressions have none.
+        As in GDB, which does not evaluate other expressions for this, they have none.
         """
         if not self._settings.print.object:
             return None
@@ -275,7 +275,7 @@ class Data:
     def formatter(
         self, settings: PrintSettings | None = None, environment: ProgramEnvironment | None = None
     ) -> Formatter:
-        """What formats values of a place, by default the current one: strings and references lead into its memory."""
+        """The formatter for values of a place (by default the current one), whose memory strings and references use."""
         if environment is None:
             environment = self._environment_or_static(None)
         return Formatter(
@@ -291,8 +291,8 @@ class Data:
         )
 
     def _described(self, environment: ProgramEnvironment, name: str, space: int, address: int) -> str | None:
-        """An object that the language hides, in words."""
-        from rocdbg.debugger.values.image_object_text import opaque_text  # late: few programs have images
+        """A description of an opaque object of the language."""
+        from rocdbg.debugger.values.image_object_text import opaque_text  # imported late: few programs have images
 
         program, memory = self._inferior.program, environment.memory
         if program is None or memory is None:
@@ -301,7 +301,7 @@ class Data:
 
     @property
     def language_name(self) -> str:
-        """The language of the selected frame, else of the program."""
+        """The language of the selected frame, otherwise of the program."""
         return self._environment_or_static(None).language_name
 
     def _environment_or_static(self, focus: Focus | None) -> ProgramEnvironment:
@@ -347,7 +347,7 @@ class Data:
         raise DebuggerError(f"value{of_type} requires {size} bytes, which is more than max-value-size")
 
     def _radix(self, fmt: Format | None) -> Format:
-        """A format, by default what ``set output-radix`` says."""
+        """A format, by default that of ``set output-radix``."""
         if fmt is not None and fmt.letter:
             return fmt
         radix = {16: "x", 8: "o"}.get(self._settings.output_radix, "")

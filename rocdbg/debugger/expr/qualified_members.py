@@ -13,7 +13,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, MemberPointerType, Method, Type
 
 POINTER_TO_METHOD = 16
-"""Bytes of a pointer to a member function: the function or its slot, and what to add to ``this``."""
+"""Bytes of a pointer to a member function: the function or its slot, and the adjustment of ``this``."""
 
 
 def class_of(scope: str, environment: Environment) -> ClassType | None:
@@ -25,7 +25,7 @@ def class_of(scope: str, environment: Environment) -> ClassType | None:
 
 
 def member_value(scope: str, name: str, environment: Environment, only_type: bool) -> Value | None:
-    """``scope::name`` of a class: that of ``*this`` in a method, a static member, a method.
+    """``scope::name`` of a class: a member of ``*this`` in a method, a static member, or a method.
 
     ``None`` when the class has no such member. Raises `ExpressionError` for one that needs an object.
     """

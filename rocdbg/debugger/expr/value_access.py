@@ -1,4 +1,4 @@
-"""What a value leads to: references, pointers, elements, members, and back to its address."""
+"""Access through values: references, pointers, elements, members, and addresses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ALL = (1 << 64) - 1
 
 
 def follow(value: Value, environment: Environment) -> Value:
-    """What a reference refers to; other values as they are."""
+    """The target of a reference; other values unchanged."""
     stripped = value.type.bare
     if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
         return environment.at_address(stripped.target, stripped.address_class or 0, value.as_int())
@@ -60,9 +60,9 @@ def decay(value: Value) -> Value:
 
 
 def placed(value: Value, environment: Environment, only_type: bool = False) -> Value:
-    """A value; an array that is in no place of the program's (a string) as one that has been put into its memory.
+    """A value; an array that is not in the program's memory (a string) is first copied there.
 
-    Raises `DebuggerError` where nothing runs whose memory that would be.
+    Raises `DebuggerError` if no program is running.
     """
     is_kept = isinstance(value.storage, ConvenienceStorage) or value.storage is None
     if only_type or not is_kept or value.absence is not None or not isinstance(value.bare, ArrayType) or not value.size:
@@ -71,9 +71,9 @@ def placed(value: Value, environment: Environment, only_type: bool = False) -> V
 
 
 def pointee(pointer: Value, environment: Environment, only_type: bool = False) -> Value:
-    """What a pointer points at; an integer is the address of a ``long``, as in GDB.
+    """The target of a pointer; an integer is the address of a ``long``, as in GDB.
 
-    Where ``only_type`` is wanted, the pointer's value is not asked for.
+    With ``only_type``, the pointer's value is not read.
     Raises `ExpressionError` for anything else, and for ``void *``.
     """
     stripped = pointer.bare
@@ -86,7 +86,7 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
         if isinstance(stripped, MemberPointerType):
             raise ExpressionError("Attempt to dereference pointer to member without an object")
         if isinstance(stripped, ArrayType) and pointer.data is not None:
-            return pointer.element(0)  # of a string that is in no memory
+            return pointer.element(0)  # for a string that is not in memory
         raise ExpressionError("Attempt to take contents of a non-pointer value.")
     if isinstance(stripped.target.strip_typedefs().strip_qualifiers(), VoidType):
         if only_type:
@@ -99,17 +99,17 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
             return environment.at_location(stripped.target, place)
     if only_type and isinstance(stripped.target.bare, ClassType):
         nowhere = MemoryStorage(environment.memory, stripped.address_class or 0, 0)
-        return Value(environment.complete_type(stripped.target), nowhere)  # an object's own layout is not asked for
+        return Value(environment.complete_type(stripped.target), nowhere)  # the object's own layout is not needed
     if only_type:
         return environment.at_address(stripped.target, stripped.address_class or 0, 0)
     return environment.at_address(stripped.target, stripped.address_class or 0, pointer.as_int())
 
 
 def address_of(value: Value, only_type: bool = False, name: str = "") -> Value:
-    """``&value``. Where ``only_type`` is wanted, a value without an address has a null one.
+    """``&value``. With ``only_type``, a value without an address gets a null address.
 
-    Raises `ExpressionError` for registers, bit-fields, what is optimised out, and what was computed: ``name`` is the
-    variable's, where it is one.
+    Raises `ExpressionError` for registers, bit-fields, optimized-out and computed values; ``name`` is the variable's
+    name, if it is a variable.
     """
     address = value.address
     if address is not None:
@@ -135,9 +135,9 @@ def address_of(value: Value, only_type: bool = False, name: str = "") -> Value:
 
 
 def element(base: Value, index: Value, environment: Environment, only_type: bool = False) -> Value:
-    """``base[index]`` of vectors, arrays and pointers. Raises `ExpressionError` for what has no elements.
+    """``base[index]`` of vectors, arrays and pointers. Raises `ExpressionError` for values without elements.
 
-    Elements beyond the end are only refused where the array is not in memory.
+    Elements beyond the end are only rejected if the array is not in memory.
     """
     stripped = base.bare
     if not isinstance(stripped, VectorType | ArrayType | PointerType) and not c_types.is_pointer(index.type):
@@ -166,7 +166,7 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
 
 
 def _not_subscripted(type_: Type) -> ExpressionError:
-    """The error for elements of what has none, which has a name or not."""
+    """The error for elements of a named or unnamed value without elements."""
     name = type_.name if isinstance(type_, ClassType | EnumType) else str(type_)
     if isinstance(type_, FunctionType) or not name:
         return ExpressionError("cannot subscript requested type")
@@ -174,7 +174,7 @@ def _not_subscripted(type_: Type) -> ExpressionError:
 
 
 def repeated(first: Value, number: Value, only_type: bool = False) -> Value:
-    """``first@number``: an array of what begins in memory with ``first``. Raises `ExpressionError`."""
+    """``first@number``: an array in memory that begins with ``first``. Raises `ExpressionError`."""
     if not c_types.is_integral(number.type) or c_types.is_bool(number.type):
         raise ExpressionError('Non-integral right operand for "@" operator.')
     count = number.as_int()
@@ -192,7 +192,7 @@ def repeated(first: Value, number: Value, only_type: bool = False) -> Value:
 def member(base: Value, node: syntax.Member, environment: Environment, only_type: bool = False) -> Value:
     """``base.name`` and ``base->name``: members, static members, methods, components of vectors.
 
-    Raises `ExpressionError` for what is not a structure, and where it has no such member.
+    Raises `ExpressionError` for a value that is not a structure, or that has no such member.
     """
     is_pointer = isinstance(base.bare, PointerType)
     if is_pointer:
@@ -224,7 +224,7 @@ def member(base: Value, node: syntax.Member, environment: Environment, only_type
 
 
 def _part(object_: Value, scope: str, environment: Environment) -> Value:
-    """The part of an object that is of a class. Raises `ExpressionError` when the object has none."""
+    """The part of an object that has a class type. Raises `ExpressionError` when the object has none."""
     class_ = _base_named(object_.type, scope, environment) or environment.types.named(scope, "")
     part = base_part(object_, class_, environment)
     if part is None:
@@ -233,7 +233,7 @@ def _part(object_: Value, scope: str, environment: Environment) -> Value:
 
 
 def _base_named(type_: Type, name: str, environment: Environment, depth: int = 100) -> Type | None:
-    """The class itself or a base that goes by this name: they are visible in it without what is around them."""
+    """The class itself or a base with this name: inside the class their names are visible without scopes."""
     complete = environment.complete_type(type_.strip_typedefs().strip_qualifiers())
     if not isinstance(complete, ClassType) or depth == 0:
         return None
@@ -244,7 +244,7 @@ def _base_named(type_: Type, name: str, environment: Environment, depth: int = 1
 
 
 def member_of_this(name: str, environment: Environment, only_type: bool = False) -> Value | None:
-    """A member of the object whose method this is; of one that is optimised out it is so, too."""
+    """A member of the current method's object; optimized out if the object is."""
     if not environment.is_cplusplus:
         return None
     this = environment.local("this")
@@ -258,7 +258,7 @@ def member_of_this(name: str, environment: Environment, only_type: bool = False)
 
 
 def completed(value: Value, environment: Environment) -> Value:
-    """The value with the definition of its type, where that is only declared here."""
+    """The value with the definition of its type, if that is only declared here."""
     complete = environment.complete_type(value.bare)
     if complete is value.bare:
         return value
@@ -266,7 +266,7 @@ def completed(value: Value, environment: Environment) -> Value:
 
 
 def place_of(value: Value, environment: Environment) -> Address:
-    """The memory that an address operand is about: where a pointer points, an array or a function is, a number names.
+    """The memory of an address operand: a pointer's target, the place of an array or function, or a numeric address.
 
     Addresses wrap at 64 bits, as arithmetic with them does.
     """
@@ -288,7 +288,8 @@ _COUNTS = (1, 2, 3, 4, 8, 16)
 class ComponentStorage(Nowhere, Struct, frozen=True):
     """Components of a vector that lives somewhere, in the order and as often as they were named.
 
-    ``stride`` is the bytes of a component. What lies behind the last one (of three, the place of a fourth) is zero.
+    ``stride`` is the bytes of a component. The bytes after the last one (the fourth place of a three-component vector)
+    are zero.
     """
 
     vector: Value
@@ -347,7 +348,7 @@ def _swizzle_indices(name: str, count: int) -> list[int] | None:
     return named
 
 
-# What a C++ pointer to a member leads to in an object.
+# The member of an object to which a C++ pointer to member leads.
 NULL = -1
 """The value of a null pointer to a data member in the Itanium ABI."""
 
@@ -390,7 +391,7 @@ def as_class(object_: Value, wanted: Type) -> Value:
 def member_location(
     type_: MemberPointerType, number: int, object_: Value, context: FrameContext
 ) -> LocationDescription | None:
-    """Where DW_AT_use_location says that the member is; ``None`` without it.
+    """The member's location from DW_AT_use_location; ``None`` without it.
 
     The expression starts with the pointer's value and the object's location on the stack (DWARF 5, 5.14).
     Raises a `rocdbg.Error` where it cannot be evaluated, or the object is nowhere.

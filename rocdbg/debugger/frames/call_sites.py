@@ -84,7 +84,7 @@ class CallSiteContext(FrameContext):
 
     @contextmanager
     def _complaining(self) -> Iterator[None]:
-        """What of a parameter's entry breaks a rule is named, and the entry not used."""
+        """A parameter's entry that breaks a rule is reported and not used."""
         try:
             yield
         except IllFormed as error:

@@ -58,7 +58,9 @@ class Places:
         self.group_waves = -(-(workgroup[0] * workgroup[1] * workgroup[2]) // state.wave_size)
         slots = count * self.group_waves
         lists = -(-9 * slots // ALIGN) * ALIGN
-        (links,), (self.block,) = headed_rows(1, SCHEDULE_SIZE, guarded.Head(lists, lists + 2 * mmap.PAGESIZE))
+        heads, blocks = headed_rows(1, SCHEDULE_SIZE, guarded.Head(lists, lists + 2 * mmap.PAGESIZE))
+        links: NDArray[np.uint8] = heads[0]
+        self.block: NDArray[np.uint8] = blocks[0]
         self.address = int(self.block.ctypes.data)
         self.fields = Fields.from_address(self.address)
         size = layout.state_size(state.wave_size, state.target.has_agprs, state.target.vgpr_file)
