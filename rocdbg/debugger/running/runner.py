@@ -653,6 +653,12 @@ class Runner(Struct):
         return self.parts.focus.move(found.focus)
 
 
+def thread_exited(runner: Runner, thread: int) -> StopEvent:
+    """An event of a wave having ended that a command followed."""
+    runner.parts.focus.move(Focus())
+    return StopEvent(ThreadExited(thread), Focus())
+
+
 def thread_of(scope: Focus) -> int:
     """The wave of a running program that steps."""
     assert scope.thread is not None
