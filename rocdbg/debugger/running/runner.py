@@ -663,9 +663,3 @@ def thread_of(scope: Focus) -> int:
     """The wave of a running program that steps."""
     assert scope.thread is not None
     return scope.thread
-
-
-def thread_exited(runner: Runner, thread: int) -> StopEvent:
-    """The event of the end of a wave that a command followed."""
-    runner.parts.focus.move(Focus())
-    return StopEvent(ThreadExited(thread), Focus())
