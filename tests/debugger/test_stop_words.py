@@ -31,5 +31,5 @@ def test_reasons_that_gdb_has_too_have_its_names() -> None:
         "signal-received", "exited-normally", "exited-signalled", "watchpoint-scope", "no-history",
     }
     assert {reason.value for reason in StopReason} - machine_interface == {
-        "interrupted", "instruction-budget", "called-function-finished", "catchpoint-hit",
+        "interrupted", "instruction-budget", "called-function-finished", "catchpoint-hit", "thread-exited",
     }
