@@ -411,13 +411,13 @@ SETTINGS = (
         "confirm", BOOLEAN, "whether to confirm potentially dangerous operations", of_front_end("confirm", True),
     ),
     Setting(
-        "exit-status", Enumeration(("gdb", "strict")), "what the exit status of rocdbg tells",
+        "exit-status", Enumeration(("gdb", "strict")), "the meaning of rocdbg's exit status",
         of_front_end("exit-status", "gdb"),
-        set_help="Set what the exit status of rocdbg tells.\n\n"
+        set_help="Set the meaning of rocdbg's exit status.\n\n"
         "gdb: 1 with -batch if a command failed, else 0, or what -return-child-result says.\n"
         "strict: 1 as well if any launch ended badly: a buffer is not what \"expect\" says, an exception\n"
         "stopped a kernel, a program exited with another code than 0. \"quit STATUS\" decides before both.",
-        line=lambda shell: f'The exit status of rocdbg is "{shell.settings.get("exit-status", "gdb")}".',
+        sentence='The exit status of rocdbg is "{}".',
     ),
     Setting(
         "pagination", BOOLEAN, "state of rocdbg output pagination", of_front_end("pagination", True),

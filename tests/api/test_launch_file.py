@@ -99,7 +99,7 @@ def test_a_full_file() -> None:
         (HEAD + '[[arg]]\nbuffer = "f32[x]"', "k.toml: arg 0 buffer: `x` is not a number of elements"),
         (
             HEAD + '[[arg]]\nbuffer = "f32[8]"\ninit = "twos"',
-            "k.toml: arg 0 init: `twos` is none of zeros, ones, ",
+            "k.toml: arg 0 init: `twos` is not one of zeros, ones, ",
         ),
         (
             HEAD + '[[arg]]\nbuffer = "f32[8]"\ninit = "random:x"',

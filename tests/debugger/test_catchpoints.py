@@ -308,8 +308,9 @@ def test_an_end_is_not_missed_when_the_other_was_stepped_over_its(make: Make, ar
     session.breakpoints.delete(2)
     for number in waves[1:]:  # past it: the rest may go on then
         session.focus.move(Focus(number, 0))
-        found = session.running.stepi()
+        assert session.running.stepi().reason is StopReason.THREAD_EXITED
     assert [wave.number for wave in session.inferior.need_target().waves()] == waves[:1]
+    found = session.running.proceed()
     assert found.reason is StopReason.CATCHPOINT and found.scope.thread == waves[0] and END in caught(found)
     assert ends.hit_count == 1
     assert session.running.proceed().reason is StopReason.EXITED
