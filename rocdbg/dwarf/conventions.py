@@ -111,7 +111,10 @@ class UpstreamClang(Conventions):
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
         """As `normalise` rewrites it."""
-        return normalise(data, target, wave_size=wave_size, frame_base=False, size=size, aggregate=aggregate)
+        split = self.version is not None and self.version < _TUPLES_SINCE
+        return normalise(
+            data, target, wave_size=wave_size, frame_base=False, size=size, aggregate=aggregate, split_tuples=split
+        )
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
         """As `normalise` rewrites it."""
@@ -162,6 +165,8 @@ class UpstreamClang(Conventions):
 _CLASSES_2020 = {0: 1, 1: 0, 2: 0, 3: 3, 4: 5, 0x8000: 2}
 _OLD_CLASSES = {1: 5, 2: 3}
 _SPACES_SINCE = 22
+_TUPLES_SINCE = 19
+"""Older versions (seen in 14 and 15) describe a whole tuple of registers where only its first register holds a part."""
 _CLANG = re.compile(r"(AMD )?clang version ([0-9]{1,4})\b")
 _VIRTUAL_BASE = re.compile(rb"\x12\x06\x10[\x80-\xff]*[\x00-\x7f]\x1c\x06\x22", re.DOTALL)
 """DW_OP_dup, deref, constu N, minus, deref, plus: clang's way from an object to a virtual base."""

@@ -13,6 +13,8 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
   too, and a pointer loaded from there is generic;
 * without a named space `DW_OP_bregx R+0, DW_OP_piece 4, DW_OP_bregx R+1+0, DW_OP_piece 4` is the place to which the
   pair points;
+* up to clang 18 `DW_OP_regx R, DW_OP_piece 4, DW_OP_regx R+1, DW_OP_piece 4, ...` with three or more vector registers
+  may be an array that was promoted to a vector; only the first register can be relied on;
 * for a structured binding, operations after the address space lead from the object to its part;
 * with `DW_OP_stack_value` after the address space, the operations before it compute the value;
 * `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
@@ -54,6 +56,8 @@ _PRIVATE_LANE = 5
 _GENERIC = 1
 _FEWEST_LANES = 32
 """Number of lanes in a wave."""
+_FEWEST_IN_TUPLE = 3
+"""Pairs of registers are also the halves of a small class, which LLVM describes correctly."""
 _PIECES = frozenset({"piece", "bit_piece"})
 _FROM_OBJECT = frozenset({"plus_uconst", "deref", "deref_size"})
 _PART_OPERATIONS = _FROM_OBJECT | {"constu", "shl", "shr", "shra"}
@@ -66,7 +70,7 @@ _UNKNOWN = assemble("undefined")
 
 def normalise(
     data: bytes, target: str, *, wave_size: int | None = None, frame_base: bool | None = None,
-    size: int | None = None, aggregate: bool = False
+    size: int | None = None, aggregate: bool = False, split_tuples: bool = False
 ) -> bytes:
     """An upstream clang location expression for AMDGPU, rewritten into standard "amd" form (A.2.5.4.4).
 
@@ -75,15 +79,18 @@ def normalise(
     DW_AT_frame_base; by default an expression that is just s32 or s33 counts as one. `size` is that of the object in
     bytes: without it the object is assumed to fit where the expression puts it. An `aggregate` (a class, union or
     array) that is not in pieces is where the contents of a register lead, if an address space follows: LLVM keeps such
-    objects in memory, which may be LDS, and describes all others by their values. Raises `DecodeError` for bytes that
-    are not an expression and `DwarfError` for a target that is not an AMDGPU processor.
+    objects in memory, which may be LDS, and describes all others by their values. `split_tuples`: of an aggregate in
+    a tuple of three or more vector registers, only the first register can be relied on. Raises `DecodeError` for bytes
+    that are not an expression and `DwarfError` for a target that is not an AMDGPU processor.
     """
-    return _normalised(bytes(data), target, wave_size, frame_base, 8 * size if size else None, aggregate)
+    bits = 8 * size if size else None
+    return _normalised(bytes(data), target, wave_size, frame_base, bits, aggregate, aggregate and split_tuples)
 
 
 @lru_cache(maxsize=4096)
 def _normalised(
-    data: bytes, target: str, wave_size: int | None, frame_base: bool | None, size: int | None, aggregate: bool
+    data: bytes, target: str, wave_size: int | None, frame_base: bool | None, size: int | None, aggregate: bool,
+    split_tuple: bool,
 ) -> bytes:
     operations = decode(data, "llvm22")
     if frame_base is not False and len(operations) == 1:
@@ -95,6 +102,8 @@ def _normalised(
     pointer = _pointer_in_pieces(operations)
     if pointer is not None:
         return pointer
+    if split_tuple and (pieces := _tuple_pieces(operations)):
+        return _part(operations[:1], LANE_BITS, target, wave_size) + assemble(("piece", 4), ("piece", 4 * (pieces - 1)))
     # Pieces are described one by one.
     out: list[bytes] = []
     start = 0
@@ -109,6 +118,22 @@ def _normalised(
             start = i + 1
     out.append(_part(operations[start:], size, target, wave_size, aggregate))
     return b"".join(out)
+
+
+def _tuple_pieces(operations: Sequence[Operation]) -> int:
+    """The number of dwords if they are those of a tuple of three or more vector registers; otherwise 0.
+
+    LLVM promotes small arrays to vectors. Where clang 14 and 15 hold the elements in registers of their own, they
+    describe the tuple that begins at the register of the first one: the registers behind it have other contents.
+    """
+    registers, pieces = operations[::2], operations[1::2]
+    count = len(pieces)
+    first = registers[0].register if registers else None
+    if count < _FEWEST_IN_TUPLE or len(registers) != count or first is None or not is_vector(first):
+        return 0
+    consecutive = [operation.register for operation in registers] == list(range(first, first + count))
+    whole = all(piece.info.meaning == "piece" and piece.operands[0] == LANE_BITS // 8 for piece in pieces)
+    return count if consecutive and whole else 0
 
 
 def _piece_bits(piece: Operation) -> int:

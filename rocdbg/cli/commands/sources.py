@@ -181,6 +181,8 @@ def disassemble(shell: Shell, flags: str, place: str) -> None:
             shell.line(line)
         shell.line("End of descriptor dump.")
         return
+    if not place and not session.launch.programs:
+        shell.need_frame()
     title, low, high = session.places.disassembly_range(place)
     lines = list(session.places.disassemble(low, high)) if low < high else []
     if not lines and low < high:

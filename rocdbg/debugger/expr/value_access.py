@@ -23,6 +23,7 @@ from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
     EnumType,
+    FlagsType,
     FunctionType,
     MemberPointerType,
     PointerKind,
@@ -78,7 +79,7 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
     """
     stripped = pointer.bare
     if not isinstance(stripped, PointerType):
-        if c_types.is_number(stripped):
+        if c_types.is_number(stripped) and not isinstance(stripped, FlagsType):
             if only_type:
                 return Value.of_int(c_types.INT, 0)
             # "*0x1000": GDB reads a long there

@@ -13,6 +13,7 @@ from rocdbg.debugger.base.errors import RegisterAccessError
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values import c_types
+from rocdbg.debugger.values.flag_registers import flags_type
 from rocdbg.debugger.values.located_values import LocationStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence, AbsentError, CallbackStorage
@@ -190,8 +191,10 @@ class RegisterFile(Struct, frozen=True):
         assert self.context.wave_pc is not None
         return Value.of_int(self._code_pointer, self.context.wave_pc + 1)
 
-    @staticmethod
-    def _type(name: str, size: int, lanes: int) -> Type:
+    def _type(self, name: str, size: int, lanes: int) -> Type:
+        flags = flags_type(name, self.target.architecture)
+        if flags is not None:
+            return flags
         if name[0] in "va" and name[1:].isdecimal():
             return VectorType(c_types.INT, lanes, 4 * lanes)
         return {4: c_types.INT, 8: c_types.UNSIGNED_LONG}.get(size, c_types.unsigned_of(size))
@@ -202,9 +205,10 @@ class RegisterFile(Struct, frozen=True):
         number = target.read_special(thread, name)
         if number is None:
             return None
-        if self.context.callee is not None:
-            return Value.absent(c_types.INT, Absence.NOT_SAVED)
         size = 8 if name in _WIDE else 4
+        type_ = self._type(name, size, self.wave_size)
+        if self.context.callee is not None:
+            return Value.absent(type_, Absence.NOT_SAVED)
 
         def read(offset: int, count: int) -> bytes:
             current = target.read_special(thread, name) or 0
@@ -215,7 +219,6 @@ class RegisterFile(Struct, frozen=True):
             whole[offset : offset + len(data)] = data
             target.write_special(thread, name, int.from_bytes(whole, "little"))
 
-        type_ = c_types.UNSIGNED_LONG if size == 8 else c_types.INT
         return Value(type_, CallbackStorage(name, read, write))
 
 

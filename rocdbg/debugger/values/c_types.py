@@ -19,6 +19,7 @@ from rocdbg.dwarf.info.types import (
     ClassType,
     Encoding,
     EnumType,
+    FlagsType,
     FunctionType,
     MemberPointerType,
     PointerKind,
@@ -290,7 +291,7 @@ def promote(type_: Type) -> Type:
         return (INT if signed else UNSIGNED_INT) if size <= 4 else (LONG if signed else UNSIGNED_LONG)
     if size < 4:
         return INT
-    return stripped
+    return unsigned_of(size) if isinstance(stripped, FlagsType) else stripped
 
 
 def arithmetic_type(left: Type, right: Type) -> Type:

@@ -11,7 +11,7 @@ from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.format_letters import SIZE_LETTERS, undefined_format
 from rocdbg.debugger.values.number_text import format_binary, format_char, format_float, format_integer
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import BaseType, EnumType, PointerType, Type
+from rocdbg.dwarf.info.types import BaseType, EnumType, FlagsType, PointerType, Type
 
 _LONG_MASK = (1 << 64) - 1
 _LARGEST_LONG = (1 << 63) - 1
@@ -116,3 +116,17 @@ def format_enum(value: Value) -> str:
     if rest:
         names.append(f"unknown: {rest:#x}")
     return "(" + " | ".join(names) + ")"
+
+
+def format_flags(value: Value, type_: FlagsType) -> str:
+    """``[ FP_ROUND.32=ZERO IEEE ]``: the bits that are set by name, wider fields with their numbers or enumerators."""
+    number = value.as_int()
+    shown = []
+    for field in type_.fields:
+        part = number >> field.first & (1 << field.width) - 1
+        if field.width > 1:
+            named = field.type.enumerators if isinstance(field.type, EnumType) else ()
+            shown.append(f"{field.name}={next((item.name for item in named if item.value == part), part)}")
+        elif part:
+            shown.append(field.name)
+    return " ".join(["[", *shown, "]"])

@@ -9,7 +9,7 @@ from rocdbg.debugger.values.appearance import Appearance
 from rocdbg.debugger.values.class_text import ClassText, try_fetch
 from rocdbg.debugger.values.format_letters import PLAIN, Format
 from rocdbg.debugger.values.number_text import format_string
-from rocdbg.debugger.values.scalar_text import format_base, format_enum, format_letter
+from rocdbg.debugger.values.scalar_text import format_base, format_enum, format_flags, format_letter
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence, AbsentError
 from rocdbg.dwarf.info.types import (
@@ -17,6 +17,7 @@ from rocdbg.dwarf.info.types import (
     BaseType,
     ClassType,
     EnumType,
+    FlagsType,
     FunctionType,
     MemberPointerType,
     Method,
@@ -151,6 +152,8 @@ class _Writer(ClassText):
             )
         if isinstance(stripped, PointerType):
             return self._pointer(value, stripped)
+        if isinstance(stripped, FlagsType):
+            return format_flags(value, stripped)
         if self.fmt.radix and isinstance(stripped, BaseType) and c_types.is_integral(stripped):
             return format_letter(value, self.fmt.radix, "", self.formatter.place, self.settings.nibbles)
         if isinstance(stripped, EnumType):

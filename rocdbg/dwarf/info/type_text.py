@@ -17,6 +17,7 @@ from rocdbg.dwarf.info.types import (
     ClassKind,
     ClassType,
     EnumType,
+    FlagsType,
     FunctionType,
     Member,
     MemberPointerType,
@@ -82,6 +83,8 @@ class Leaves:
 
     def text(self, type: Type) -> str:
         match type:
+            case FlagsType() if self.show > 0:
+                return self._flags(type)
             case BaseType(name=name) | UnspecifiedType(name=name):
                 return self.names.get(name, name)
             case TypedefType(name=name, qualified_name=qualified):
@@ -113,6 +116,14 @@ class Leaves:
         if self.show < 0 or (name is not None and self.show == 0):
             return type.spelled_as(name)
         return f"{class_head(type, self.shown.raw, self.names)} {_class_body(type, self)}"
+
+    def _flags(self, type: FlagsType) -> str:
+        indent = " " * (self.indent + 4)
+        lines = [f"flag {type.name} {{"]
+        for field in type.fields:
+            last = f"-{field.first + field.width - 1}" if field.width > 1 else ""
+            lines.append(f"{indent}{field.type.declare(field.name, self.text)} @{field.first}{last};")
+        return "\n".join([*lines, f"{' ' * self.indent}}}"])
 
     def _enum(self, type: EnumType) -> str:
         name = self.abbreviate(type.qualified_name) if type.qualified_name else None

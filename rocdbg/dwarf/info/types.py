@@ -236,6 +236,22 @@ class BaseType(Type):
         return Integer(self.byte_size, signed, self.encoding == Encoding.BOOLEAN)
 
 
+class FlagField(Struct, frozen=True):
+    """A field of a register: ``width`` bits from bit ``first`` on, shown as its type."""
+
+    name: str
+    first: int
+    width: int
+    type: Type
+
+
+@dataclass(frozen=True)
+class FlagsType(BaseType):
+    """An unsigned integer made of named fields, shown by their names: a register of flags, as of GDB's targets."""
+
+    fields: tuple[FlagField, ...] = ()
+
+
 _INTEGERS = frozenset({
     Encoding.BOOLEAN, Encoding.SIGNED, Encoding.SIGNED_CHAR, Encoding.UNSIGNED, Encoding.UNSIGNED_CHAR, Encoding.UTF,
 })

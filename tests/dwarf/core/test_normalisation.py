@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.conventions import conventions_of
+from rocdbg.dwarf.conventions import UpstreamClang, conventions_of
 from rocdbg.dwarf.encoding import assemble
 
 PRIVATE = ("lit5", "swap", "xderef")
@@ -94,6 +94,23 @@ def test_what_is_larger_than_its_register_is_elsewhere() -> None:
     assert dwarf.normalise(upstream, target="gfx90a", size=4) == assemble(("regx", 2560), *LANE)
     assert dwarf.normalise(upstream, target="gfx90a", size=8) == assemble("undefined")
     assert dwarf.normalise(assemble(("bregx", 2560, 4), "stack_value"), "gfx90a", size=8) == assemble("undefined")
+
+
+def test_an_array_in_a_tuple_of_registers_is_known_as_far_as_the_first() -> None:
+    # clang 15 -O3: int a[8] is in v2, v1, v6, v3, v4, v5, v8, v7, and v9 is a loop's counter.
+    registers = range(2562, 2570)
+    upstream = assemble(*[item for number in registers for item in (("regx", number), ("piece", 4))])
+    known = assemble(("regx", 2562), *LANE, ("piece", 4), ("piece", 28))
+    assert UpstreamClang(15).location(upstream, "gfx90a", 64, 32, True) == known
+    assert UpstreamClang(22).location(upstream, "gfx90a", 64, 32, True) != known
+    assert dwarf.normalise(upstream, "gfx90a", size=32, aggregate=True, split_tuples=True) == known
+    vector = dwarf.normalise(upstream, "gfx90a", size=32)
+    assert vector == assemble(*[item for n in registers for item in (("regx", n), *LANE, ("piece", 4))])
+    pair = assemble(("regx", 2562), ("piece", 4), ("regx", 2563), ("piece", 4))
+    apart = assemble(*[item for n in (2562, 2565, 2564) for item in (("regx", n), ("piece", 4))])
+    for data, size in ((pair, 8), (apart, 12)):
+        described = dwarf.normalise(data, "gfx90a", size=size)
+        assert dwarf.normalise(data, "gfx90a", size=size, aggregate=True, split_tuples=True) == described
 
 
 def test_an_aggregate_that_is_not_in_pieces_is_where_its_register_leads() -> None:

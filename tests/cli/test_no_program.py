@@ -1,0 +1,25 @@
+"""What commands say in a session without a program: GDB 13's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocdbg import Debugger, Error
+
+NO_TABLE = 'No symbol table is loaded.  Use the "file" command.'
+SAID = [
+    ("p $pc", "No registers."), ("x/i $pc", "No registers."), ("info registers", "The program has no registers now."),
+    ("info frame", "No stack."), ("bt", "No stack."), ("up", "No stack."), ("info locals", "No frame selected."),
+    ("disassemble", "No frame selected."), ("next", "The program is not being run."),
+    ("stepi", "The program is not being run."), ("finish", "The program is not being run."),
+    ("p x", NO_TABLE), ("list", NO_TABLE), ("ptype int", "type = int"), ("p sizeof(int)", "$1 = 4"),
+]
+
+
+@pytest.mark.parametrize(("line", "answer"), SAID)
+def test_without_a_program(line: str, answer: str) -> None:
+    try:
+        said = Debugger().execute(line, to_string=True).strip()
+    except Error as error:
+        said = str(error)
+    assert said == answer
