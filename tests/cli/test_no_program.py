@@ -12,7 +12,7 @@ SAID = [
     ("info frame", "No stack."), ("bt", "No stack."), ("up", "No stack."), ("info locals", "No frame selected."),
     ("disassemble", "No frame selected."), ("next", "The program is not being run."),
     ("stepi", "The program is not being run."), ("finish", "The program is not being run."),
-    ("p x", NO_TABLE), ("list", NO_TABLE), ("ptype int", "type = int"), ("p sizeof(int)", "$1 = 4"),
+    ("list", NO_TABLE), ("ptype int", "type = int"), ("p sizeof(int)", "$1 = 4"),
 ]
 
 

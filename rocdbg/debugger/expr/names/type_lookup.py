@@ -51,9 +51,7 @@ class TypeLookup(Struct, frozen=True):
 
     def missing(self, name: str) -> DebuggerError:
         """The error for an unknown name."""
-        if self.program is None:
-            return NoSymbolError(name, 'No symbol table is loaded.  Use the "file" command.')
-        if not self.program.has_debug_info:
+        if self.program is None or not self.program.has_debug_info:
             return NoSymbolError(name)
         names = ProgramNames(self.program, self.frame)
         if names.namespace(name) is not None:
