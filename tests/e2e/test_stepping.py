@@ -98,7 +98,7 @@ def test_lines_of_a_lane(launch: Launch, target: str, thread: int, lane: int, in
         assert session.inferior.active_lanes(thread) >> lane & 1
         event = session.running.step() if into else session.running.next()
     assert seen == walk_lines(item, into)
-    assert event.reason is StopReason.EXITED
+    assert event.reason is StopReason.THREAD_EXITED  # other waves are left
 
 
 @pytest.mark.parametrize("level", ["-O1", "-O3"])
@@ -117,7 +117,7 @@ def test_stepping_through_optimised_code_stays_with_the_lane(launch: Launch, tar
         assert session.inferior.active_lanes(1) >> 8 & 1
         assert frame.line != last or frame.name != "walk"
         last = frame.line
-    assert event.reason is StopReason.EXITED
+    assert event.reason is StopReason.THREAD_EXITED  # other waves are left
 
 
 def test_another_wave_breaks_into_a_step(launch: Launch) -> None:
