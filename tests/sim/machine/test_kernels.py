@@ -330,7 +330,7 @@ def test_kernel_names(build: Callable[..., Path]) -> None:
     assert "ids" in kernels and "nothing" not in kernels
     assert {"ids", "mangled", "instance<3>"} <= set(kernels)
     with pytest.raises(
-        rocdbg.Error, match="stands for 2 kernels: instance<3>, instance<4>"
+        rocdbg.Error, match="the name matches 2 kernels: instance<3>, instance<4>"
     ):
         kernels["instance"]
     with pytest.raises(rocdbg.Error, match=r"kernel mangeld: not in .*; there are mangled"):
