@@ -40,18 +40,18 @@ _DEEPEST = 40
 
 
 class RecoveredPlaces:
-    """Places of recovered variables in a frame. ``told`` gives a variable's place from its location.
+    """Places of recovered variables in a frame. ``located`` gives a variable's place from its location.
 
     ``position`` gives a work-item's position (I64) as `source_expressions.Position` names it, ``of_dispatch`` a node
     that is what it is for the waves of the frame's dispatch.
     """
 
     def __init__(
-        self, recovery: Recovery, frame: Frame, target: Target, told: Callable[[Variable], Place],
+        self, recovery: Recovery, frame: Frame, target: Target, located: Callable[[Variable], Place],
         position: Callable[[str, int], Node], of_dispatch: Callable[[Node], Node],
     ) -> None:
         self._recovery, self._frame, self._target = recovery, frame, target
-        self._told, self._position, self._of_dispatch = told, position, of_dispatch
+        self._located, self._position, self._of_dispatch = located, position, of_dispatch
         self._open: set[int] = set()
 
     def place(self, variable: Variable) -> Place:
@@ -143,7 +143,7 @@ class RecoveredPlaces:
 
     def _variable(self, variable: Variable) -> Node:
         """The bits of a variable that an initialiser names (I64)."""
-        place = self._told(variable)
+        place = self._located(variable)
         if isinstance(place, Nowhere):
             place = self.place(variable)
         size = variable.type.size or 0

@@ -16,7 +16,7 @@ from rocdbg.sim.core.watches import WatchedBytes
 class RunOptions(Struct, frozen=True):
     """How to go on.
 
-    ``stop_pcs``   any wave that is about to execute one of these stops with BREAKPOINT; a wave that stands on
+    ``stop_pcs``   any wave that is about to execute one of these stops with BREAKPOINT; a wave that is at
                    one when ``run`` is called executes that instruction first.
     ``wave``       number of the focused wave, for ``step``, ``range`` and ``only``.
     ``step``       execute one instruction of that wave (STEP), or as many as ``steps`` says before it comes to a stop.

@@ -70,7 +70,7 @@ class BlockCalls(BlockRegisters):
         """
         if self._wrote is not None:
             helper, texts = self._wrote
-            self._leave_if_told("watch_changed", ["ptr %state", "ptr %env"], helper, texts)
+            self._leave_if_reported("watch_changed", ["ptr %state", "ptr %env"], helper, texts)
         for helper, texts in self._accesses if accesses else ():
             space = space_of(helper)
             if space is not None:
@@ -79,23 +79,23 @@ class BlockCalls(BlockRegisters):
                 self.lines += self._call_text(f"check_{space}", self._checked(helper, texts), self.fresh())
                 mask = "i64 1" if helper == "sload" else texts[2]
                 arguments = ["ptr %state", "ptr %env", mask, texts[3]]
-                self._leave_if_told("watch_touched", arguments, helper, texts)
+                self._leave_if_reported("watch_touched", arguments, helper, texts)
 
     @staticmethod
     def _checked(helper: str, texts: list[str]) -> list[str]:
         """The arguments of a routine that finds where an access went. The address of a scalar load is in lane 0."""
         return [*texts[:2], "i64 1", texts[3], "i64 1", "i64 0"] if helper == "sload" else texts
 
-    def _leave_if_told(self, watcher: str, arguments: list[str], helper: str, texts: list[str]) -> None:
+    def _leave_if_reported(self, watcher: str, arguments: list[str], helper: str, texts: list[str]) -> None:
         """Leave with WATCH after the instruction if a routine says so; ``helper`` made the access with ``texts``."""
         self.flush()
         self.in_lane_code = False
-        told = self.fresh()
+        hit = self.fresh()
         self.lines += [
-            *self._call_text(watcher, arguments, told + ".status"), f"{told} = icmp ne i32 {told}.status, 0",
+            *self._call_text(watcher, arguments, hit + ".status"), f"{hit} = icmp ne i32 {hit}.status, 0",
         ]
         leave, go = self.fresh("leave")[1:], self.fresh("go")[1:]
-        self.lines += [f"br i1 {told}, label %{leave}, label %{go}", f"{go}:"]
+        self.lines += [f"br i1 {hit}, label %{leave}, label %{go}", f"{go}:"]
         self._label = go
         space = space_of(helper)
         lines, self.lines = self.lines, []

@@ -91,16 +91,16 @@ def global_variable(name: str, environment: ProgramEnvironment) -> Term | None:
 
 def _variable(known: Known, environment: ProgramEnvironment) -> Term:
     """As `ProgramEnvironment.value_of`."""
-    told = _told(known, environment)
+    located = _by_location(known, environment)
     recovery, frame, target = environment.recovery, environment.frame, environment.target
-    if not isinstance(told.place, Nowhere):
-        return told
+    if not isinstance(located.place, Nowhere):
+        return located
     if recovery is None or frame is None or target is None:
         raise Untranslatable(f"{known.variable.name}, which is optimized out")
     from rocdbg.debugger.frames.recovered_compiled import RecoveredPlaces  # late: few conditions are of these
 
     place = RecoveredPlaces(
-        recovery, frame, target, lambda variable: _place_told(variable, environment),
+        recovery, frame, target, lambda variable: _place_by_location(variable, environment),
         lambda what, axis: _position(what, axis, environment), lambda node: of_dispatch(node, environment),
     ).place(known.variable)
     if isinstance(place, Nowhere):
@@ -108,15 +108,15 @@ def _variable(known: Known, environment: ProgramEnvironment) -> Term:
     return Term(known.variable.type, place)
 
 
-def _place_told(variable: Variable, environment: ProgramEnvironment) -> Place:
+def _place_by_location(variable: Variable, environment: ProgramEnvironment) -> Place:
     """The place of a scalar as its location says."""
-    term = _told(variable_here(environment, variable), environment)
+    term = _by_location(variable_here(environment, variable), environment)
     if term.place is not None:
         return term.place
     return Number(unsigned(term.value(), I64), 8 * c_types.size_of(variable.type))
 
 
-def _told(known: Known, environment: ProgramEnvironment) -> Term:
+def _by_location(known: Known, environment: ProgramEnvironment) -> Term:
     """A variable by its location."""
     variable = known.variable
     type_ = complete(known.type, environment)
