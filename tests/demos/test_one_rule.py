@@ -23,7 +23,7 @@ from rocdbg.debugger.frames.compiled_places import Untranslatable
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.values import c_types
 from rocdbg.errors import Error
-from tests.demos.test_conditions import BUDGET, LAUNCHES, TARGETS, _open, _places
+from tests.demos.test_conditions import BUDGET, EACH_ON_ONE, _open, _places
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = {
@@ -108,12 +108,9 @@ def _collected(session: Session, place: str, texts: list[str]) -> tuple[Rows, bo
     return rows, any(compiled) if compiled else None
 
 
-@pytest.mark.parametrize("launch", LAUNCHES, ids=lambda path: path.stem)
-def test_every_variable_both_ways(launch: Path) -> None:
-    target = TARGETS[LAUNCHES.index(launch) % len(TARGETS)]
-    session = _open(launch, target, "host") or _open(launch, target := TARGETS[0], "host")
-    if session is None:
-        return  # it is built for other targets, which have demos of their own
+@pytest.mark.parametrize(("launch", "target"), EACH_ON_ONE, ids=lambda one: one.stem if isinstance(one, Path) else one)
+def test_every_variable_both_ways(launch: Path, target: str) -> None:
+    session = _open(launch, target, "host")
     places = _places(session)
     for place in places[:2]:
         session.settings.instruction_budget = BUDGET
@@ -127,7 +124,6 @@ def test_every_variable_both_ways(launch: Path) -> None:
             continue
         expected = _evaluated(session, place, texts)
         tracing = _open(launch, target, "target")
-        assert tracing is not None
         tracing.settings.instruction_budget = STOPS * BUDGET
         found, by_target = _collected(tracing, place, texts)
         assert found[: len(expected)] == expected, f"{place}: {', '.join(texts)}"
