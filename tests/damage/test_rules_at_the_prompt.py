@@ -84,6 +84,7 @@ CASES = [
     ("a frame base that is a value", [("k", BASE, None, assemble("lit1", "stack_value"))], "info frame",
      "Locals at private_wave#0x0", "the frame base is not in memory"),
     ("a frame base of no operations", [("k", BASE, None, b"\xff")], "print x", "$1 = 0", ""),
+    ("an encoding that there is not", [("int", 1, None, 0)], "print x", "$1 = 0", "DW_AT_encoding of int at"),
     ("a vector of 0", [("vector", 3, None, 0)], "print v", "$1 = 5", "DW_AT_LLVM_vector_size of vec at"),
     ("a vector of 2", [], "print v", "$1 = {5, 10}", ""),
     ("members of an object in memory", [], "print s", "$1 = {<struct B> = {z = 5}, a = 5, b = 10}", ""),
@@ -139,6 +140,16 @@ def test_implicit_pointers(space: str | None, answer: str, described: Described,
     assert "q = <synthetic pointer>" in debugger.execute("info locals", to_string=True)
     assert "#0  k () at /nowhere/k.c:4" in debugger.execute("bt", to_string=True)
     assert "5\t" in debugger.execute("next", to_string=True)
+
+
+def test_a_base_type_without_size(described: Described, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No number is shown for what has no contents."""
+    debugger = stopped(tmp_path, described.patched(("int", 2, None, 0)))
+    with pytest.raises(rocdbg.Error, match="The size of type <damaged type> is not known"):
+        debugger.execute("print x", to_string=True)
+    assert "x = <unspecified>\n" in debugger.execute("info locals", to_string=True)
+    assert "#0  k () at /nowhere/k.c:4" in debugger.execute("bt", to_string=True)
+    assert capsys.readouterr().err.count("the base type int has no size") == 1
 
 
 @pytest.mark.parametrize("code", [
