@@ -17,7 +17,7 @@ from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
 from rocdbg.debugger.running.runner import Runner, thread_exited, thread_of
-from rocdbg.debugger.running.step_calls import over_or_into_call
+from rocdbg.debugger.running.step_calls import over_or_into_call, run_to
 from rocdbg.debugger.running.step_plans import StepPlan
 from rocdbg.debugger.running.step_start import (
     StepStart,
@@ -209,7 +209,7 @@ class Stepper(Struct):
         """Up to so many instructions of the wave, none of which needs to be looked at: how many they were, and the
         event of what else happened. ``over``: up to where the function may be left."""
         runner, thread = self.runner, thread_of(scope)
-        inferior, state = runner.parts.inferior, runner.parts.state
+        state = runner.parts.state
         recording = runner.target.recording
         if (
             not state.plans or state.budget is not None or state.pending_signal
@@ -219,19 +219,55 @@ class Stepper(Struct):
         ):
             return 0, None
         wave = runner.target.wave(thread)
-        leaves: frozenset[int] = frozenset()
         if over:
-            program = inferior.programs.at(wave.pc)
-            function = inferior.exec_map(program).function_at(program.to_file(wave.pc), wave.lane_count)
-            if function is None or program.to_file(wave.pc) in function.leaves:
-                return 0, None
-            leaves = frozenset(program.to_loaded(FileAddress(address)) for address in function.leaves)
+            return self._ahead_over_calls(scope, count)
         before = wave.instructions
-        stop = self._resume(scope, ResumeMode.STEP, steps=count, also=leaves)
+        stop = self._resume(scope, ResumeMode.STEP, steps=count)
         event = self._common(stop, scope)
         if event is not None:
             return count, event
         return runner.target.wave(thread).instructions - before, None
+
+    def _ahead_over_calls(self, scope: Focus, count: int) -> tuple[int, StopEvent | None]:
+        """`run_ahead` in the function that the wave is in: what calls execute is not counted.
+
+        The wave alone runs, at most as many instructions as are left, calls included, so that never too many are
+        executed; the rest is done in the same way. A call that does not return within that is left to all waves.
+        """
+        runner, thread = self.runner, thread_of(scope)
+        start = self._start(scope)
+        plan = self._plan(scope, start, into=False)
+        entry, size = (plan.plan.get("function"), plan.plan.get("function_size")) if plan is not None else (0, 0)
+        low, high = entry + 1, entry + size  # the entry is left out: there the function calls itself
+        if plan is None or not low <= runner.target.wave(thread).pc < high:
+            return 0, None
+        plan.enter(start, start.line)
+        done = 0
+        while done < count:
+            before = runner.target.wave(thread).instructions
+            plan.plan.arm(State.ACTIVE, low, high, comes_back=False)
+            stop = self._resume(scope, ResumeMode.RANGE, low, high, plan.plan, budget=count - done)
+            spent = stop.kind is TargetStopKind.BUDGET
+            event = None if spent else self._common(stop, scope)
+            if event is not None:
+                return count, event
+            wave = runner.target.wave(thread)
+            pc, own = wave.pc, wave.instructions - before - plan.plan.in_calls(wave.instructions)
+            done += own
+            if plan.plan.state is State.CALL:
+                event = run_to(runner, scope, plan.plan.returns_to, start.place, lane_matters=False)
+                if event is not None:
+                    return count, event
+            elif not low <= pc < high:
+                called = over_or_into_call(runner, scope, start, pc, False)
+                if isinstance(called, StopEvent):
+                    return count, called
+                if not called:
+                    break
+                plan.called(pc, False)
+            elif not own:
+                break
+        return done, None
 
     def until_next(self, scope: Focus) -> StopEvent:
         """``until`` without a place: as ``next``, but never backwards in the function, so that loops are left.
@@ -279,7 +315,7 @@ class Stepper(Struct):
 
     def _resume(
         self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0, plan: StopPlan | None = None,
-        steps: int = 1, also: frozenset[int] = frozenset(),
+        steps: int = 1, budget: int | None = None,
     ) -> TargetStop:
         thread = thread_of(scope)
         if mode is ResumeMode.RANGE and self.runner.watcher.stepped(thread) == thread:
@@ -290,9 +326,9 @@ class Stepper(Struct):
                 thread,
                 low,
                 high,
-                stop_addresses=self.runner.stop_addresses() | also,
-                only=self.runner.locked,
-                always=also,
+                stop_addresses=self.runner.stop_addresses(),
+                only=self.runner.locked or budget is not None,
+                budget=budget,
                 steps=steps,
                 plan=plan if mode is ResumeMode.RANGE else None,
             )

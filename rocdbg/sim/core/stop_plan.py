@@ -30,6 +30,7 @@ HEAD: Final = {
         "function", "function_size",  # the function that the plan is about
         "caller_state", "caller_low", "caller_size",  # what is to be as before behind a call
         "frame", "frame_value",  # offset in the state, and value, of the register that tells the frame; 0: none
+        "call_began", "in_calls",  # instructions of the wave at a call's first; those of calls that have returned
         "comes_back",  # 1: come back where a lane that waited becomes active
         "waited",  # 1 if the lane has waited since the plan was armed
         "whole_blocks",  # 1: translate blocks where there are none
@@ -165,6 +166,17 @@ class StopPlan:
         """Whether the lane has waited since the plan was armed."""
         return bool(self.get("waited"))
 
+    def in_calls(self, instructions: int) -> int:
+        """How many instructions the wave has executed in calls since the plan was armed, if it has executed so many in
+        all."""
+        inside = self.get("in_calls")
+        return inside + instructions - self.get("call_began") if self.state is State.CALL else inside
+
+    @property
+    def returns_to(self) -> int:
+        """Where the call returns to that the wave is in."""
+        return self.get("low") - 1
+
     def arm(self, state: State, low: int, high: int, comes_back: bool) -> None:
         """Begin in a range. ``comes_back``: where a lane that waited becomes active, whatever rows say."""
         self.set("state", state)
@@ -172,6 +184,7 @@ class StopPlan:
         self.set("size", high - low)
         self.set("comes_back", int(comes_back))
         self.set("waited", 0)
+        self.set("in_calls", 0)
 
     # -- rows
 
