@@ -11,6 +11,7 @@ from typing import Any
 
 import msgpack
 import pytest
+import zstandard
 
 from rocdbg.host.library import RuntimeLibrary
 
@@ -27,7 +28,7 @@ static char bytes[1 << 20] __attribute__((aligned(4096)));
 int main(int count, char **arguments) {
   fread(bytes, 1, sizeof bytes, fopen(arguments[1], "rb"));
   struct fat fat = {0x48495046, 1, bytes, 0};
-  return __hipRegisterFatBinary(&fat) != (void **)&fat;
+  return !__hipRegisterFatBinary(&fat);
 }
 """
 OFFSETS = [0, 8, 120, 127, 128, 248, 255, 256, 264, 4096, 65535]
@@ -45,8 +46,18 @@ def bundle(data: bytes) -> bytes:
     return head.ljust(start, b"\0") + data
 
 
-def registered(folder: Path, library: RuntimeLibrary, data: bytes, soname: str) -> tuple[bytes, str]:
-    """The bytes that a HIP of this name reads from a program's fat binary, and what was written on standard error."""
+def compressed(data: bytes, version: int, method: int = 1) -> bytes:
+    """A bundle as clang compresses it."""
+    packed = zstandard.ZstdCompressor().compress(data)
+    sizes = {2: "<4sHHIIQ", 3: "<4sHHQQQ"}[version]
+    return struct.pack(sizes, b"CCOB", version, method, struct.calcsize(sizes) + len(packed), len(data), 0) + packed
+
+
+def registered(
+    folder: Path, library: RuntimeLibrary, data: bytes, soname: str, size: int | None = None
+) -> tuple[bytes, str]:
+    """The bytes that a HIP of this name reads from a program's fat binary, ``size`` of them, and what was written on
+    standard error."""
     compiler = shutil.which("cc") or shutil.which("clang-22")
     assert compiler is not None
     (folder / "map").write_text("hip_4.2 { global: *; };")
@@ -54,7 +65,7 @@ def registered(folder: Path, library: RuntimeLibrary, data: bytes, soname: str) 
     for name, text in (("hip", HIP), ("program", PROGRAM)):
         (folder / f"{name}.c").write_text(text)
     hip, program = folder / soname, folder / "program"
-    options = ["-w", f"-DSIZE={len(data)}", f"-Wl,-soname,{soname}", f"-Wl,--version-script={folder / 'map'}"]
+    options = ["-w", f"-DSIZE={size or len(data)}", f"-Wl,-soname,{soname}", f"-Wl,--version-script={folder / 'map'}"]
     subprocess.run([compiler, "-shared", "-fPIC", *options, str(folder / "hip.c"), "-o", str(hip)], check=True)
     subprocess.run([compiler, "-w", str(folder / "program.c"), str(hip), "-o", str(program)], check=True)
     done = subprocess.run(
@@ -96,3 +107,21 @@ def test_later_releases_read_what_was_compiled(
 def test_what_is_no_bundle_is_left_alone(library: RuntimeLibrary, before: list[dict[str, Any]], tmp_path: Path) -> None:
     plain = msgpack.packb(before)
     assert registered(tmp_path, library, plain, "libamdhip64.so.5") == (plain, "")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_compressed_bundles_are_unpacked(
+    library: RuntimeLibrary, before: list[dict[str, Any]], tmp_path: Path, version: int
+) -> None:
+    packed = bundle(msgpack.packb(before))
+    found, said = registered(tmp_path, library, compressed(packed, version), "libamdhip64.so.5", len(packed))
+    assert found[:4096] == packed[:4096]
+    assert {one[".value_kind"] for one in msgpack.unpackb(found[4096:])[: len(KINDS) * len(OFFSETS)]} == {"hidden_none"}
+    assert "compressed" not in said
+
+
+def test_a_compression_that_cannot_be_undone_is_named(library: RuntimeLibrary, tmp_path: Path) -> None:
+    packed = compressed(bundle(b"code"), 3, method=0)
+    found, said = registered(tmp_path, library, packed, "libamdhip64.so.5")
+    assert found == packed
+    assert "compressed, which HIP 5 cannot read: compile with -no-offload-compress" in said

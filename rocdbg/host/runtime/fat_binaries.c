@@ -1,14 +1,15 @@
 /* Fat binaries of HIP programs, before HIP reads them.
  *
  * HIP 5 takes a kernel that has the hidden arguments of device-side enqueue for one that enqueues, and crashes at its
- * first launch. LLVM from 17 on gives these arguments to every kernel that it has not optimised, though HIP has no
+ * first launch. Later releases of LLVM give these arguments to every kernel that it has not optimised, though HIP has no
  * device-side enqueue. In the metadata they become "hidden_none": HIP then leaves their words alone. The text is shorter
  * than what it replaces; MessagePack can write numbers and lengths with more bytes than they need, which fills the rest,
- * so that nothing else moves. */
+ * so that nothing else moves. HIP 5 cannot read compressed bundles either: they are unpacked if libzstd is there. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -113,17 +114,40 @@ static bool is_old(void *function) {
   return strstr(where.dli_fname, "libamdhip64.so.5") || strstr(path, "libamdhip64.so.5");
 }
 
+/* A compressed bundle as it was before; NULL, with a message, if it cannot be unpacked here. */
+static uint8_t *unpacked(const uint8_t *packed) {
+  uint16_t version, method;
+  uint64_t sizes[2] = {0};
+  memcpy(&version, packed + 4, 2), memcpy(&method, packed + 6, 2);
+  size_t head = version == 3 ? 32 : version == 2 ? 24 : 0, width = version == 3 ? 8 : 4;
+  memcpy(&sizes[0], packed + 8, width), memcpy(&sizes[1], packed + 8 + width, width); /* packed with its head, unpacked */
+  void *library = head && method == 1 && sizes[0] > head ? dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
+  size_t (*decompress)(void *, size_t, const void *, size_t) = library ? dlsym(library, "ZSTD_decompress") : NULL;
+  uint8_t *bundle = decompress ? mmap(NULL, sizes[1], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+  if (bundle != MAP_FAILED && decompress(bundle, sizes[1], packed + head, sizes[0] - head) == sizes[1]) return bundle;
+  if (bundle != MAP_FAILED) munmap(bundle, sizes[1]);
+  say(0, "the kernels of this program are compressed, which HIP 5 cannot read: compile with -no-offload-compress");
+  return NULL;
+}
+
 EXPORT void **__hipRegisterFatBinary(const fat_binary_t *fat) {
   void **(*hips)(const void *) = dlsym(RTLD_NEXT, "__hipRegisterFatBinary");
   if (!hips) return NULL;
-  uint8_t *bundle = fat && is_old(hips) ? (uint8_t *)fat->binary : NULL;
+  if (!fat || !fat->binary || !is_old(hips)) return hips(fat);
+  uint8_t *bundle = (uint8_t *)fat->binary;
+  if (!memcmp(bundle, "CCOB", 4) && (bundle = unpacked(bundle))) {
+    fat_binary_t *copy = malloc(sizeof *copy); /* HIP keeps both */
+    if (!copy) return hips(fat);
+    *copy = *fat, copy->binary = bundle;
+    fat = copy;
+  }
   uint64_t size = bundle ? bundle_size((char *)bundle) : 0;
   if (size && rename_kinds(bundle, size, false)) {
     uint64_t page = sysconf(_SC_PAGESIZE), first = (uint64_t)bundle & -page;
     if (!mprotect((void *)first, (uint64_t)bundle + size - first, PROT_READ | PROT_WRITE)) {
       rename_kinds(bundle, size, true);
       static bool said;
-      if (!said) say(0, "kernels are compiled without optimisation: their hidden arguments for device-side enqueue, on which HIP 5 crashes, are left out");
+      if (!said) say(0, "hidden arguments for device-side enqueue, on which HIP 5 crashes, are taken out of the kernels' metadata");
       said = true;
     }
   }
