@@ -1,4 +1,4 @@
-"""Who wrote a place: the last instruction before now that stored there, or the first since the beginning."""
+"""Finds the instruction that wrote a place: the last one before the present position, or the first one of the run."""
 
 from __future__ import annotations
 

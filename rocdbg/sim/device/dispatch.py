@@ -40,11 +40,12 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 RESIDENT_WAVES = 128
-"""Waves that exist at once, at least one workgroup; the others of the grid are created as these end."""
+"""Number of waves that exist at once; at least one workgroup exists. When waves end, the next workgroups of the grid
+are created."""
 
 _UNLIMITED = 1 << 62
 _AT_ONCE = 200_000
-"""Instructions of a step of many between two looks at what else is to be done."""
+"""Number of instructions that a step of many instructions executes between two checks for other work."""
 
 
 class DispatchPlan(Struct, frozen=True):
