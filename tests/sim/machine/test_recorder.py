@@ -135,7 +135,7 @@ def test_steps_ranges_and_writes_are_repeated(often: None) -> None:
         run = Run(launch, target)
         assert run.recorder is not None
         states = {0: run.state()}
-        for _ in range(120):
+        for _ in range(120 if EVERYTHING else 60):
             waves = run.dispatch.waves
             if not waves:
                 break
@@ -221,7 +221,7 @@ def test_stores_found_are_those_that_single_steps_show(name: str, target: str, o
     changes: dict[tuple[int, int], list[int]] = {}
     run.recorder.go(0)
     before = [m.copy() for m in memories]
-    for position in range(min(end, 1_500)):
+    for position in range(min(end, STEPS // 2)):
         run.recorder.go(position + 1)
         for index, memory in enumerate(memories):
             for at in np.flatnonzero(memory != before[index]).tolist():
@@ -235,5 +235,5 @@ def test_stores_found_are_those_that_single_steps_show(name: str, target: str, o
             found = run.recorder.last_store(ranges, position + 1)
             assert found is not None and found.position == position, (index, at, positions)
             assert found.lanes
-        first = run.recorder.first_store(ranges, min(end, 1_500))
+        first = run.recorder.first_store(ranges, min(end, STEPS // 2))
         assert first is not None and first.position <= positions[0]
