@@ -32,6 +32,7 @@ SCENES: list[tuple[str, int, int, Action]] = [
     ("until behind a loop", 22, 5, lambda s: s.running.until("23")),
     ("stepi 20000", 22, 5, lambda s: s.running.stepi(20_000)),
     ("nexti 20000", 22, 5, lambda s: s.running.nexti(20_000)),
+    ("nexti 20000 over calls", 23, 0, lambda s: s.running.nexti(20_000)),
     ("reverse-stepi 20000", 23, 5, lambda s: s.time.stepi(20_000)),
     ("reverse-next over a call", 24, 5, lambda s: s.time.next()),
     ("step", 21, 5, lambda s: s.running.step()),

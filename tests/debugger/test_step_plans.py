@@ -23,7 +23,7 @@ DEMOS = Path(__file__).parents[2] / "demo_kernels"
 USUAL = ["calls/calls.toml", "divergence/divergence.O2.toml"]
 LAUNCHES = sorted(str(path.relative_to(DEMOS)) for path in DEMOS.glob("*/*.toml") if path.parent.name != "programs")
 COMMANDS = {
-    "next": 6, "step": 6, "until": 1, "finish": 1, "stepi": 1, "nexti": 1, "lane": 2, "wave": 1, "break": 1,
+    "next": 6, "step": 6, "until": 1, "finish": 1, "stepi": 1, "nexti": 2, "lane": 2, "wave": 1, "break": 1,
     "back": 1, "locked": 0.3,
 }
 CONDITIONS = (None, "$_lane == 3", "1 == 0", "$_lane > 70")
@@ -49,8 +49,16 @@ def act(session: Session, command: str, chance: float) -> list[object]:
         match command:
             case "next" | "step" | "until" | "finish":
                 return state(session, getattr(running, command)())
-            case "stepi" | "nexti":
-                return state(session, getattr(running, command)(some))
+            case "stepi":
+                return state(session, running.stepi(some))
+            case "nexti":
+                locking = session.settings.scheduler_locking
+                if some > 1:  # otherwise other waves run in calls only if these are decided on one by one
+                    session.settings.scheduler_locking = "step"
+                try:
+                    return state(session, running.nexti(some))
+                finally:
+                    session.settings.scheduler_locking = locking
             case "back":
                 words = ("step", "next", "stepi", "nexti")
                 word = words[some % 4]
@@ -83,7 +91,7 @@ def compare(sessions: tuple[Session, Session], seed: int, count: int) -> int:
     chances, steps = random.Random(seed), 0
     done: list[tuple[str, float]] = []
     for _ in range(count):
-        if not planned.inferior.running:
+        if not planned.inferior.running or planned.focus.current.thread is None:
             break
         command = chances.choices(list(COMMANDS), list(COMMANDS.values()))[0]
         done.append((command, chances.random()))

@@ -17,7 +17,7 @@ from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
 from rocdbg.debugger.running.runner import Runner, thread_exited, thread_of
-from rocdbg.debugger.running.step_calls import over_or_into_call
+from rocdbg.debugger.running.step_calls import over_or_into_call, run_to
 from rocdbg.debugger.running.step_plans import StepPlan
 from rocdbg.debugger.running.step_start import (
     StepStart,
@@ -40,8 +40,8 @@ class Stepper(Struct):
     # -- commands
 
     def step_line(self, scope: Focus, into: bool, until: tuple[int, int] | None = None) -> StopEvent:
-        """``step`` and ``next``. ``until``: where it would end within these addresses of the frame it began in, it
-        continues as another step from there."""
+        """``step`` and ``next``. ``until``: a range of addresses of the frame in which the step began. If the step
+        would end within that range, it continues as another step from there."""
         ended = self.runner.check_pending_signal()
         if ended is not None:
             return ended
@@ -181,7 +181,7 @@ class Stepper(Struct):
         return self.runner.step_done(True)
 
     def step_instruction(self, scope: Focus, over: bool) -> StopEvent:
-        """``stepi`` and ``nexti``: one instruction of the wave."""
+        """``stepi`` and ``nexti``: execute one instruction of the wave."""
         ended = self.runner.check_pending_signal()
         if ended is not None:
             return ended
@@ -206,10 +206,11 @@ class Stepper(Struct):
         return self.runner.step_done(changed)
 
     def run_ahead(self, scope: Focus, over: bool, count: int) -> tuple[int, StopEvent | None]:
-        """Up to so many instructions of the wave, none of which needs to be looked at: how many they were, and the
-        event of what else happened. ``over``: up to where the function may be left."""
+        """Execute up to ``count`` instructions of the wave without examining each of them. Returns the number of
+        executed instructions, and the event if something else happened. ``over``: stop where the wave may leave the
+        function."""
         runner, thread = self.runner, thread_of(scope)
-        inferior, state = runner.parts.inferior, runner.parts.state
+        state = runner.parts.state
         recording = runner.target.recording
         if (
             not state.plans or state.budget is not None or state.pending_signal
@@ -219,24 +220,63 @@ class Stepper(Struct):
         ):
             return 0, None
         wave = runner.target.wave(thread)
-        leaves: frozenset[int] = frozenset()
         if over:
-            program = inferior.programs.at(wave.pc)
-            function = inferior.exec_map(program).function_at(program.to_file(wave.pc), wave.lane_count)
-            if function is None or program.to_file(wave.pc) in function.leaves:
-                return 0, None
-            leaves = frozenset(program.to_loaded(FileAddress(address)) for address in function.leaves)
+            return self._ahead_over_calls(scope, count)
         before = wave.instructions
-        stop = self._resume(scope, ResumeMode.STEP, steps=count, also=leaves)
+        stop = self._resume(scope, ResumeMode.STEP, steps=count)
         event = self._common(stop, scope)
         if event is not None:
             return count, event
         return runner.target.wave(thread).instructions - before, None
 
-    def until_next(self, scope: Focus) -> StopEvent:
-        """``until`` without a place: as ``next``, but never backwards in the function, so that loops are left.
+    def _ahead_over_calls(self, scope: Focus, count: int) -> tuple[int, StopEvent | None]:
+        """`run_ahead` for ``nexti``: execute instructions of the present function, without counting those that calls
+        execute.
 
-        As in GDB this compares addresses, whatever their frame: recursion is left as well.
+        Only this wave runs. Each run is limited to as many instructions as are left, including those of calls, so that
+        the wave never executes too many. Runs are repeated until the count is reached. If a call does not return within
+        the limit, all waves run until it has returned, because it may wait for them.
+        """
+        runner, thread = self.runner, thread_of(scope)
+        start = self._start(scope)
+        plan = self._plan(scope, start, into=False)
+        entry, size = (plan.plan.get("function"), plan.plan.get("function_size")) if plan is not None else (0, 0)
+        low, high = entry + 1, entry + size  # without the entry, where the wave arrives if the function calls itself
+        if plan is None or not low <= runner.target.wave(thread).pc < high:
+            return 0, None
+        plan.enter(start, start.line)
+        done = 0
+        while done < count:
+            before = runner.target.wave(thread).instructions
+            plan.plan.arm(State.ACTIVE, low, high, comes_back=False)
+            stop = self._resume(scope, ResumeMode.RANGE, low, high, plan.plan, budget=count - done)
+            spent = stop.kind is TargetStopKind.BUDGET
+            event = None if spent else self._common(stop, scope)
+            if event is not None:
+                return count, event
+            wave = runner.target.wave(thread)
+            pc, own = wave.pc, wave.instructions - before - plan.plan.in_calls(wave.instructions)
+            done += own
+            if plan.plan.state is State.CALL:
+                event = run_to(runner, scope, plan.plan.returns_to, start.place, lane_matters=False)
+                if event is not None:
+                    return count, event
+            elif not low <= pc < high:
+                called = over_or_into_call(runner, scope, start, pc, False)
+                if isinstance(called, StopEvent):
+                    return count, called
+                if not called:
+                    break
+                plan.called(pc, False)
+            elif not own:
+                break
+        return done, None
+
+    def until_next(self, scope: Focus) -> StopEvent:
+        """``until`` without a place: like ``next``, but it never goes backwards in the function, so that it leaves
+        loops.
+
+        As in GDB, it compares addresses in whatever frame, so it leaves recursion as well.
         """
         start = self.runner.top_frame(scope)
         low, end = line_range(start)
@@ -261,14 +301,15 @@ class Stepper(Struct):
 
     @staticmethod
     def _learn(plan: StepPlan | None, same_frame: bool, low: int, high: int) -> None:
-        """The lane, active, goes on in a range from where it is, as it will whenever it comes there in this frame."""
+        """Add to the plan that the active lane continues in a range whenever it is at this place in the same frame."""
         if plan is not None and same_frame:
             plan.goes_on(low, high)
 
     def _follow(
         self, scope: Focus, plan: StepPlan | None, state: State, low: int, high: int, comes_back: bool = False
     ) -> tuple[TargetStop, StopEvent | None]:
-        """Run in a range, and by a plan where that goes on; the event of what else stops the wave."""
+        """Run in a range, and continue by the plan. Returns the stop, and an event if something else stopped the wave.
+        """
         if plan is not None:
             plan.plan.arm(state, low, high, comes_back)
         while True:
@@ -279,7 +320,7 @@ class Stepper(Struct):
 
     def _resume(
         self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0, plan: StopPlan | None = None,
-        steps: int = 1, also: frozenset[int] = frozenset(),
+        steps: int = 1, budget: int | None = None,
     ) -> TargetStop:
         thread = thread_of(scope)
         if mode is ResumeMode.RANGE and self.runner.watcher.stepped(thread) == thread:
@@ -290,16 +331,16 @@ class Stepper(Struct):
                 thread,
                 low,
                 high,
-                stop_addresses=self.runner.stop_addresses() | also,
-                only=self.runner.locked,
-                always=also,
+                stop_addresses=self.runner.stop_addresses(),
+                only=self.runner.locked or budget is not None,
+                budget=budget,
                 steps=steps,
                 plan=plan if mode is ResumeMode.RANGE else None,
             )
         )
 
     def _common(self, stop: TargetStop, scope: Focus) -> StopEvent | None:
-        """Events that end any step: other stops, and the end of the wave."""
+        """The event if a stop ends any step: another stop, or the end of the wave."""
         if stop.kind in (TargetStopKind.RANGE, TargetStopKind.STEP):
             # the wave may have arrived on a user's breakpoint without executing it
             if stop.pc in self.runner.stop_addresses() and stop.thread is not None:
@@ -312,10 +353,10 @@ class Stepper(Struct):
         return self.runner.event(stop)
 
     def _until_active(self, scope: Focus, plan: StepPlan | None, began: bool = False) -> StopEvent | None:
-        """Run the wave until the lane is active; ``None`` when it is.
+        """Run the wave until the lane is active; returns None when it is.
 
-        Straight code in which EXEC does not change is run in one go. ``began``: the lane was active when the wave left
-        the range it was in.
+        Straight code in which EXEC does not change is run at once. ``began``: the lane was active when the wave left
+        the previous range.
         """
         inferior, target, thread = self.runner.parts.inferior, self.runner.target, thread_of(scope)
         start, was_in = None, None
@@ -360,9 +401,9 @@ _SETTLED = frozenset((StopReason.WATCHPOINT, StopReason.WATCHPOINT_SCOPE))
 
 
 def settle(runner: Runner, scope: Focus) -> StopEvent | None:
-    """Continue to the next statement if nothing else is left of the lane's current one.
+    """Continue to the next statement if only the compiler's bookkeeping is left of the lane's current one.
 
-    ``None`` unless something else happened on the way, such as a breakpoint.
+    Returns None unless something else happened on the way, such as a breakpoint.
     """
     thread = thread_of(scope)
     wave = runner.target.wave(thread)
@@ -380,7 +421,7 @@ def settle(runner: Runner, scope: Focus) -> StopEvent | None:
 
 
 def settled(runner: Runner, event: StopEvent | None) -> StopEvent | None:
-    """The same for a stop at a watchpoint, whose event is kept."""
+    """Apply `settle` to a stop at a watchpoint; the event of that stop is kept."""
     if event is None or event.reason not in _SETTLED or event.scope.thread is None:
         return event
     scope = runner.parts.focus.current

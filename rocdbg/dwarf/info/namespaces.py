@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
+from msgspec import Struct
+
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
@@ -15,11 +17,20 @@ from rocdbg.dwarf.info.types import EnumType
 ANONYMOUS = "(anonymous namespace)"
 
 
+class LocalImports(Struct, frozen=True):
+    """What is visible in a function or block from elsewhere: qualified names by the names that they have there, and
+    namespaces."""
+
+    declared: dict[str, str]
+    namespaces: tuple[str, ...]
+
+
 class Namespaces:
     """Namespaces and using-declarations, by qualified names; the global namespace has the empty name."""
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
+        self._within: dict[Die, LocalImports] = {}
 
     def _tagged(self, *tags: int) -> Iterator[Die]:
         for unit in self._entries.units:
@@ -64,6 +75,29 @@ class Namespaces:
                 found["::".join(enclosing_names(die))][qualified(die)] = None
         return {scope: tuple(namespaces) for scope, namespaces in found.items()}
 
+    def within(self, scope: Die) -> LocalImports:
+        """What aliases, using-declarations and using-directives directly in a function or block make visible in it.
+
+        Kept, because each name of each expression is looked for there.
+        """
+        found = self._within.get(scope)
+        if found is None:
+            declared: dict[str, str] = {}
+            namespaces: list[str] = []
+            for child in scope.children:
+                if child.tag not in (Tag.IMPORTED_DECLARATION, Tag.IMPORTED_MODULE):
+                    continue
+                target = child.reference(At.IMPORT)
+                if target is None:
+                    continue
+                if child.tag == Tag.IMPORTED_MODULE:
+                    if target.tag == Tag.NAMESPACE:
+                        namespaces.append(qualified(target))
+                elif (name := child.name or target.name) is not None:
+                    declared.setdefault(name, qualified(target))
+            found = self._within[scope] = LocalImports(declared, tuple(namespaces))
+        return found
+
     @cached_property
     def _enumerators(self) -> dict[str, list[Die]]:
         """The enumerations that have an enumerator of a name."""
@@ -86,20 +120,3 @@ def qualified(die: Die) -> str:
     if name is None and die.tag == Tag.NAMESPACE:
         name = ANONYMOUS
     return "::".join((*enclosing_names(die), name or ""))
-
-
-def declared_in(scope: Die, name: str) -> str | None:
-    """The name to which an alias or using-declaration directly in a function or block makes a name refer; ``None``
-    without one.
-    """
-    for child in scope.children:
-        target = child.reference(At.IMPORT) if child.tag == Tag.IMPORTED_DECLARATION else None
-        if target is not None and name == (child.name or target.name):
-            return qualified(target)
-    return None
-
-
-def imported(scope: Die) -> list[str]:
-    """The namespaces named by using-directives directly in a function or block."""
-    targets = (child.reference(At.IMPORT) for child in scope.children if child.tag == Tag.IMPORTED_MODULE)
-    return [qualified(target) for target in targets if target is not None and target.tag == Tag.NAMESPACE]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import llvmlite
+from msgspec import Struct
 
 from rocdbg import work
 from rocdbg.errors import Error
@@ -109,6 +110,15 @@ _GENERATION = 128 << 20  # bytes of object code after which a new generation beg
 _MODULE = 16 << 10  # what a module needs besides its object code: each section has pages of its own
 
 
+class KeptBlock(Struct, frozen=True):
+    """A function: its name, how many instructions of the block it has (0: none could be translated), and the routines
+    that its module calls."""
+
+    name: str
+    count: int
+    calls: tuple[str, ...]
+
+
 class Generation:
     """Linked modules that are freed together, because LLVM cannot free a single one.
 
@@ -122,6 +132,8 @@ class Generation:
         self._linker = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         self.linked: dict[str, bytes] = {}
         """Notes of the modules by key."""
+        self.blocks: dict[tuple[str, str], KeptBlock] = {}
+        """Functions of the modules by what they translate (`kept_blocks`)."""
         self._size = 0
 
     @property
@@ -184,7 +196,7 @@ class Jit:
         return digest.hexdigest()
 
     def generation(self) -> Generation:
-        """The generation for modules that are not needed for ever."""
+        """The generation for modules that may be freed later."""
         if self._current.full:
             self._current = Generation(self.cpu, self.features)
         return self._current

@@ -7,8 +7,6 @@ that points to a routine which only reports it, so stops cost nothing elsewhere.
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -28,6 +26,7 @@ from rocdbg.sim.core.vgpr_banks import in_banks
 from rocdbg.sim.engine.check_table import CheckTable
 from rocdbg.sim.engine.code_table import CodeTable
 from rocdbg.sim.engine.instruction_cache import LONGEST, Fetch, InstructionCache
+from rocdbg.sim.engine.kept_blocks import KeptBlocks
 from rocdbg.sim.engine.native_jit import shared_jit
 from rocdbg.sim.engine.object_cache import default_cache_directory
 from rocdbg.sim.semantics.access import Context
@@ -332,40 +331,32 @@ class Translations:
                     table.set(key, pc, entry)
 
     def _compile(self, blocks: list[Block], key: int, optimise: bool) -> list[tuple[Block, int]]:
-        """Compile non-empty blocks as one module, or take it from the cache; (block as translated, function) each."""
+        """Native code of non-empty blocks: (block as translated, function) each. What neither the process nor the cache
+        has is compiled as one module."""
         if not blocks:
             return []
-        base = blocks[0].start
-        shape = [(b.start - base, [i.size for i in b.instructions]) for b in blocks]
-        code = hashlib.sha256()
-        for block in blocks:
-            for instruction in block.instructions:
-                code.update(self._code.code_at(instruction.address))
         observed = self._watched, self._exceptions, self._watching, self._touching
-        facts = ("blocks", self.target.name, self.wave_size, key, shape, code.digest(), *observed)
-        parts: tuple[object, ...] = (*facts, "noted") if self._noted else facts
-        module = self.jit.key(*parts, True)
-        if not optimise and not self.jit.cached(module, self._generation):
-            module = self.jit.key(*parts, False)
-        names = [f"b{module}_{n}" for n in range(len(blocks))]
+        facts: tuple[object, ...] = ("blocks", self.target.name, self.wave_size, key, *observed)
+        facts = (*facts, "noted") if self._noted else facts
 
-        def make() -> tuple[str, bytes]:
+        def translate(missing: list[Block], names: list[str]) -> tuple[str, list[int], list[str]]:
             # Imported late: with a warm cache no translator is needed.
             from rocdbg.sim.translator.translate import translate
 
             builder, context = self._recorder(key)
-            result = translate(builder, blocks, names, context)
-            note = {"counts": [len(b.instructions) for b in result.blocks], "calls": sorted(builder.called)}
-            return result.text, json.dumps(note).encode()
+            result = translate(builder, missing, names, context)
+            return result.text, [len(b.instructions) for b in result.blocks], sorted(builder.called)
 
-        note = json.loads(self.jit.load(module, make, optimise, self._generation))
-        self._link_helpers(note["calls"])
+        kept = KeptBlocks(self.jit, self._generation, self._code.code_at, facts, optimise)
+        functions = kept.functions(blocks, translate)
+        for calls in {found.calls for found in functions}:
+            self._link_helpers(calls)
         out: list[tuple[Block, int]] = []
-        for block, name, count in zip(blocks, names, note["counts"], strict=True):
-            done = block
+        for block, found in zip(blocks, functions, strict=True):
+            done, count = block, found.count
             if count < len(block.instructions):
                 done = Block(block.start, block.instructions[:count], None if count else Status.UNSUPPORTED)
-            out.append((done, self._generation.address(name) if count else 0))
+            out.append((done, self._generation.address(found.name) if count else 0))
         return out
 
     def _recorder(self, key: int) -> tuple[WaveBuilder, Context]:

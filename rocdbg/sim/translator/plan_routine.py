@@ -48,6 +48,7 @@ def planned(mode_key: Callable[[Routine], Value]) -> Callable[[Routine], None]:
         same = frame.eq(0) | found.eq(get("frame_value"))
         r.branch_if(same, "over", "run")
         r.mark("over")
+        put("in_calls", get("in_calls") + r.state("instructions") - get("call_began"))
         for name in ("state", "low", "size"):
             put(name, get(f"caller_{name}"))
         r.store(steps_only, r.const(0, I64))
@@ -92,6 +93,7 @@ def planned(mode_key: Callable[[Routine], Value]) -> Callable[[Routine], None]:
         put("frame_value", r.load(r.gep("%state", register), I32).zext(I64))
         for name in ("state", "low", "size"):
             put(f"caller_{name}", get(name))
+        put("call_began", r.state("instructions"))
         put("state", int(State.CALL))
         put("low", r.load(returns_to, I64) + 1)
         put("size", (1 << 64) - 1)

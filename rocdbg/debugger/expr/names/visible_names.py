@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info.names import split_qualified
-from rocdbg.dwarf.info.namespaces import Namespaces, declared_in, imported
+from rocdbg.dwarf.info.namespaces import Namespaces
 
 MOST_SCOPES = 100
 """Limit on enclosing namespaces and classes in which names are looked up; only a hostile file nests deeper."""
@@ -31,12 +31,12 @@ def visible_names(program: Program | None, frame: Frame | None, name: str) -> li
     namespaces = program.info.namespaces
     if frame is not None and frame.function is not None and frame.function.unit.is_cxx:
         for block in frame.scopes:
-            scopes += imported(block.die)
+            scopes += namespaces.within(block.die).namespaces
     found: dict[str, None] = {}
     if frame is not None and frame.function is not None and frame.function.unit.is_cxx:
         first, *rest = split_qualified(name)
         for block in frame.scopes:
-            target = declared_in(block.die, first)
+            target = namespaces.within(block.die).declared.get(first)
             if target is not None:
                 found["::".join([target, *rest])] = None
     for scope in scopes:
