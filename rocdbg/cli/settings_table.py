@@ -347,7 +347,7 @@ SETTINGS = (
         sentence='GPUs of the program being debugged are "{}".',
     ),
     Setting(
-        "host", Enumeration(("run", "stop")), "what host code of the program does while its GPUs stand still",
+        "host", Enumeration(("run", "stop")), "what host code of the program does while its GPUs are stopped",
         of_engine("host"), category=Category.RUNNING, after=lambda shell: shell.session.program_launch.hold(),
         set_help="Set what host code of the program does while its GPUs are stopped.\n\n"
                  "It continues until it waits for a kernel (run), or stops with them (stop).",
