@@ -128,13 +128,18 @@ def lane_pc(entry: Die, context: Context, frames: FrameTable | None = None) -> l
 def active_lane(entry: Die, context: Context, frames: FrameTable | None = None) -> int | None:
     """DW_AT_LLVM_active_lane: the mask of active lanes, lane 0 lowest (A.3.3.5 (6)); None without the attribute.
 
-    It has as many bits as the context has lanes. `IllFormed` if the result is not one single location description.
+    It has as many bits as the context has lanes. `IllFormed` if the result is not one single location description, or
+    smaller than DW_AT_LLVM_lanes.
     """
     value = first_expression(entry, ACTIVE_LANE)
     if value is None:
         return None
     with concerning("DW_AT_LLVM_active_lane", entry):
-        return _single(_location_or_value(value, entry, in_unit(context, entry, frames=frames))).read(context.lanes)
+        place = _single(_location_or_value(value, entry, in_unit(context, entry, frames=frames)))
+        count = lanes(entry, 0)
+        if place.remaining < count:
+            raise IllFormed(f"the result has {place.remaining} bits, not one for each of {count} lanes")
+        return place.read(context.lanes)
 
 
 def _location_or_value(value: Exprloc | Loclist, entry: Die, context: Context) -> LocationDescription:
