@@ -40,9 +40,9 @@ from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
 
 __all__ = [
     "active_lane", "address_space", "call_data_location", "call_data_value", "call_target", "call_value",
-    "data_location", "frame_base", "has_iterations", "iterations", "lane_pc", "lanes", "located", "location", "location_ranges",
-    "member_location", "memory_space", "pointed_to", "pointee", "property_value", "return_addr", "static_link",
-    "string_length", "use_location", "vector_size", "vtable_elem_location",
+    "data_location", "frame_base", "has_iterations", "iterations", "lane_pc", "lanes", "located", "location",
+    "location_ranges", "member_location", "memory_space", "pointed_to", "pointee", "property_value", "return_addr",
+    "static_link", "string_length", "use_location", "vector_size", "vtable_elem_location",
 ]
 
 LANE_PC = (At.LLVM_LANE_PC, At.LLVM22_LANE_PC)
