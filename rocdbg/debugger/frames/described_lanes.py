@@ -43,6 +43,12 @@ class DescribedLanes:
 
     def are_known(self, variable: Variable, what: LocationList, context: FrameContext) -> bool:
         """Whether each lane that is at a frame's PC has what the variable's location list describes there."""
+        try:
+            return self._are_known(variable, what, context)
+        except (Error, RecursionError):  # damaged locations or code: what evaluates them says so
+            return True
+
+    def _are_known(self, variable: Variable, what: LocationList, context: FrameContext) -> bool:
         if context.pc is None or what.dialect is None:
             return True
         program, wave_size = context.program, context.wave_size
@@ -122,10 +128,7 @@ def _registers(operations: Sequence[Operation]) -> set[int] | None:
 
 
 def _place(data: bytes, dialect: str, wave_size: int) -> int | None:
-    try:
-        operations = decode(data, dialect)
-    except Error:
-        return None
+    operations = decode(data, dialect)
     constant = constant_of(operations)
     if constant is not None:
         return CONSTANT + (constant & _DWORD)
