@@ -372,7 +372,7 @@ def processor_time(process: int) -> float:
 def wait_for_work(process: int) -> None:
     """Until it has computed for a while, however busy the machine is, or computes no more."""
     begin = last = processor_time(process)
-    while last < begin + 1:
+    while last < begin + 0.3:
         time.sleep(0.5)
         now = processor_time(process)
         if now < last + 0.02:
