@@ -40,7 +40,7 @@ def test_errors_that_nobody_sees_keep_their_status(redirection: str) -> None:
 
 @pytest.mark.truth
 @pytest.mark.parametrize(
-    ("tool", "redirection"), in_turn(TOOLS, ("2>&-", "2>/dev/full", ">&- 2>&-", "2>&1 >/dev/null | false"))
+    ("tool", "redirection"), in_turn(list(TOOLS), ("2>&-", "2>/dev/full", ">&- 2>&-", "2>&1 >/dev/null | false"))
 )
 def test_tools_whose_input_is_not_there(tool: str, redirection: str, tmp_path: Path) -> None:
     words = f"-o {tmp_path}/out ./not-there" if tool == "annotate" else "check ./not-there"
