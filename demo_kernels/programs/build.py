@@ -33,8 +33,7 @@ def hip_command(source: Path, output: Path, target: str = "gfx90a", *options: st
     """How a HIP program is built for one GPU of GFX9.
 
     HIP 5.2 takes code object version 4; its headers want the wave size; the device libraries are older than the
-    compiler, which looks for them elsewhere. Without optimisation clang 22 asks for hidden arguments that HIP 5.2 takes
-    for something else.
+    compiler, which looks for them elsewhere.
     """
     libraries = ["hip", "ockl", "ocml", "oclc_abi_version_400", f"oclc_isa_version_{target.removeprefix('gfx')}",
                  "oclc_wavefrontsize64_on", "oclc_daz_opt_off", "oclc_unsafe_math_off", "oclc_finite_only_off",

@@ -83,6 +83,26 @@ amdhsa.kernels:
   .uleb128 8
   .byte 2, 0x90, 17
   .byte 0
+.Ltwice:
+  .byte 8
+  .quad k
+  .uleb128 .Lend-k
+  .byte 2, 0x90, 17
+  .byte 8
+  .quad k
+  .uleb128 .Lend-k
+  .byte 2, 0x90, 36
+  .byte 0
+.Ltwo_places:
+  .byte 8
+  .quad k
+  .uleb128 .Lend-k
+  .byte 4, 0x34, 0x33, 0xe9, 0x02
+  .byte 8
+  .quad k
+  .uleb128 .Lend-k
+  .byte 4, 0x38, 0x33, 0xe9, 0x02
+  .byte 0
 .Llists_end:
 .section .debug_frame,"",@progbits
 .Lcie:
@@ -157,7 +177,9 @@ def entries() -> list[tuple[str, int, bool, list[Field]]]:
                            Field(0x3E0A, DATA1, 64), Field(0x3E0A, EXPR, assemble("lit4", "stack_value")),
                            Field(UNKNOWN, DATA1, 2), Field(UNKNOWN, EXPR, b""), Field(UNKNOWN, EXPR, b""),
                            Field(0x40, EXPR, assemble("lit0", "lit5", "form_aspace_address")),
-                           Field(UNKNOWN, EXPR, b""), Field(UNKNOWN, 0x17, ".Llist-.Llists+4")]),
+                           Field(UNKNOWN, EXPR, b""), Field(UNKNOWN, 0x17, ".Llist-.Llists+4"),
+                           Field(UNKNOWN, 0x17, ".Ltwice-.Llists+4"),
+                           Field(UNKNOWN, 0x17, ".Ltwo_places-.Llists+4")]),
         ("x", 0x34, False, [name("x"), Field(TYPE, REF4, "int"), Field(LOCATION, EXPR, X)]),
         ("s", 0x34, False, [name("s"), Field(TYPE, REF4, "struct"), Field(LOCATION, EXPR, LDS4)]),
         ("p", 0x34, False, [name("p"), Field(TYPE, REF4, "plain"), Field(LOCATION, EXPR, LDS4)]),

@@ -16,8 +16,7 @@ from rocdbg.dwarf.encoding import assemble
 from tests.damage.described_kernel import Described, build
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
-LANES, ITERATIONS, CONSTANT, LANE_PC, ACTIVE, BASE, LINK = 4, 5, 6, 7, 8, 9, 10
-TWO_PLACES = assemble(("regx", 17))
+LANES, ITERATIONS, CONSTANT, LANE_PC, ACTIVE, BASE, LINK, LIST, TWICE, TWO_PLACES = range(4, 14)
 
 # what is other, the rule that is broken, a part of the message
 CASES = [
@@ -27,6 +26,12 @@ CASES = [
     ([("k", LANE_PC, 0x3E0B, assemble("lit0", "stack_value", ("extend", 64, 32)))], "lane-pc", "not 64 lanes"),
     ([("k", LANE_PC, 0x3E0B, assemble("drop"))], "lane-pc", "DW_OP_drop"),
     ([("k", ACTIVE, 0x3E08, assemble("drop"))], "active-lane", "DW_OP_drop"),
+    ([("k", TWICE, 0x3E0B, None)], "lane-pc", "it is in 2 places"),
+    ([("k", TWICE, 0x3E08, None)], "active-lane", "it is in 2 places"),
+    ([("k", LINK, 0x3FFE, None), ("k", TWO_PLACES, 0x48, None)], "static-link", "it is in 2 places"),
+    ([("k", TWO_PLACES, 0x2A, None)], "return-addr", "it is in 2 places"),
+    ([("k", BASE, 0x3FFE, None), ("k", TWO_PLACES, 0x40, None)], "frame-base", "in 2 places"),
+    ([("k", ITERATIONS, 0x3FFE, None), ("k", TWO_PLACES, 0x3E0A, None)], "iterations", "it is in 2 places"),
     ([("k", LINK, 0x48, assemble(("regx", 36)))], "static-link", "a location in memory: it is register s4"),
     ([("k", LINK, 0x2A, assemble(("regx", 36)))], "return-addr", "a location in memory: it is register s4"),
     ([("k", BASE, None, assemble(("fbreg", 0)))], "frame-base", "DW_OP_fbreg"),

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import rocdbg
-from rocdbg import dwarf
 from rocdbg.addresses import FileAddress
+from rocdbg.dwarf.info import DebugInfo
 from tests.damage.damages import damages
 from tests.damage.explore import DEMOS, OBJECTS, faults, sample
 
@@ -61,8 +61,24 @@ def test_a_kernel_whose_inlined_body_is_lost(tmp_path: Path) -> None:
     for damage in places[len(places) // 2 : len(places) * 2 // 3]:
         (tmp_path / "k.co").write_bytes(damage.applied(file))
         debugger = rocdbg.Debugger(tmp_path / "k.toml")
-        complaints = debugger.session.inferior.need_program().complaints
-        complaints.add(dwarf.DwarfError("something is damaged"), "it is not used")  # as is usual with larger files
         debugger.execute("break k", to_string=True)
         assert "hit Breakpoint" in debugger.execute("run", to_string=True), damage.what
         debugger.execute("kill", to_string=True)
+
+
+@pytest.mark.parametrize(("entries", "words"), [
+    (b"\1\2\1\0\0\0", "an entry of a unit is inside another unit"),
+    (b"\1\2\2\0", "2 lists of entries do not end in the unit"),
+    (b"\1\2\0\0", ""), (b"\1\2\0", ""),
+])
+def test_structure_of_entries(entries: bytes, words: str) -> None:
+    """Units inside of units and lists without an end are what damaged abbreviations make of sound entries."""
+    abbreviations = bytes((1, 0x11, 1, 0, 0, 2, 0x2E, 1, 0, 0, 0))
+    body = (5).to_bytes(2, "little") + b"\1\x08\0\0\0\0" + entries
+    reported: list[str] = []
+    info = DebugInfo(
+        {".debug_info": len(body).to_bytes(4, "little") + body, ".debug_abbrev": abbreviations},
+        report=lambda error: reported.append(str(error)),
+    )
+    assert not list(info.types_named("x"))
+    assert len(reported) == bool(words) and all(words in each for each in reported)

@@ -11,18 +11,19 @@ from pathlib import Path
 import pytest
 
 import rocdbg
+from rocdbg import dwarf
 from rocdbg.dwarf.encoding import assemble
 from tests.damage.described_kernel import FRAME_CODE, Described, build
 
 pytestmark = pytest.mark.llvm
 
 EXEC = 17
-LANES, ITERATIONS, CONSTANT, LANE_PC, ACTIVE, BASE, LINK, LIST = 4, 5, 6, 7, 8, 9, 10, 11
+LANES, ITERATIONS, CONSTANT, LANE_PC, ACTIVE, BASE, LINK, LIST, TWICE, TWO_PLACES = range(4, 14)
 """Attributes of k by their index."""
 VALUE = assemble("lit15")
 MASK = assemble(("regx", EXEC))
-TWO = assemble(("regx", EXEC))
-PCS = assemble("undefined", ("extend", 64, 64))
+BASED = assemble(("fbreg", 4))
+NO_BASE = 0x3FFE
 FEW = assemble("lit0", "stack_value", ("extend", 64, 32))
 IN_LDS = assemble("drop", "lit8", "lit3", "form_aspace_address")
 IN_REGISTER = assemble("drop", ("regx", 2563), "push_lane", "lit4", "mul", "offset")
@@ -44,6 +45,19 @@ CASES = [
      "DW_AT_LLVM_lane_pc of k at"),
     ("a lane PC that fails", [("k", LANE_PC, 0x3E0B, assemble("deref"))], "print $__lane_pc_array", "$1 = ",
      "DW_AT_LLVM_lane_pc of k at"),
+    ("a mask in two places", [("k", TWICE, 0x3E08, None)], "print x", "$1 = 0", "it is in 2 places: register exec"),
+    ("a mask in memory in two places", [("k", TWO_PLACES, 0x3E08, None)], "info lanes", " A     AMDGPU Lane 1:1:1:1/63",
+     "DW_AT_LLVM_active_lane of k at .debug_info+0x"),
+    ("a lane PC in two places", [("k", TWO_PLACES, 0x3E0B, None)], "print $__lane_pc_array", "<repeats 64 times>",
+     "lane positions are recovered from machine code"),
+    ("iterations in two places", [("k", TWO_PLACES, 0x3E0A, None), ("k", ITERATIONS, NO_BASE, None)], "iteration",
+     "[Current iteration is 0 of 1]", "it is in 2 places: memory at local#0x4"),
+    ("constant iterations 0", [("k", CONSTANT, 0x3E0A, 0), ("k", ITERATIONS, NO_BASE, None)], "iteration",
+     "[Current iteration is 0 of 1]", "its value is 0, not greater than 0"),
+    ("iterations before constant lanes", [("k", LANES, NO_BASE, None), ("k", CONSTANT, 0x3E0A, 32)], "iteration",
+     "[Current iteration is 0 of 4]", ""),
+    ("lanes behind iterations", [("k", LANES, NO_BASE, None), ("k", CONSTANT, 0x3E0A, 32)], "print $_lane_count",
+     "$1 = 32", ""),
     ("iterations as an expression", [], "iteration", "[Current iteration is 0 of 4]", ""),
     ("iterations in a register", [("k", ITERATIONS, None, assemble(("regx", 2563)))], "iteration",
      "[Current iteration is 0 of 1]", "DW_AT_LLVM_iterations of k at"),
@@ -60,7 +74,17 @@ CASES = [
      "DW_AT_static_link of k at"),
     ("a static link in memory", [("k", LINK, 0x48, assemble("lit8", "lit6", "form_aspace_address"))], "info frame",
      " static link: memory at private_wave#0x8", ""),
+    ("a static link in two places", [("k", TWO_PLACES, 0x48, None)], "info frame", "Stack level 0",
+     "DW_AT_static_link of k at"),
+    ("a frame base in two places", [("k", TWO_PLACES, 0x40, None), ("k", BASE, NO_BASE, None)], "info frame",
+     "Locals at private_wave#0x0", "DW_AT_frame_base of k at"),
+    ("a variable based on two places", [
+        ("k", TWO_PLACES, 0x40, None), ("k", BASE, NO_BASE, None), ("s", 2, None, BASED)], "info locals",
+     "s = <error reading variable s (DW_AT_location of s in k at", "variables that are based on it have no value"),
+    ("a frame base that is a value", [("k", BASE, None, assemble("lit1", "stack_value"))], "info frame",
+     "Locals at private_wave#0x0", "the frame base is not in memory"),
     ("a frame base of no operations", [("k", BASE, None, b"\xff")], "print x", "$1 = 0", ""),
+    ("an encoding that there is not", [("int", 1, None, 0)], "print x", "$1 = 0", "DW_AT_encoding of int at"),
     ("a vector of 0", [("vector", 3, None, 0)], "print v", "$1 = 5", "DW_AT_LLVM_vector_size of vec at"),
     ("a vector of 2", [], "print v", "$1 = {5, 10}", ""),
     ("members of an object in memory", [], "print s", "$1 = {<struct B> = {z = 5}, a = 5, b = 10}", ""),
@@ -69,6 +93,10 @@ CASES = [
     ("a member in a register", [("struct.b", 2, None, IN_REGISTER)], "print s.b", "$1 = 10", ""),
     ("a member that is a constant", [("struct.b", 2, None, CONSTANT_7)], "print s", "a = 5, b = 7}", ""),
     ("a member that is nowhere", [("struct.b", 2, None, NOWHERE)], "print s", "a = 5, b = <optimized out>}", ""),
+    ("a member in memory that cannot be read", [("struct.b", 2, None, assemble("drop", "lit0"))], "print s",
+     "a = 5, b = <error: Cannot access memory at address 0x0>}", ""),
+    ("a base in memory that cannot be read", [("struct.base", 1, None, assemble("drop", "lit0"))], "print s",
+     "{<struct B> = <error: Cannot access memory at address 0x0>, a = 5, b = 10}", ""),
     ("a base that is a constant", [("struct.base", 1, None, CONSTANT_7)], "print s", "B> = {z = 7}, a = 5", ""),
     ("a base that is nowhere", [("struct.base", 1, None, NOWHERE)], "print s.a", "$1 = 5", ""),
     ("a member of a base elsewhere", [("struct.base", 1, None, CONSTANT_7)], "print s.z", "$1 = 7", ""),
@@ -83,6 +111,45 @@ CASES = [
     ("an implicit value of the beginning", [("p", 2, None, assemble(("implicit_value", bytes((7, 0, 0, 0)))))],
      "print p", "$1 = {a = 7, b = <optimized out>, c = <optimized out>}", ""),
 ]
+
+
+# an implicit pointer's expression before the entry's offset, what dereferencing shows
+IMPLICIT_POINTERS = [
+    ("into the space of the type", "lit3", "$1 = 0"),
+    ("into another space", "lit5", "leads into address space 0x5 (private_lane), the pointer's type into address space "
+     "0x3 (local)"),
+    ("of DWARF 5, without a space", None, "$1 = 0"),
+]
+
+
+@pytest.mark.parametrize(
+    ("space", "answer"), [case[1:] for case in IMPLICIT_POINTERS], ids=[case[0] for case in IMPLICIT_POINTERS]
+)
+def test_implicit_pointers(space: str | None, answer: str, described: Described, tmp_path: Path) -> None:
+    """Dereferenced through the pointer q, whose type points into local memory; it points to x."""
+    [x] = dwarf.open(described.file).named("x")
+    code = assemble(("implicit_pointer", x.offset, 0)) if space is None else assemble(
+        space, ("aspace_implicit_pointer", x.offset, 0)
+    )
+    debugger = stopped(tmp_path, described.patched(("q", 2, None, code)))
+    try:
+        shown = debugger.execute("print *q", to_string=True)
+    except rocdbg.Error as error:
+        shown = str(error)
+    assert answer in shown
+    assert "q = <synthetic pointer>" in debugger.execute("info locals", to_string=True)
+    assert "#0  k () at /nowhere/k.c:4" in debugger.execute("bt", to_string=True)
+    assert "5\t" in debugger.execute("next", to_string=True)
+
+
+def test_a_base_type_without_size(described: Described, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No number is shown for what has no contents."""
+    debugger = stopped(tmp_path, described.patched(("int", 2, None, 0)))
+    with pytest.raises(rocdbg.Error, match="The size of type <damaged type> is not known"):
+        debugger.execute("print x", to_string=True)
+    assert "x = <unspecified>\n" in debugger.execute("info locals", to_string=True)
+    assert "#0  k () at /nowhere/k.c:4" in debugger.execute("bt", to_string=True)
+    assert capsys.readouterr().err.count("the base type int has no size") == 1
 
 
 @pytest.mark.parametrize("code", [

@@ -29,6 +29,7 @@ CASES = [
     # A.3.1.1: augmentation strings
     ("augmentation-format", ".Lunit:", "[amdgpu:v0.0]", "[amdgpu v0.0]", "'[amdgpu v0.0]'"),
     ("augmentation-format", ".Lunit:", "[amdgpu:v0.0]", "[amdgpu:v0.0", ""),
+    ("augmentation-format", ".Lunit:", "[amdgpu:v0.0]", "[amdgpu:v00.0]", "'[amdgpu:v00.0]'"),
     ("augmentation-format", ".Lcie:", "[amd:v0.0]", "[amd:v0,0]", "'[amd:v0,0]'"),
     # A.7.5.4: codes of attributes
     ("attribute-class", "// function", ".uleb128 0x3e08 ", ".uleb128 0x3e09 ", "0x3e09"),
@@ -43,6 +44,7 @@ CASES = [
     ("lane-pc", "// lane_pc: lit0", "64, 64, 0x96", "64, 32, 0x96", "not 64 lanes"),
     ("lane-pc", "// lane_pc: lit0", "0x30, 0x9f, 0xe9", "0x13, 0x9f, 0xe9", "DW_OP_drop"),
     ("active-lane", "// active_lane", "0x90, 17", "0x13, 0x96", "DW_OP_drop"),
+    ("active-lane", "// active_lane", "0x90, 17", "0x90, 1", "the result has 32 bits"),
     ("frame-base", "// frame_base", "0x30, 0x35, 0xe9, 0x02", "0x91, 0x00, 0x96, 0x96", "DW_OP_fbreg"),
     ("frame-base", "// frame_base", "0x30, 0x35, 0xe9, 0x02", "0x31, 0x9f, 0x96, 0x96", "in memory"),
     ("return-addr", "// return_addr", "0x38, 0x36, 0xe9, 0x02", "0x90, 36, 0x96, 0x96", "it is register s4"),
@@ -54,6 +56,10 @@ CASES = [
     ("call-site", "// value: lit7", ".byte 0x37", ".byte 0x22", "DW_OP_plus"),
     ("call-site", "// data value: lit9", ".byte 0x39", ".byte 0x13", "DW_OP_drop"),
     ("call-site", "// data location", "0x38, 0x33, 0xe9, 0x02", "0x13, 0x33, 0x38, 0x17", "DW_OP_drop"),
+    ("call-parameter", "// its parameter", ".uleb128 0x02", ".uleb128 0x3fff", "no DW_AT_location"),
+    ("call-parameter", "// location: regx s4", "0x90, 36", "0x13, 0x96", "DW_OP_drop"),
+    ("call-parameter", "// data value: lit9", ".long .Lparameter-.Linfo", ".long .Lx-.Linfo", "no formal parameter"),
+    ("call-target", "// target: regx s30", "0x90, 62, 0x96", "0x13, 0x96, 0x96", "DW_OP_drop"),
     # A.2.5.4: expressions and their operands
     ("expression", "// regx v2", "0x34, 0x1e, 0xe9, 0x04", "0x34, 0x1e, 0xe9, 0x7f", "unknown extension operation"),
     ("expression", "// regx v2", "0x34, 0x1e, 0xe9, 0x04", "0x34, 0x1e, 0xe9, 0xff", ""),
@@ -76,6 +82,9 @@ CASES = [
     ("range-list", ".Lranges:", ".byte 6", ".byte 0x55", "unknown kind of range"),
     ("range-list", ".Lranges:", ".quad 0x1100", ".quad 0x0100", "ends at 0x100"),
     # A.2.13, A.2.14, A.5: types
+    ("base-type", ".Lint:", ".byte 5, 4", ".byte 0, 4", "there is no encoding 0x0"),
+    ("base-type", "// vector base type", ".uleb128 0x0b\n\t.uleb128 0x0b\n\t.uleb128 0x3e0c",
+     ".uleb128 0x88\n\t.uleb128 0x0b\n\t.uleb128 0x3e0c", "neither DW_AT_byte_size"),
     ("vector-size", ".Lvector:", ".byte 5, 4, 2", ".byte 5, 4, 0", "not greater than 0"),
     ("address-space", ".Lpointer:", ".byte 4, 3, 3", ".byte 4, 0x44, 3", "no address space 0x44"),
     ("address-space", ".Laddress:", ".byte 1, 4, 5", ".byte 5, 4, 5", "not an address has an address space"),

@@ -64,6 +64,16 @@ def test_hip(feature: str, answers: dict[str, str]) -> None:
 
 
 @hip
+def test_hip_without_optimisation(tmp_path: Path) -> None:
+    """Kernels whose hidden arguments an old HIP takes for those of device-side enqueue."""
+    path = tmp_path / "saxpy"
+    subprocess.run(build.hip_command(PROGRAMS / "saxpy.hip", path, "gfx90a", "-O0"), check=True)
+    status, _, err, messages = run(path)
+    assert (status, messages) == (0, [])
+    assert err.count("hidden arguments for device-side enqueue") == 1
+
+
+@hip
 def test_one_element_too_far(features: Path) -> None:
     status, out, err, messages = run(features, "out_of_bounds")
     assert (status, out) == (-6, "")

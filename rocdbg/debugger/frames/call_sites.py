@@ -93,7 +93,10 @@ class CallSiteContext(FrameContext):
     def register_location(self, number: int) -> LocationDescription:
         """The value that was passed in a register, otherwise its location in the frame."""
         parameter = self._registers.get(number)
-        value = None if parameter is None else _number(results.call_value(parameter, self._frame))
+        value = None
+        if parameter is not None:
+            with self._complaining():
+                value = _number(results.call_value(parameter, self._frame))
         if value is None:
             return self._frame.register_location(number)
         bits = 8 * (self.architecture.register_size(number) or 8)

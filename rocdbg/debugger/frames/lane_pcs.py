@@ -212,7 +212,7 @@ def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:
         try:
             vector = results.lane_pc(entry.die, context)
         except Error as error:
-            context.program.complaints.add(error, "the machine code is asked where lanes are")
+            context.program.complaints.add(error, "lane positions are recovered from machine code")
             continue
         if vector is not None:
             yield vector

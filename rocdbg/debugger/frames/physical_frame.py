@@ -16,6 +16,7 @@ from rocdbg.dwarf.context import Expression, ExpressionLike
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.subprogram_entries import EntryPoint
+from rocdbg.dwarf.info.whereabouts import concerning
 from rocdbg.dwarf.location import LocationDescription, undefined_location
 from rocdbg.dwarf.reader.prepared import frame_base_expression
 
@@ -116,9 +117,20 @@ class PhysicalFrame:
             return None
         for entry in (self.entered(context), function):
             base = None if entry is None else frame_base_expression(entry.die, self.wave_size)
-            if base is not None:
+            if base is not None and entry is not None:
+                self._check_base(context, entry, base)
                 return base
         return PRIVATE_BASE if self.program.is_kernel(function) else None
+
+    def _check_base(self, context: FrameContext, entry: Function | EntryPoint, base: ExpressionLike) -> None:
+        """Name an ill-formed frame base once; what is based on it stays unknown, as it may be anywhere."""
+        try:
+            with concerning("DW_AT_frame_base", entry.die):
+                dwarf.evaluate_frame_base(context, attribute=base)
+        except dwarf.IllFormed as error:
+            self.program.complaints.add(error, "variables that are based on it have no value")
+        except dwarf.EvaluationError:
+            return  # fine by its rule, but not known here
 
 
 def _of_caller(callee: FrameContext) -> dwarf.CallerRegisters:

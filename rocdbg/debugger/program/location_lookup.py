@@ -263,7 +263,7 @@ class LocationResolver:
                 continue
             for place in program.info.breakpoint_locations(function):
                 found.setdefault(place.address, self._in_function(function, place))
-        if found and spec.file is None and program.complaints:
+        if found and spec.file is None:
             found |= self._kernels_without(spec, found)
         if not found and spec.file is None:
             for symbol in _plain_functions(program, spec.name, spec.qualified):
@@ -285,15 +285,22 @@ class LocationResolver:
         return [found[address] for address in sorted(found)]
 
     def _kernels_without(self, spec: FunctionSpec, places: Iterable[int]) -> dict[int, Location]:
-        """The starts of kernels of a name in which none of the places is: where debug information is damaged, what is
-        left of it may describe only code that never runs."""
+        """The starts of kernels of a name in which none of the places is, as GDB adds symbols without debug
+        information: what is described may be other functions of that name, or code that never runs. Kernels that have
+        the name only in C++ are sought where debug information is known to be damaged, as that is slow."""
         program = self._program
+        if program.complaints:
+            symbols = _plain_functions(program, spec.name, spec.qualified)
+        else:
+            exact = program.code_object.symbols.get(spec.name)
+            symbols = [exact] if exact is not None and exact.is_defined else []
         found: dict[int, Location] = {}
-        for symbol in _plain_functions(program, spec.name, spec.qualified):
-            if program.code_object.kernels.find(symbol.name) is None:
+        for symbol in symbols:
+            if not program.code_object.is_code(symbol) or program.code_object.kernels.find(symbol.name) is None:
                 continue
             entry = program.code_object.entry_address_of(symbol)
-            if not any(entry <= place < entry + symbol.size for place in places):
+            code = program.functions.at(entry)
+            if code is not None and not any(code.start <= place < code.end for place in places):
                 start = program.info.starts(entry)
                 found[start] = self.at(start)
         return found

@@ -1,1 +1,1 @@
-"""Launching, going on, stepping, breakpoints, and the stops they end with."""
+"""Launching, continuing and stepping the program, and the stops that result."""

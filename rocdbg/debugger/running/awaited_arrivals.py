@@ -1,7 +1,8 @@
-"""Arrivals that a command waits for, of one lane in one frame: what the target decides on once one was not the right.
+"""Arrivals that a command waits for: those of one lane in one frame.
 
-A wave comes to the address, in a loop or in recursion, perhaps very often before it is the awaited arrival. The first
-that is not is looked at here; from then on the target compares what made it wrong by itself.
+In a loop or in recursion, a wave may reach the address very often before the awaited arrival. The debugger examines
+only the first wrong arrival. It then gives the target a check for what made that arrival wrong (the wave, the lane or
+the frame), and the target rejects later ones by itself.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ FramePlace = tuple[int | None, int | None]
 
 
 class Awaited(Struct):
-    """What an arrival has to be: the lane's wave, the lane active (``lane_matters``), and in the frame that ``frame``
-    gives for an address; ``None``: in any."""
+    """The requirements on an arrival: the wave of ``scope``, its lane active (if ``lane_matters``), and the frame that
+    ``frame`` gives for an address (None: any frame)."""
 
     inferior: Inferior
     scope: Focus
     lane_matters: bool
     frame: Callable[[int], FramePlace | None]
     checks: dict[int, Check] = field(default_factory=dict)
-    """What the target decides on, by address."""
+    """The checks that the target makes, by address."""
 
     def wrong(self, thread: int | None, pc: int) -> None:
-        """An arrival at an address, of some wave, was not the awaited one."""
+        """Note that an arrival of a wave at an address was not the awaited one, and add a check for what was wrong."""
         scope = self.scope
         assert scope.thread is not None
         cells: list[int] = [scope.thread]
@@ -62,8 +63,8 @@ class Awaited(Struct):
         return apply(Op.NE, bit, constant(0))
 
     def _in_frame(self, thread: int, pc: int, cell: int) -> tuple[Node, int] | None:
-        """Whether the wave is in the frame, and what that has in the register that tells. ``None``: any will do, or it
-        takes more than a register."""
+        """The condition that the wave is in the awaited frame, and the value of the frame register there. None if any
+        frame is accepted, or if one register does not identify the frame."""
         wanted = self.frame(pc)
         register = frame_register_here(self.inferior, thread, self.scope.lane) if wanted is not None else None
         if wanted is None or register is None:

@@ -20,9 +20,9 @@ _PIECE = 1 << 20
 class Difference(Struct, frozen=True):
     """A run that differs from the first one. ``run`` counts from 1 after the first, ``schedule`` is the run's schedule.
 
-    ``buffer`` and ``index`` name the first element that differs, by argument and position: it is ``got`` and was
-    ``first``; ``differing`` of ``count`` do. If a run ended differently, ``stop`` says how, and ``first`` how the first
-    run ended.
+    ``buffer`` and ``index`` name the first element that differs, by argument and position. Its value is ``got``, and it
+    was ``first`` in the first run; ``differing`` of ``count`` elements differ. If a run ended differently, ``stop``
+    says how, and ``first`` how the first run ended.
     """
 
     run: int

@@ -41,9 +41,10 @@ class Driving:
         self, count: int, step: Callable[[Focus], StopEvent],
         ahead: Callable[[Focus, int], tuple[int, StopEvent | None]] = lambda focus, count: (0, None),
     ) -> StopEvent:
-        """Step so often with the focused lane, or until something else stops it.
+        """Step ``count`` times with the focused lane, or until something else stops it.
 
-        ``ahead`` may do some of the steps but the last at once, and gives how many it did, and what has stopped it.
+        ``ahead`` may do several of the steps at once, but not the last. It returns the number of steps done, and the
+        event that stopped it, if any.
         """
         self._need_lane()
         event = None

@@ -1,4 +1,4 @@
-"""Out of a frame, or to a place: ``finish``, ``advance``, ``until LOCATION``."""
+"""Commands that leave a frame or run to a place: ``finish``, ``advance``, ``until LOCATION``."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _returned(runner: Runner, function: Function | None, thread: int, lane: int 
 
 
 def _finish_call(runner: Runner, scope: Focus, frame: Frame) -> StopEvent:
-    """Out of the function that the debugger called: the wave is where it was before."""
+    """Leave the function that the debugger called: the wave is then where it was before the call."""
     thread = thread_of(scope)
     event = runner.run(Internal(returned=True), thread)
     if event is not None:
@@ -89,7 +89,7 @@ def _finish_call(runner: Runner, scope: Focus, frame: Frame) -> StopEvent:
 
 
 def _finish_inline(stepper: Stepper, scope: Focus, frame: Frame) -> StopEvent:
-    """Out of an inlined call: step over lines until its code is left."""
+    """Leave an inlined call: step over lines until the wave has left the code of the call."""
     assert frame.inline is not None
     wanted = frame.inline.offset
     while True:
@@ -102,10 +102,8 @@ def _finish_inline(stepper: Stepper, scope: Focus, frame: Frame) -> StopEvent:
 
 
 def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], anywhere: bool) -> StopEvent:
-    """``advance`` and ``until LOCATION``: to one of the places, or out of the frame.
-
-    ``anywhere``: also stop in functions that the frame calls (``advance``).
-    """
+    """``advance`` and ``until LOCATION``: run to one of the places, or until the frame returns. ``anywhere``: also stop
+    in functions that the frame calls (``advance``)."""
     thread = thread_of(scope)
     addresses = {place.address for place in places}
     wanted: set[int] = {*addresses}

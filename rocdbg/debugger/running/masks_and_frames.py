@@ -1,4 +1,5 @@
-"""Registers that tell native code what steps ask of a wave: whether a lane is active, and which frame it is in."""
+"""The registers from which native code learns, while stepping, whether a lane is active and which frame a wave is in.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +29,9 @@ def context_here(inferior: Inferior, thread: int, lane: int | None) -> FrameCont
 
 
 def mask_here(inferior: Inferior, thread: int, lane: int) -> int | None:
-    """The scalar register that has the active lanes where a wave is: of a pair the first, such that the lane's half is
-    where it is in EXEC. ``None`` where it is no register that is always the same at this place."""
+    """The scalar register that holds the mask of active lanes at a wave's position. Of a register pair, this is the
+    first, such that the half for the lane is at the same offset as in EXEC. None if the mask is not always in the same
+    register at this place."""
     context = context_here(inferior, thread, lane)
     program, wave = context.program, inferior.wave(thread)
     address = program.to_file(wave.pc)
@@ -54,7 +56,8 @@ def mask_here(inferior: Inferior, thread: int, lane: int) -> int | None:
 
 
 def tells_all(inferior: Inferior, thread: int, lane: int) -> bool:
-    """Whether it is known where a wave is where each lane waits, whichever way it has come there."""
+    """Whether the analysis knows where each lane waits when a wave is at its present address, on whichever path the
+    wave reached it."""
     context = context_here(inferior, thread, lane)
     program = context.program
     if not inferior.lane_pc_synthesis:
@@ -66,7 +69,8 @@ def tells_all(inferior: Inferior, thread: int, lane: int) -> bool:
 
 
 def frame_register_here(inferior: Inferior, thread: int, lane: int | None) -> int | None:
-    """The scalar register that alone tells in which frame of its function a wave is. ``None`` where it takes more."""
+    """The scalar register whose value alone identifies the frame of its function that a wave is in. None if that takes
+    more than one register."""
     context, reads = context_here(inferior, thread, lane), _Reads()
     context.access.reader = reads
     try:
@@ -84,7 +88,7 @@ def frame_register_here(inferior: Inferior, thread: int, lane: int | None) -> in
 def tells_frame(
     inferior: Inferior, thread: int, lane: int | None, register: int, value: int, cfa: int | None
 ) -> bool:
-    """Whether a wave would be in a frame with a CFA if it were where it is, and a register had a value."""
+    """Whether a wave, at its present position, would be in the frame with this CFA if the register had this value."""
     here = context_here(inferior, thread, lane)
     access = _OtherValue(here.access.target, thread, None, register, value)
     program = here.program
@@ -94,7 +98,7 @@ def tells_frame(
 
 
 class _OtherValue(ThreadAccess):
-    """A wave's registers, of which one has another value."""
+    """The registers of a wave, with another value substituted for one scalar register."""
 
     register: int = 0
     value: int = 0
@@ -107,7 +111,7 @@ class _OtherValue(ThreadAccess):
 
 
 class _Reads(Struct):
-    """What is read: numbers of registers, and whether memory is."""
+    """Records what is read: the numbers of registers, and whether memory is read."""
 
     registers: set[int] = field(default_factory=set)
     memory: bool = False
@@ -120,7 +124,8 @@ class _Reads(Struct):
 
 
 def _register_of(place: Place, lane: int) -> int | None:
-    """The operand code of the first dword of a mask, such that the lane's dword lies behind it as in a pair."""
+    """The operand code of the first dword of a mask, where the dword for the lane follows as in a register pair. None
+    if the mask is not stored in that way."""
     half = lane // 32
     if isinstance(place, Pieces):
         if len(place.parts) <= half or any(bits != 32 for _, bits in place.parts):

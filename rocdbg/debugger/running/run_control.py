@@ -133,11 +133,11 @@ class RunControl(Driving):
         return self._done(self._forward(self._runner.run))
 
     def step(self, count: int = 1) -> StopEvent:
-        """To another source line of the focused lane, into calls."""
+        """``step``: go to another source line of the focused lane, entering calls."""
         return self.repeat(count, lambda focus: self._step(focus, True))
 
     def next(self, count: int = 1) -> StopEvent:
-        """To another source line of the focused lane, over calls."""
+        """``next``: go to another source line of the focused lane, running through calls."""
         return self.repeat(count, lambda focus: self._step(focus, False))
 
     def _forward(self, action: Callable[[], StopEvent | None]) -> StopEvent | None:
@@ -174,7 +174,7 @@ class RunControl(Driving):
         return self._done(self._forward(lambda: self._stepper.until_next(self._need_lane().with_frame(0))))
 
     def advance(self, location: str) -> StopEvent:
-        """Until the location is reached, or the frame returns."""
+        """``advance``: run until the location is reached, or the frame returns."""
         return self._to(location, anywhere=True)
 
     def _to(self, location: str, anywhere: bool) -> StopEvent:
@@ -182,11 +182,11 @@ class RunControl(Driving):
         return self._done(self._forward(lambda: run_to_location(self._runner, focus, places, anywhere)))
 
     def addresses_of(self, location: str) -> frozenset[LoadedAddress]:
-        """Where a location is in the program. Raises a `rocdbg.Error`."""
+        """The addresses of a location in the program. Raises a `rocdbg.Error`."""
         return frozenset(place.address for place in self._parts.resolve(location))
 
     def jump(self, address: int) -> StopEvent:
-        """The focused wave continues at a loaded address, with its state unchanged."""
+        """``jump``: let the focused wave continue at a loaded address, with its state unchanged."""
         thread = self._need_lane().thread
         assert thread is not None
         self._parts.inferior.need_target().write_register(thread, PC, address.to_bytes(8, "little"))

@@ -1,4 +1,4 @@
-"""What all parts of running share: the program, the focus, and the reasons to stop."""
+"""What all parts that run the program share: the program, the focus, and the reasons to stop."""
 
 from __future__ import annotations
 

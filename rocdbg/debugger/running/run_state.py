@@ -20,25 +20,23 @@ if TYPE_CHECKING:
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
 
 PATIENCE = 0.25
-"""Seconds of processor time that the program has to reach a stop; after that Ctrl-C ends the command.
-"""
+"""Seconds of processor time that the program has to reach a stop after an interrupt. Later, Ctrl-C ends the command."""
 
 
 class Internal(Struct):
-    """A stop of the engine's own: loaded addresses, and whether an arrival there is the awaited one."""
+    """An internal stop: loaded addresses, and a function that decides whether an arrival there is the awaited one."""
 
     addresses: frozenset[int] = frozenset()
     accept: Callable[[TargetStop], bool] = field(default=lambda stop: True)
     awaited: Awaited | None = None
-    """What ``accept`` asks for, where the target may learn to."""
+    """The requirements of ``accept`` in a form that the target can check by itself, if there is one."""
     returned: bool = False
     """Whether the return of a function that the debugger called is awaited."""
 
 
 class Bookmark(Struct, frozen=True):
-    """A position in time that the user saved (``checkpoint``), and its place: wave, lane, PC. ``life``: that of the
-    inferior.
-    """
+    """A position in time that the user saved (``checkpoint``), with the wave, the lane and the PC in focus there.
+    ``life`` identifies the run of the inferior to which it belongs."""
 
     number: int
     life: int

@@ -68,8 +68,8 @@ FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
 class Runner(Struct):
     """Resumes the target, turns its stops into events, and moves the focus to them.
 
-    ``holds`` gives the lanes of a wave (of a mask) for which a condition is true in the frame of a level, ``left`` is
-    called when the target is gone, with whether that was before its end.
+    ``holds(condition, wave, lanes, level)`` returns those of the lanes for which a condition is true in the frame at a
+    level. ``left`` is called when the target is gone, with whether that was before its end.
     """
 
     parts: RunParts
@@ -85,7 +85,7 @@ class Runner(Struct):
         return self.parts.inferior.need_target()
 
     def resume(self, request: Resume, follows: int | None = None) -> TargetStop:
-        """One resume of the target; a wave ``follows`` stops where it is about to end."""
+        """Resume the target once. If ``follows`` names a wave, it stops where it is about to end."""
         self.parts.inferior.state_changed()
         self.parts.inferior.inline_entered.clear()
         if self.parts.state.interrupting:  # between two steps: the target stops before it resumes
@@ -167,9 +167,9 @@ class Runner(Struct):
     def run(
         self, internal: Internal | None = None, thread: int | None = None, follows: int | None = None
     ) -> StopEvent | None:
-        """Run all waves (or one, with ``thread``) to the next event; ``None`` if it was the internal stop.
+        """Run all waves (or one, with ``thread``) to the next event; returns None at the internal stop.
 
-        The end of a wave ``follows`` is an event: the command is about that wave.
+        With ``follows``, the end of that wave is an event, because the command is about that wave.
         """
         focus = thread if thread is not None else self.parts.focus.current.thread
         only = thread is not None or (self.parts.settings.scheduler_locking == "on" and self.alive(focus))
@@ -258,7 +258,7 @@ class Runner(Struct):
     # -- events
 
     def event(self, stop: TargetStop) -> StopEvent | None:
-        """The event of a target's stop; ``None`` for one that concerns nothing."""
+        """The event for a target's stop; None if the stop need not be reported."""
         if stop.kind is TargetStopKind.DONE:
             gone = self.watcher.forget()
             return StopEvent(Exited(self._finish(), gone), Focus())
@@ -311,7 +311,8 @@ class Runner(Struct):
         return self._hit_event(hits, stop.thread, stop.pc, problems) if hits else None
 
     def _hits_here(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
-        """The breakpoints that stop a wave at its position, after those that only print or collect have done so."""
+        """The breakpoints that stop a wave at its position. Those that only print or collect have then done so, and are
+        not included."""
         hits, problems = self.hits(thread, pc)
         self.catcher.note(thread)
         hits = print_hits(hits, thread, self.parts.state.printf, problems.append)
@@ -330,11 +331,12 @@ class Runner(Struct):
         return self._focused(CatchpointHit(there, words) if words else BreakpointHit(there), thread, lanes, problems)
 
     def enter_inlined(self, thread: int, pc: int, made: Iterable[Breakpoint]) -> None:
-        """A breakpoint in an inlined function is inside it, not at its call: its condition is evaluated there."""
+        """Enter the inlined frame of a breakpoint that is in an inlined function, not at its call: its condition is
+        evaluated in that frame."""
         self.enter_place(thread, pc, [place.location for breakpoint_ in made for place in breakpoint_.locations])
 
     def enter_place(self, thread: int, pc: int, places: Sequence[Location]) -> None:
-        """A place in an inlined function is inside it."""
+        """Enter the inlined frame that begins at ``pc`` if one of the places is in it."""
         wanted = [place.code for place in places if place.address == pc and place.code is not None]
         starting = inlined_starting_at(self.parts.inferior.programs.at(LoadedAddress(pc)), LoadedAddress(pc))
         for index, instance in enumerate(starting):
@@ -345,17 +347,17 @@ class Runner(Struct):
                 return
 
     def hits(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
-        """The user's breakpoints that stop a wave here, and what went wrong with conditions."""
+        """The user's breakpoints that stop a wave here, and the problems with their conditions."""
         self.enter_inlined(thread, pc, self.parts.breakpoints.at(pc))
         self.native.arrived(self.parts.breakpoints.at(pc), thread, pc)
         again = self.catcher.look(thread)
         return self.parts.breakpoints.hits(replace(self._arrival(thread, pc), again=again))
 
     def _arrival(self, thread: int, pc: int) -> Arrival:
-        """A wave at an address, to find out what stops it there."""
+        """The arrival of a wave at an address, from which breakpoints determine whether they stop it."""
         active = self.parts.inferior.active_lanes(thread)
         used = self.parts.inferior.wave(thread).used_lanes
-        known: dict[tuple[str, int], int] = {}  # thousands of breakpoints may ask the same
+        known: dict[tuple[str, int], int] = {}  # thousands of breakpoints may have the same condition
 
         def holds(text: str, lanes: int) -> int:
             found = known.get((text, lanes))
@@ -429,13 +431,13 @@ class Runner(Struct):
     # -- the focused lane
 
     def logical_pc(self, scope: Focus) -> int | None:
-        """Where an inactive lane waits, ``None`` if not known."""
+        """The address where an inactive lane waits; None if not known."""
         assert scope.thread is not None
         entered = self.parts.inferior.entered(scope.thread, scope.lane or 0)
         return entered.pc if entered is not None else None
 
     def top_frame(self, scope: Focus) -> Frame:
-        """The innermost frame of a lane: not frame 0 if the lane waits in a caller."""
+        """The innermost frame of a lane. If the lane waits in a caller, this is not frame 0."""
         chain = self.parts.inferior.chain(scope)
         frame = chain.get(chain.innermost)
         assert frame is not None
@@ -469,7 +471,8 @@ class Runner(Struct):
         return self._watch_event(stop, triggers, hits, problems)
 
     def undone(self, stop: TargetStop, after: Mapping[int, list[Value | None]]) -> StopEvent | None:
-        """An event before an instruction that changes watched values to those ``after`` it, by watchpoint's number."""
+        """The event for a position before an instruction that changes watched values. ``after`` has the values after
+        the instruction, by the watchpoint's number."""
         for watchpoint in self.watcher.all():
             watchpoint.values = after.get(watchpoint.number, watchpoint.values)
         problems: list[str] = []
@@ -495,9 +498,8 @@ class Runner(Struct):
         return found
 
     def _watch_arrival(self, stop: TargetStop, watchpoint: Watchpoint, lanes: int) -> Arrival:
-        """The wave in which a watchpoint's condition is evaluated: as in GDB, that of its own frame, not the one that
-        changed the value.
-        """
+        """The arrival for which a watchpoint's condition is evaluated: as in GDB, that of the watchpoint's own frame,
+        not of the wave that changed the value."""
         assert stop.thread is not None
         arrival = self._arrival(stop.thread, stop.pc)
         wave = watchpoint.wave
@@ -654,7 +656,7 @@ class Runner(Struct):
 
 
 def thread_exited(runner: Runner, thread: int) -> StopEvent:
-    """An event of a wave having ended that a command followed."""
+    """The event for the end of a wave that a command followed."""
     runner.parts.focus.move(Focus())
     return StopEvent(ThreadExited(thread), Focus())
 

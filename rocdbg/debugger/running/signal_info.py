@@ -1,7 +1,8 @@
 """``$_siginfo``: information about the signal with which a wave stopped, in the form of Linux's siginfo_t.
 
-Codes and fields are those of POSIX's <signal.h>; of the members of ``_sifields`` there is the one for faults. The
-address is that of the lane in focus (of one that did not fault, of the first that did), in the fault's address space.
+Codes and fields are those of POSIX's <signal.h>. The union ``_sifields`` has only the member for faults. The address is
+the one that the lane in focus accessed, or the first faulting lane if the lane in focus did not fault. It is in the
+address space of the fault.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls that a step reaches: stepped into, or run until they return."""
+"""Calls that a step reaches: the step enters them, or runs until they return."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.runnable import TargetStop
 
 RETURN_LOW, RETURN_HIGH = 62, 63
-"""DWARF numbers of s30 and s31, where the calling convention has the return address at a function's entry."""
+"""DWARF numbers of s30 and s31, which hold the return address at a function's entry by the calling convention."""
 _LINKS = (30, 18)
-"""The first of the same, and that of GCC's."""
+"""The first scalar register of the return address: by LLVM's calling convention, and by GCC's."""
 
 
 def over_or_into_call(
     runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress, into: bool
 ) -> StopEvent | bool:
-    """Handle a PC at the entry of a called function.
+    """Handle a PC that may be at the entry of a called function.
 
-    An event when the step ends in there; True when the call was run through; False when there is no call.
+    Returns an event if the step ends in the function; True if the wave ran through the call; False if there is no call.
     """
     called = _called_from(runner, scope, start, pc)
     if called is None:
@@ -50,7 +50,8 @@ def over_or_into_call(
 
 
 def links_at(inferior: Inferior, pc: LoadedAddress) -> tuple[int, ...]:
-    """The first of each two scalar registers that may have the return address at the entry of a function."""
+    """For each pair of scalar registers that may hold the return address at the entry of a function, the first
+    register."""
     program = inferior.programs.at(pc)
     entry = program.to_file(pc)
     called = program.functions.at(entry)
@@ -88,9 +89,9 @@ def run_to(
     any_frame: bool = False,
     lane_matters: bool = True,
 ) -> StopEvent | None:
-    """Run to an address in the frame of a place; ``None`` when it got there.
+    """Run to an address in the frame that ``place`` identifies; returns None on arrival.
 
-    ``any_frame``: in any frame; unless ``lane_matters``, also while the lane is inactive.
+    ``any_frame``: accept every frame. Without ``lane_matters``, also stop while the lane is inactive.
     """
     thread = thread_of(scope)
 

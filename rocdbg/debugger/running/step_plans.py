@@ -1,8 +1,9 @@
-"""What a step has learnt about the places that it reaches, as a plan that the target follows without returning.
+"""Builds a stop plan from the decisions of a step, so that the target can repeat these decisions without returning.
 
-A step is decided on where its lane or wave arrives (`rocdbg.debugger.running.stepping`). An arrival at a place that was
-decided on before, with the same answer, need not be asked about again: it becomes a row of a `StopPlan`. Nothing is
-worked out in advance, and nothing is learnt that depends on more than the place and on whether the lane is active.
+The debugger decides at each place that the lane or wave reaches (`rocdbg.debugger.running.stepping`). If the same
+decision will always be right at that place, it becomes a row of a `StopPlan`, and the target does not return there
+again. Rows are added only after a decision, never in advance. A decision is recorded only if it depends on nothing but
+the place and whether the lane is active.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ Line = tuple[str, int] | None
 
 
 class StepPlan(Struct):
-    """The plan of one step of a lane, from ``start`` on. ``into``: calls are entered where they can be."""
+    """The plan of one step of a lane that began at ``start``. ``into``: the step enters calls where that is possible.
+    """
 
     inferior: Inferior
     thread: int
@@ -35,11 +37,11 @@ class StepPlan(Struct):
     into: bool
     plan: StopPlan
     starts: dict[tuple[tuple[int, ...], Line], StepStart] = field(default_factory=dict)
-    """Where the steps began that the wave may be in."""
+    """The beginnings of the steps that the wave may be in, by the inlined calls around the step and its line."""
 
     @classmethod
     def of(cls, runner: Runner, scope: Focus, start: StepStart, into: bool) -> StepPlan | None:
-        """A plan with nothing in it; ``None`` where each instruction has to be looked at."""
+        """A plan without rows; None if each instruction has to be examined."""
         inferior, thread = runner.parts.inferior, thread_of(scope)
         if scope.lane is None or any(one.is_idle or one.needs_checks for one in runner.watcher.all()):
             return None
@@ -51,12 +53,12 @@ class StepPlan(Struct):
     # -- what is learnt where the wave is
 
     def goes_on(self, low: int, high: int, line: Line = None, inline: tuple[int, ...] | None = None) -> None:
-        """The lane is active, in the frame it began in, and goes on in a range; with ``inline`` as a step from there
-        in a line, within these inlined calls."""
+        """Add a row: the lane is active here, in the frame in which the step began, and continues in a range. With
+        ``inline``, it continues as a step that begins here, in ``line`` and within these inlined calls."""
         pc = self._pc
         mask = mask_here(self.inferior, self.thread, self.lane)
         if mask is None or (self.start.place is not None and pc == self.start.place[1]):
-            return  # behind the call of this very function the wave is perhaps in its caller
+            return  # after a call of this very function, the wave may be in its caller
         row = self.plan.row(pc)
         row.flags |= RowFlag.ACTIVE | self._entry(pc)
         row.active, row.mask, row.links = (low, high), mask, self._links(pc)
@@ -64,20 +66,20 @@ class StepPlan(Struct):
         self.plan.put(pc, row)
 
     def enter(self, start: StepStart, line: Line) -> None:
-        """The step is one from ``start``, in a line, from here on."""
+        """From here on, treat the step as one that began at ``start``, in a line."""
         key = start.inline, line
         self.starts[key] = start
         self.plan.enter(key)
 
     @property
     def now(self) -> tuple[StepStart, Line]:
-        """The step that the wave is in, after it was followed: where it began, and its line."""
+        """The step that the wave is in after it was followed: its beginning and its line."""
         inline, line = cast("tuple[tuple[int, ...], Line]", self.plan.context)
         return self.starts[inline, line], line
 
     def waits(self, low: int, high: int, known: bool) -> None:
-        """The lane is not active, and is looked for again where the wave leaves a range. ``known``: it was active when
-        the wave left the last, and where it waits is known for all lanes."""
+        """Add a row: the lane is inactive here, and has to be examined again when the wave leaves a range. ``known``:
+        the lane was active when the wave left the last range."""
         pc = self._pc
         mask = mask_here(self.inferior, self.thread, self.lane)
         if mask is None:
@@ -90,8 +92,8 @@ class StepPlan(Struct):
         self.plan.put(pc, row)
 
     def called(self, entry: LoadedAddress, entered: bool) -> None:
-        """A call that began at ``entry`` was run through, and the wave is where it returned to. ``entered``: it would
-        have been entered if that were to be done."""
+        """Add rows for a call: the wave entered a function at ``entry``, ran through the call, and is now at its return
+        address. ``entered``: whether a step into calls would have entered the function."""
         if not self.plan.get("function_size"):
             return
         row = self.plan.row(entry)
@@ -116,7 +118,7 @@ class StepPlan(Struct):
         return self.inferior.wave(self.thread).pc
 
     def _entry(self, pc: LoadedAddress) -> RowFlag:
-        """A row of a function's entry is first asked whether it was called."""
+        """The flag of a row at a function's entry: native code first checks whether the function was called."""
         return RowFlag.WAITING_ENTRY if self._begins_function(pc) else RowFlag(0)
 
     def _begins_function(self, pc: LoadedAddress) -> bool:
@@ -129,7 +131,7 @@ class StepPlan(Struct):
 
 
 def _extent(program: Program, start: StepStart) -> tuple[int, int] | None:
-    """Where the code of the function is that a step began in, ``None`` where it is in several pieces."""
+    """The loaded range of the function in which a step began; None if the function's code is in several pieces."""
     if start.function_low is not None:
         function = program.info.function_at(FileAddress(start.function_low))
         if function is None or function.low_pc != start.function_low or len(function.ranges) != 1:

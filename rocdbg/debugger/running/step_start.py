@@ -1,4 +1,4 @@
-"""Where a step began, and how frames that it reaches relate to that."""
+"""The beginning of a step, and the relation of frames that it reaches to that beginning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StepStart(Struct, frozen=True):
     function_low: int | None
     """Of the debug information."""
     function_start: int | None
-    """That, otherwise the symbol's start: a frame's function as messages name it."""
+    """``function_low``, otherwise the start of the symbol: it identifies the function that messages name."""
     code: int | None
     """Where the function's machine code begins, whatever symbols are in it."""
     caller_place: tuple[int | None, int | None] | None

@@ -40,8 +40,8 @@ class Stepper(Struct):
     # -- commands
 
     def step_line(self, scope: Focus, into: bool, until: tuple[int, int] | None = None) -> StopEvent:
-        """``step`` and ``next``. ``until``: where it would end within these addresses of the frame it began in, it
-        continues as another step from there."""
+        """``step`` and ``next``. ``until``: a range of addresses of the frame in which the step began. If the step
+        would end within that range, it continues as another step from there."""
         ended = self.runner.check_pending_signal()
         if ended is not None:
             return ended
@@ -181,7 +181,7 @@ class Stepper(Struct):
         return self.runner.step_done(True)
 
     def step_instruction(self, scope: Focus, over: bool) -> StopEvent:
-        """``stepi`` and ``nexti``: one instruction of the wave."""
+        """``stepi`` and ``nexti``: execute one instruction of the wave."""
         ended = self.runner.check_pending_signal()
         if ended is not None:
             return ended
@@ -206,8 +206,9 @@ class Stepper(Struct):
         return self.runner.step_done(changed)
 
     def run_ahead(self, scope: Focus, over: bool, count: int) -> tuple[int, StopEvent | None]:
-        """Up to so many instructions of the wave, none of which needs to be looked at: how many they were, and the
-        event of what else happened. ``over``: up to where the function may be left."""
+        """Execute up to ``count`` instructions of the wave without examining each of them. Returns the number of
+        executed instructions, and the event if something else happened. ``over``: stop where the wave may leave the
+        function."""
         runner, thread = self.runner, thread_of(scope)
         state = runner.parts.state
         recording = runner.target.recording
@@ -229,16 +230,18 @@ class Stepper(Struct):
         return runner.target.wave(thread).instructions - before, None
 
     def _ahead_over_calls(self, scope: Focus, count: int) -> tuple[int, StopEvent | None]:
-        """`run_ahead` in the function that the wave is in: what calls execute is not counted.
+        """`run_ahead` for ``nexti``: execute instructions of the present function, without counting those that calls
+        execute.
 
-        The wave alone runs, at most as many instructions as are left, calls included, so that never too many are
-        executed; the rest is done in the same way. A call that does not return within that is left to all waves.
+        Only this wave runs. Each run is limited to as many instructions as are left, including those of calls, so that
+        the wave never executes too many. Runs are repeated until the count is reached. If a call does not return within
+        the limit, all waves run until it has returned, because it may wait for them.
         """
         runner, thread = self.runner, thread_of(scope)
         start = self._start(scope)
         plan = self._plan(scope, start, into=False)
         entry, size = (plan.plan.get("function"), plan.plan.get("function_size")) if plan is not None else (0, 0)
-        low, high = entry + 1, entry + size  # the entry is left out: there the function calls itself
+        low, high = entry + 1, entry + size  # without the entry, where the wave arrives if the function calls itself
         if plan is None or not low <= runner.target.wave(thread).pc < high:
             return 0, None
         plan.enter(start, start.line)
@@ -270,9 +273,10 @@ class Stepper(Struct):
         return done, None
 
     def until_next(self, scope: Focus) -> StopEvent:
-        """``until`` without a place: as ``next``, but never backwards in the function, so that loops are left.
+        """``until`` without a place: like ``next``, but it never goes backwards in the function, so that it leaves
+        loops.
 
-        As in GDB this compares addresses, whatever their frame: recursion is left as well.
+        As in GDB, it compares addresses in whatever frame, so it leaves recursion as well.
         """
         start = self.runner.top_frame(scope)
         low, end = line_range(start)
@@ -297,14 +301,15 @@ class Stepper(Struct):
 
     @staticmethod
     def _learn(plan: StepPlan | None, same_frame: bool, low: int, high: int) -> None:
-        """The lane, active, goes on in a range from where it is, as it will whenever it comes there in this frame."""
+        """Add to the plan that the active lane continues in a range whenever it is at this place in the same frame."""
         if plan is not None and same_frame:
             plan.goes_on(low, high)
 
     def _follow(
         self, scope: Focus, plan: StepPlan | None, state: State, low: int, high: int, comes_back: bool = False
     ) -> tuple[TargetStop, StopEvent | None]:
-        """Run in a range, and by a plan where that goes on; the event of what else stops the wave."""
+        """Run in a range, and continue by the plan. Returns the stop, and an event if something else stopped the wave.
+        """
         if plan is not None:
             plan.plan.arm(state, low, high, comes_back)
         while True:
@@ -335,7 +340,7 @@ class Stepper(Struct):
         )
 
     def _common(self, stop: TargetStop, scope: Focus) -> StopEvent | None:
-        """Events that end any step: other stops, and the end of the wave."""
+        """The event if a stop ends any step: another stop, or the end of the wave."""
         if stop.kind in (TargetStopKind.RANGE, TargetStopKind.STEP):
             # the wave may have arrived on a user's breakpoint without executing it
             if stop.pc in self.runner.stop_addresses() and stop.thread is not None:
@@ -348,10 +353,10 @@ class Stepper(Struct):
         return self.runner.event(stop)
 
     def _until_active(self, scope: Focus, plan: StepPlan | None, began: bool = False) -> StopEvent | None:
-        """Run the wave until the lane is active; ``None`` when it is.
+        """Run the wave until the lane is active; returns None when it is.
 
-        Straight code in which EXEC does not change is run in one go. ``began``: the lane was active when the wave left
-        the range it was in.
+        Straight code in which EXEC does not change is run at once. ``began``: the lane was active when the wave left
+        the previous range.
         """
         inferior, target, thread = self.runner.parts.inferior, self.runner.target, thread_of(scope)
         start, was_in = None, None
@@ -396,9 +401,9 @@ _SETTLED = frozenset((StopReason.WATCHPOINT, StopReason.WATCHPOINT_SCOPE))
 
 
 def settle(runner: Runner, scope: Focus) -> StopEvent | None:
-    """Continue to the next statement if nothing else is left of the lane's current one.
+    """Continue to the next statement if only the compiler's bookkeeping is left of the lane's current one.
 
-    ``None`` unless something else happened on the way, such as a breakpoint.
+    Returns None unless something else happened on the way, such as a breakpoint.
     """
     thread = thread_of(scope)
     wave = runner.target.wave(thread)
@@ -416,7 +421,7 @@ def settle(runner: Runner, scope: Focus) -> StopEvent | None:
 
 
 def settled(runner: Runner, event: StopEvent | None) -> StopEvent | None:
-    """The same for a stop at a watchpoint, whose event is kept."""
+    """Apply `settle` to a stop at a watchpoint; the event of that stop is kept."""
     if event is None or event.reason not in _SETTLED or event.scope.thread is None:
         return event
     scope = runner.parts.focus.current

@@ -1,4 +1,5 @@
-"""A stop is a value: why, which wave, which lanes, where. Front ends print it.
+"""A stop is a value that says why the program stopped, which wave and lanes are concerned, and where. Front ends print
+it.
 
 The cause is one of a closed set of structs, each with exactly its own data; a front end matches on them.
 """
@@ -72,7 +73,7 @@ _PROCESS_SIGNALS = {
 
 
 def process_signal(number: int) -> Signal:
-    """The signal of the host's that has ended a process."""
+    """The signal of the host that ended a process."""
     try:
         name = signal.Signals(number).name
     except ValueError:
@@ -84,9 +85,9 @@ def process_signal(number: int) -> Signal:
 class Hits(Struct, frozen=True):
     """The breakpoints that stop the program at one place and moment, in the order of their numbers.
 
-    ``commands`` are those that each of them runs then. ``temporary`` says whether the first was, ``location`` which of
-    its locations it was hit at if it has several. ``triggers`` are the watchpoints among them, with the values that
-    changed, ``lanes`` the mask of the lanes that arrived at the others.
+    ``commands`` has the commands of each of them. ``temporary`` says whether the first breakpoint was temporary, and
+    ``location`` which of its locations was hit, if it has several. ``triggers`` are the watchpoints among them, with
+    the values that changed. ``lanes`` is the mask of the lanes that arrived at the other breakpoints.
     """
 
     numbers: tuple[int, ...]
@@ -212,7 +213,8 @@ class HistoryEnded(Struct, frozen=True):
 
 
 class ThreadExited(Struct, frozen=True):
-    """The wave ``thread`` has ended that a command followed; others are there or to come. No wave is in focus."""
+    """The wave ``thread``, which a command followed, has ended; others exist or are still to come. No wave is in focus.
+    """
 
     reason: ClassVar[StopReason] = StopReason.THREAD_EXITED
     thread: int

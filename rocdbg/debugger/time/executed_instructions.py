@@ -89,9 +89,10 @@ class WavePast:
     def candidates(
         self, lane: int | None, stops: Set[int], level: Callable[[], int] | None
     ) -> Iterator[PastInstruction]:
-        """Those that were active in a lane, the newest first.
+        """The instructions for which a lane was active, newest first (all instructions if ``lane`` is None).
 
-        ``level`` gives a depth, which may change after each: of deeper instructions only those at ``stops`` count.
+        ``level`` gives a call depth, which may change after each instruction. Deeper instructions are included only at
+        ``stops``.
         """
         wanted_stops = np.fromiter(stops, np.uint64, len(stops))
         for rows, first, depths in self._windows():
@@ -113,8 +114,9 @@ class WavePast:
                         break
 
     def straight(self, most: int, stops: Set[int], over: bool) -> tuple[int, int]:
-        """How many steps back, at most ``most``, lead to none of ``stops``, and how many instructions the wave had
-        executed before the last of them. ``over``: a call is one step, and none leaves the frame."""
+        """Count the steps back, at most ``most``, that reach none of ``stops``. Returns their number, and how many
+        instructions the wave had executed before the last of them. ``over``: a call is one step, and no step leaves the
+        frame."""
         wanted_stops = np.fromiter(stops, np.uint64, len(stops))
         steps, count = 0, self.count
         for rows, first, depths in self._windows():
@@ -132,7 +134,8 @@ class WavePast:
         return steps, count
 
     def last(self, wanted: Callable[[CodePlace], bool], depth: int) -> PastInstruction | None:
-        """The newest instruction at this depth at a wanted place; fast even if that was long ago."""
+        """The newest instruction at this call depth at a wanted place. This is fast even if it was executed long ago.
+        """
         for rows, first, depths in self._windows():
             pcs, inverse = np.unique(rows[:, 0], return_inverse=True)
             fits = np.array([wanted(self.place(int(pc))) for pc in pcs])[inverse.reshape(-1)] & (depths == depth)
@@ -148,11 +151,11 @@ class WavePast:
         anyway: Callable[[int], bool] = lambda pc: False, beside: Callable[[int], int | None] | None = None,
         after: int = 0,
     ) -> PastInstruction | None:
-        """The newest (``first``: the oldest) instruction at a wanted PC that was active in a lane (None: in any).
+        """The newest (``first``: the oldest) instruction at a wanted PC for which a lane was active (None: any lane).
 
-        ``anyway``: instructions that count whichever lanes are active. ``beside``: another lane that has to be active
-        too, or ``lane`` itself; None: the instruction never counts. ``after``: only after the wave had executed that
-        many.
+        ``anyway``: instructions that count whichever lanes are active. ``beside`` gives another lane that has to be
+        active too (or ``lane`` itself if none has to); None: the instruction never counts. ``after``: consider only
+        instructions before which the wave had executed at least that many.
         """
         known: dict[int, bool] = {}
         always: dict[int, bool] = {}

@@ -26,12 +26,12 @@ from rocdbg.sim.core.checks import Check, Counter
 
 _FIRST_PIECE = 2_000
 _GROWTH = 8
-"""Sizes of the searched pieces, each of which precedes the last."""
+"""The number of instructions in the latest piece, and the factor by which each earlier piece is longer."""
 _MANY = 64
 """Stops in a piece that make it worth halving."""
 _LEAST_IGNORED = 128
-"""Size of a piece, in instructions, up to which the target does not count ignored hits: travelling there takes longer.
-"""
+"""Size of a piece, in instructions, up to which the target does not count ignored hits: going to its beginning would
+take longer than stopping at each hit."""
 
 
 class Arrival(Struct, frozen=True):

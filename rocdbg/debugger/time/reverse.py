@@ -45,7 +45,7 @@ class Backwards(Struct):
     # -- commands
 
     def step_instruction(self, scope: Focus, over: bool) -> StopEvent:
-        """``reverse-stepi`` and ``reverse-nexti``: to before the last instruction that the wave executed."""
+        """``reverse-stepi`` and ``reverse-nexti``: go to before the last instruction that the wave executed."""
         past = self._past(scope)
         before = self.runner.top_frame(scope)
         last = next(past.instructions(), None)
@@ -59,7 +59,8 @@ class Backwards(Struct):
         return self.runner.step_done(self.runner.top_frame(scope).function != before.function)
 
     def run_ahead(self, scope: Focus, over: bool, count: int) -> tuple[int, StopEvent | None]:
-        """Go back over up to so many instructions, none of which needs to be looked at; how many they were."""
+        """Go back over up to ``count`` instructions without examining each of them. Returns how many they were; the
+        event is always None."""
         if not self.runner.parts.state.plans or self.runner.watcher.all():
             return 0, None
         past = self._past(scope)
@@ -73,7 +74,7 @@ class Backwards(Struct):
         return done, None
 
     def step_line(self, scope: Focus, into: bool) -> StopEvent:
-        """``reverse-step`` and ``reverse-next``: to the beginning of a line, or of a part of one."""
+        """``reverse-step`` and ``reverse-next``: go back to the beginning of a line, or of a part of one."""
         past = self._past(scope)
         start = step_start(self.runner.parts.inferior.chain(scope))
         stops = self._stops
@@ -108,7 +109,7 @@ class Backwards(Struct):
         return self._beginning(scope, past)
 
     def finish(self, scope: Focus) -> StopEvent:
-        """``reverse-finish``: to the call of the selected frame."""
+        """``reverse-finish``: go back to the call of the selected frame."""
         chain = self.runner.parts.inferior.chain(scope)
         frame = chain.get(scope.frame)
         if frame is None or chain.get(frame.level + 1) is None:
@@ -127,9 +128,8 @@ class Backwards(Struct):
         return event or self.runner.step_done(True)
 
     def to_location(self, scope: Focus, addresses: Set[int]) -> StopEvent:
-        """``advance`` and ``until`` with a place: back to when the lane was last there, unless a breakpoint stops
-        first.
-        """
+        """``advance`` and ``until`` with a place: go back to when the lane was last there, unless a breakpoint stops
+        before."""
         past, start = self._past(scope), step_start(self.runner.parts.inferior.chain(scope))
         stops = self._stops
         for past_one in past.instructions():
@@ -146,7 +146,8 @@ class Backwards(Struct):
         return self._beginning(scope, past)
 
     def proceed(self) -> StopEvent:
-        """``reverse-continue``: to the last time that any wave reached a breakpoint, or changed a watched value."""
+        """``reverse-continue``: go back to the last time that any wave reached a breakpoint, or changed a watched
+        value."""
         recording, present = self.recording, self.recording.position
         for arrival in PastStops(self.runner, recording).latest(self._stops, present):
             event = self._stop_at(arrival)
@@ -246,7 +247,7 @@ class _Level(Struct):
 
 
 def _is_deeper(inline: tuple[int, ...], than: tuple[int, ...]) -> bool:
-    """Whether code is in calls inlined into the code of the other."""
+    """Whether code is in an inlined call within other code; both are given by the inlined calls around them."""
     return len(inline) > len(than) and inline[len(inline) - len(than) :] == than
 
 

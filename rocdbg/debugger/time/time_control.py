@@ -1,4 +1,4 @@
-"""Implements the commands about time: go back, go to a position, save one, control recording."""
+"""Implements the commands that move in time: go back, go to a position, save one, control recording."""
 
 from __future__ import annotations
 
@@ -117,11 +117,11 @@ class TimeControl:
         return self._control.perform(lambda: self._returning(self._backwards.proceed))
 
     def until(self, location: str | None = None) -> StopEvent:
-        """``until`` backwards: `next`, or with a location back to there."""
+        """``until`` backwards: as `next`, or with a location, back to that location."""
         return self.advance(location) if location is not None else self.next()
 
     def advance(self, location: str) -> StopEvent:
-        """``advance`` backwards: to when the focused lane was last at a location, or to the beginning."""
+        """``advance`` backwards: back to when the focused lane was last at a location, otherwise to the beginning."""
         self.revive()
         focus, addresses = self._focus.need_running(), self._control.addresses_of(location)
         return self._control.perform(lambda: self._returning(lambda: self._backwards.to_location(focus, addresses)))
@@ -131,7 +131,8 @@ class TimeControl:
         return self._control.repeat(count, lambda focus: self._returning(lambda: step(focus)))
 
     def _returning(self, action: Callable[[], T]) -> T:
-        """Do something that travels; where it is interrupted or fails, the program is where it was."""
+        """Do something that moves the target in time. If it is interrupted or fails, the program returns to where it
+        was."""
         recording = self._backwards.recording
         present, thread = recording.position, self._focus.current.thread
         state = self._runner.parts.state
@@ -155,7 +156,7 @@ class TimeControl:
         return self.need().position
 
     def go_to(self, position: int, thread: int | None = None, lane: int | None = None) -> None:
-        """``record goto N``: to a position; the focus stays on its wave if that exists. Raises a `rocdbg.Error`."""
+        """``record goto N``: go to a position. The focus stays on its wave if that exists. Raises a `rocdbg.Error`."""
         recording = self.need()
         self.revive()
         wanted = thread if thread is not None else self._focus.current.thread
@@ -165,7 +166,7 @@ class TimeControl:
         self._arrived(wanted, lane)
 
     def here(self, focus: Focus) -> tuple[int, int | None, int | None]:
-        """The program's position in time and focus, for `go_to`; its end if it has ended."""
+        """The program's position in time and its focus, for `go_to`; the end of the run if it has ended."""
         recording = self.need()
         over = self._inferior.target is None
         return recording.bounds[1] if over else recording.position, focus.thread, focus.lane
@@ -261,7 +262,7 @@ class TimeControl:
         return made
 
     def restart(self, number: int) -> Bookmark:
-        """``restart N``: to a saved position. Raises `DebuggerError` if there is none, or it no longer exists."""
+        """``restart N``: go to a saved position. Raises `DebuggerError` if there is none, or it no longer exists."""
         for bookmark in self.bookmarks:
             if bookmark.number == number:
                 self.go_to(bookmark.position, bookmark.thread, bookmark.lane)
@@ -276,9 +277,8 @@ class TimeControl:
         self._runner.parts.state.bookmarks = kept
 
     def revive(self) -> None:
-        """After the end of the run its past remains: the program is then at its end, and can go back. A program that
-        was killed by a signal is where it received that.
-        """
+        """Make the past of a run that has ended accessible: the program is then at its end, and can go back. A program
+        that was killed by a signal is at the position where it received the signal."""
         if self._inferior.target is not None:
             return
         target = self._remains()
@@ -294,9 +294,10 @@ class TimeControl:
 
 
 def look_at(tracing: Tracing, control: TimeControl, frame: TraceFrame | None, focus: Focus) -> bool:
-    """``tfind``: select a frame; ``None`` deselects it and returns to where the program was.
+    """``tfind``: select a trace frame. None deselects it and returns to where the program was.
 
-    Returns whether the program is there; its past may be unknown, or belong to another run.
+    Returns whether the program is now at the frame's position. It is not if the run is not recorded, or if the frame
+    belongs to another run.
     """
     known = tracing.is_of(control.recording)
     if known and tracing.home is None and frame is not None:

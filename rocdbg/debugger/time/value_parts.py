@@ -55,11 +55,11 @@ Part = RegisterPart | MemoryPart
 
 
 def parts_of(value: Value, focus: Focus, target: Target) -> list[Part]:
-    """The parts of a value that can be written. Raises `AbsentError` if it is optimized out, and
-    `DebuggerError` if it is known by other means.
+    """The parts of a value that instructions can write. There are none for a value that is neither in memory nor in a
+    register that instructions can name. For a whole vector register, the focused lane's dword is used.
 
-    For a whole vector register, the focused lane's dword is used. There are no parts for a value that is neither in
-    memory nor in a register that instructions can name.
+    Raises `AbsentError` if the value is optimized out, and `DebuggerError` if it is known by other means than a
+    location.
     """
     if value.absence is not None:
         raise AbsentError(value.absence)

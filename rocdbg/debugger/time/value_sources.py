@@ -34,7 +34,7 @@ class Before(Protocol):
         """EXEC."""
 
     def permuted(self) -> int:
-        """Lanes among which ds_bpermute_b32 exchanges."""
+        """The number of lanes among which ds_bpermute_b32 exchanges."""
 
 
 class Source(Struct, frozen=True):
@@ -160,7 +160,7 @@ def _moved(
 
 
 def _bit(mask: Operand | None, lane: int, before: Before) -> int:
-    """A lane's bit of a mask; without an operand of VCC."""
+    """A lane's bit of a mask operand; of VCC if there is no operand."""
     return before.dword(mask or _VCC_OPERAND, lane // 32, 0) >> lane % 32 & 1
 
 

@@ -34,9 +34,10 @@ _RELATIVE = {
     "s_movreld_b64": ("s_mov_b64", True, False),
     "s_movrelsd_2_b32": ("s_mov_b32", True, True),
 }
-"""Moves by M0: what each is once its registers are known, and whether its destination and its source are chosen."""
+"""Moves whose registers M0 selects: the instruction that each is once its registers are known, and whether M0 selects
+its destination and its source."""
 _HALVES = frozenset(("v_movrelsd_2_b32", "v_swaprel_b32", "s_movrelsd_2_b32"))
-"""Those for which M0 contains a number for each."""
+"""The moves for which M0 contains separate numbers for destination and source."""
 _SCALARS = 106
 """Number of SGPRs that M0 can select."""
 _ROW_BCAST15, _ROW_SHARE0 = 0x142, 0x150
@@ -125,9 +126,8 @@ def _moved(operand: Operand, by: int) -> Operand:
 
 
 def source_lane(instruction: Instruction, lane: int, wave_size: int, target: Target) -> int | None:
-    """The lane that must be active in addition to ``lane`` for ``lane`` to get a result; ``lane`` itself if there is
-    none, and None if a DPP form never gives it a result.
-    """
+    """The lane that must also be active for ``lane`` to get a result; ``lane`` itself if no other has to be. None if a
+    DPP form never gives ``lane`` a result."""
     modifiers = instruction.modifiers
     if "dpp_ctrl" not in modifiers:
         return lane
@@ -157,7 +157,8 @@ def _names(instruction: Instruction, wanted: Wanted) -> bool:
 
 
 def _swaps(instruction: Instruction, wanted: Wanted) -> bool:
-    """Whether an exchange of rows gives the lane another's: those of the destination are odd, of the source even."""
+    """Whether an exchange of rows gives the lane a value of another lane: in the destination the odd rows receive one,
+    in the source the even rows."""
     row = 16 if "16" in instruction.name else 32
     odd = bool((wanted.lane or 0) & row)
     return any(
@@ -166,7 +167,7 @@ def _swaps(instruction: Instruction, wanted: Wanted) -> bool:
 
 
 def _is_indexable(instruction: Instruction) -> bool:
-    """Whether the index mode may be about its result: of vector arithmetic."""
+    """Whether the index mode may apply to the instruction's result, as it does for vector arithmetic."""
     if not instruction.name.startswith("v_"):
         return False
     semantic = lookup(instruction.name)
@@ -187,7 +188,7 @@ class WaveRegisters:
         self.wave_size = inferior.wave(thread).lane_count
 
     def dword(self, operand: Operand, offset: int, lane: int) -> int:
-        """A dword of an operand; 0 of what cannot be read."""
+        """A dword of an operand; 0 if the operand cannot be read."""
         if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE):
             return operand.value >> 32 * offset & 0xFFFF_FFFF
         if operand.kind is OperandKind.SPECIAL:
@@ -221,7 +222,7 @@ class WaveRegisters:
         return int.from_bytes(data, "little")
 
     def permuted(self) -> int:
-        """Lanes among which ds_bpermute_b32 exchanges: on GFX10 and GFX11 those of a half."""
+        """The number of lanes among which ds_bpermute_b32 exchanges: on GFX10 and GFX11, half a wave."""
         halves = self._target.architecture.generation in (Generation.GFX10, Generation.GFX11)
         return 32 if halves else self.wave_size
 

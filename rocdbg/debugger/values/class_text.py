@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from rocdbg.debugger.values.appearance import Appearance
 from rocdbg.debugger.values.format_letters import Format
-from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value import PlacedBase, PlacedMember, Value
 from rocdbg.debugger.values.value_storage import AbsentError, Address
 from rocdbg.dwarf.info.types import BaseClass, ClassKind, ClassType, Member, StaticMember
+from rocdbg.errors import Error
 
 
 class ClassText:
@@ -77,21 +78,31 @@ class ClassText:
             is_empty = isinstance(complete, ClassType) and not (
                 complete.members or complete.bases or complete.static_members
             )
-            found.append((base, "{<No data fields>}" if is_empty else self.value(part, depth + 1)))
+            text = "{<No data fields>}" if is_empty else self._part(part, isinstance(base, PlacedBase), depth)
+            found.append((base, text))
         return found
+
+    def _part(self, part: Value, elsewhere: bool, depth: int) -> str:
+        """A base class or member. One outside of the object may be unreadable, which must not hide the others."""
+        if not elsewhere:
+            return self.value(part, depth + 1)
+        try:
+            return self.value(part, depth + 1)
+        except Error as error:
+            return f"<error: {error}>"
 
     def _member(self, value: Value, member: Member, depth: int) -> str:
         """``name = text``; for an anonymous member only its text."""
         part = value.field(member)
         if not member.name:
             self.unnamed += 1
-            text = self.value(part, depth + 1)
+            text = self._part(part, isinstance(member, PlacedMember), depth)
             self.unnamed -= 1
             return text
         if member.artificial and member.name.startswith("_vptr"):
             # an address whatever the format
             return f"{member.name} = {self.formatter.pointer(0, part.as_int(), symbol=True)}"
-        return f"{member.name} = {self.value(part, depth + 1)}"
+        return f"{member.name} = {self._part(part, isinstance(member, PlacedMember), depth)}"
 
     def _static(self, type_: ClassType, member: StaticMember, depth: int) -> str:
         """A static member; a class type is expanded only once within itself."""

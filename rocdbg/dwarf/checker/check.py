@@ -9,6 +9,7 @@ from rocdbg import work
 from rocdbg.dwarf.architecture import UNSPECIFIED, Architecture, architecture_by_name
 from rocdbg.dwarf.attribute_names import ATTRIBUTES, attribute_name
 from rocdbg.dwarf.cfi import FrameTable, parse_frames
+from rocdbg.dwarf.checker.entry_rules import entry_problems
 from rocdbg.dwarf.checker.operands import operand_problems
 from rocdbg.dwarf.checker.probe import Probe
 from rocdbg.dwarf.checker.rules import RULES, Finding
@@ -39,6 +40,7 @@ from rocdbg.errors import Error
 __all__ = ["check"]
 
 _OBJECTS = (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.COMMON_BLOCK)
+_CALL_PARAMETERS = (Tag.CALL_SITE_PARAMETER, Tag.GNU_CALL_SITE_PARAMETER)
 _FUNCTIONS = (Tag.SUBPROGRAM, Tag.INLINED_SUBROUTINE, Tag.ENTRY_POINT)
 _VENDOR_CODES = {row.code for row in ATTRIBUTES}
 _LAST_MEMORY_SPACE, _VENDOR_MEMORY_SPACES = 4, range(0x8000, 0x10000)
@@ -167,6 +169,8 @@ class _Checker:
     def _entry(self, entry: Entry) -> None:
         die = entry.die
         self._ranges(entry)
+        for rule, words in entry_problems(die, self._tags):
+            self.at_entry(rule, words, entry)
         for code in die.attributes:
             for value in die.attribute_values(code):
                 self._attribute(entry, code, value)
@@ -278,6 +282,10 @@ class _Checker:
         die = entry.die
         there = value if isinstance(value, Exprloc | Loclist) else None
         match code:
+            case At.LOCATION if die.tag in _CALL_PARAMETERS and there is not None:
+                self._probe("call-parameter", entry, there, lambda entry, context: results.location(entry.die, context))
+            case At.CALL_TARGET | At.CALL_TARGET_CLOBBERED | At.GNU_CALL_SITE_TARGET:
+                self._probe("call-target", entry, there, lambda entry, context: results.call_target(entry.die, context))
             case At.LOCATION if die.tag in _OBJECTS:
                 self._probe("location", entry, there, lambda entry, context: results.location(entry.die, context))
             case At.RETURN_ADDR | At.FRAME_BASE | At.STATIC_LINK if die.tag not in _OF_FUNCTIONS[code]:

@@ -16,7 +16,7 @@ from rocdbg.text import decode_text
 
 __all__ = ["augmentation_problem", "frame_problems", "index_problems", "is_indexed_by_the_extensions"]
 
-_AUGMENTATION = re.compile(r"(\[[^:\[\]]+:v\d+\.\d+(:[^\]]*)?\])*")
+_AUGMENTATION = re.compile(r"(\[[^:\[\]]+:v(0|[1-9]\d*)\.(0|[1-9]\d*)(:[^\]]*)?\])*")
 
 
 def augmentation_problem(text: str) -> str | None:

@@ -88,6 +88,10 @@ _TEMPLATE_TAGS: Final = (Tag.TEMPLATE_TYPE_PARAMETER, Tag.TEMPLATE_VALUE_PARAMET
 _SIGNATURE_TAGS: Final = (Tag.FORMAL_PARAMETER, Tag.UNSPECIFIED_PARAMETERS)
 _BIG_ENDIAN: Final = 1
 _SIGNED: Final = (Encoding.SIGNED, Encoding.SIGNED_CHAR)
+_RUSTS_UNIT: Final = "()"
+"""The only base type without contents."""
+_ENCODINGS: Final = (range(0x01, 0x20), range(0x80, 0x100))
+"""Those of DWARF 5 with some room for its successors, and vendors'."""
 
 
 class TypeReader:
@@ -213,9 +217,15 @@ class TypeReader:
         byte_size = size_of(die, At.BYTE_SIZE, LARGEST_SCALAR)
         if byte_size is None:
             byte_size = ((bit_size or 0) + 7) // 8
+        if not byte_size and name != _RUSTS_UNIT and self._entries.passes_over:
+            raise self._entries.error(die.offset, f"the base type {name or 'without a name'} has no size")
         bit_size = checked(die, bit_size, 8 * byte_size, "a size in bits")
         code = die.number(At.ENCODING) or 0
         encoding = Encoding(code) if Encoding.ADDRESS <= code <= Encoding.ASCII else code
+        if die.has(At.ENCODING) and not any(code in known for known in _ENCODINGS) and self._entries.passes_over:
+            self._entries.pass_over(
+                self._entries.error(die.offset, f"there is no encoding {code:#x}"), die, At.ENCODING
+            )
         base = BaseType(
             name, encoding, byte_size, bit_size if bit_size is not None and bit_size != 8 * byte_size else None,
             size_of(die, At.DATA_BIT_OFFSET, 8 * byte_size) or 0, die.number(At.ENDIANITY) == _BIG_ENDIAN,

@@ -34,7 +34,7 @@ _DEEPEST: Final = 512
 SLICE: Final = 1 << 13
 """Bytes of entries between two pauses of a pass, which take about a millisecond."""
 
-_RECORD, _CONTAINER, _INLINED, _ENTRY, _FUNCTION = 1, 2, 4, 8, 16
+_RECORD, _CONTAINER, _INLINED, _ENTRY, _FUNCTION, _UNIT = 1, 2, 4, 8, 16, 32
 
 
 class Records(Struct):
@@ -145,6 +145,8 @@ def _kind(tag: int) -> int:
         kind |= _RECORD
     if tag in _CONTAINERS:
         kind |= _CONTAINER
+    if tag in _UNIT_TAGS:
+        kind |= _UNIT
     return kind
 
 
@@ -193,6 +195,8 @@ def _scan(unit: Unit, records: Records) -> Iterator[None]:
                     records.entry_points.append(start)
                 elif kind == _RECORD | _FUNCTION:
                     records.nested.append(start)
+                if kind & _UNIT and start != unit.first:
+                    entries.pass_over(entries.error(start, "an entry of a unit is inside another unit"))
                 if other:
                     pos = skip_attributes(unit, pos, steps)
                 else:
@@ -220,6 +224,8 @@ def _scan(unit: Unit, records: Records) -> Iterator[None]:
                             entries.pass_over(entries.error(start, f"scopes are nested deeper than {_DEEPEST}"))
                             return
             yield
+        if len(stack) + inside > 1:  # the list that the unit's own entry begins may end with the unit
+            entries.pass_over(entries.error(start, f"{len(stack) + inside} lists of entries do not end in the unit"))
     except IndexError:
         entries.pass_over(entries.error(start, "entry is truncated"))
     except KeyError:

@@ -128,13 +128,18 @@ def lane_pc(entry: Die, context: Context, frames: FrameTable | None = None) -> l
 def active_lane(entry: Die, context: Context, frames: FrameTable | None = None) -> int | None:
     """DW_AT_LLVM_active_lane: the mask of active lanes, lane 0 lowest (A.3.3.5 (6)); None without the attribute.
 
-    It has as many bits as the context has lanes. `IllFormed` if the result is not one single location description.
+    It has as many bits as the context has lanes. `IllFormed` if the result is not one single location description, or
+    smaller than DW_AT_LLVM_lanes.
     """
     value = first_expression(entry, ACTIVE_LANE)
     if value is None:
         return None
     with concerning("DW_AT_LLVM_active_lane", entry):
-        return _single(_location_or_value(value, entry, in_unit(context, entry, frames=frames))).read(context.lanes)
+        place = _single(_location_or_value(value, entry, in_unit(context, entry, frames=frames)))
+        count = lanes(entry, 0)
+        if place.remaining < count:
+            raise IllFormed(f"the result has {place.remaining} bits, not one for each of {count} lanes")
+        return place.read(context.lanes)
 
 
 def _location_or_value(value: Exprloc | Loclist, entry: Die, context: Context) -> LocationDescription:
@@ -394,16 +399,25 @@ def pointed_to(
     space = context.architecture.address_spaces.get(number)
     if space is None:
         raise EvaluationError(f"{context.architecture.name} has no address space {number:#x}")
-    value = evaluate(assemble(("deref_size", size or space.address_bits // 8)), context, "value", initial=(pointer,))
+    bits = 8 * size if size else space.address_bits
+    if not strict and pointer.places and pointer.places[0].kind is StorageKind.IMPLICIT_POINTER:
+        bits = pointer.remaining  # DW_OP_implicit_pointer has the default address space's size
+    value = evaluate(assemble(("deref_size", bits // 8)), context, "value", initial=(pointer,))
     assert isinstance(value, Value)
     if isinstance(value, ImplicitPointerValue):
         own = value.address_space
         if own != number and (own or strict):  # without DW_OP_LLVM_aspace_implicit_pointer there is no named space
             raise EvaluationError(
-                f"an implicit pointer into address space {own:#x} cannot be dereferenced in address space {number:#x}"
+                f"the implicit pointer to the object of DIE {value.die:#x} leads into "
+                f"{_space_words(context, own)}, the pointer's type into {_space_words(context, number)}"
             )
         return dereference(value, context)
     return evaluate_location(assemble(("constu", number), "form_aspace_address"), context, initial=(value,))
+
+
+def _space_words(context: Context, number: int) -> str:
+    space = context.architecture.address_spaces.get(number)
+    return f"address space {number:#x}" + (f" ({space.name})" if space is not None else "")
 
 
 # -- calls (A.3.4.2)

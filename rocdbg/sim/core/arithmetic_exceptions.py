@@ -54,7 +54,7 @@ def excp_flag_priv(trapsts: int) -> int:
 
 
 def enabled(target: Target, mode: int, trap_ctrl: int) -> int:
-    """The causes that are enabled to trap, as bits."""
+    """The causes for which traps are enabled, as bits."""
     return (trap_ctrl if target.generation >= Generation.GFX12 else mode >> ENABLED_SHIFT) & CAUSES
 
 

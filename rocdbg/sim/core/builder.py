@@ -48,7 +48,7 @@ FLOAT = {t.bits: t for t in (F16, F32, F64)}
 
 
 class Op(Enum):
-    """Primitives. Operands and result have one type unless said otherwise."""
+    """Primitives. Operands and result have the same type unless noted otherwise."""
 
     ADD = auto()
     SUB = auto()

@@ -1,7 +1,7 @@
 """What all waves of a device share besides memory: the global data share (GDS) and global wave sync (GWS).
 
-GDS is memory of its own, reached by ds_* instructions with ``gds``; GWS is 64 resources that are barriers or
-semaphores. Compute runtimes hand out neither by default; here a device's programs have all of both.
+GDS is separate memory that ds_* instructions with ``gds`` access. GWS consists of 64 resources that are barriers or
+semaphores. Compute runtimes allocate neither by default; here, programs can use all of both.
 """
 
 from __future__ import annotations

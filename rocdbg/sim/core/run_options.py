@@ -14,21 +14,19 @@ from rocdbg.sim.core.watches import WatchedBytes
 
 
 class RunOptions(Struct, frozen=True):
-    """How to go on.
+    """How to continue.
 
-    ``stop_pcs``   any wave that is about to execute one of these stops with BREAKPOINT; a wave that is at
-                   one when ``run`` is called executes that instruction first.
-    ``wave``       number of the focused wave, for ``step``, ``range`` and ``only``.
-    ``step``       execute one instruction of that wave (STEP), or as many as ``steps`` says before it comes to a stop.
-    ``range``      ``(low, high)``: execute that wave until its PC leaves low <= pc < high (RANGE).
-    ``only``       the other waves stay where they are, except while the focused one waits at a barrier for
-    them.
-    ``plan``       beside ``range``: where to go on instead when that wave leaves it.
-    ``budget``     wave-instructions this call may execute in all (BUDGET when they are used up); None:
-    no limit.
-    ``alone``      with ``only``, of several dispatches the others stay where they are, too.
-    ``checks``     pcs that are no ``stop_pcs``, where a wave stops as at those if a check says so.
-    ``watches``    memory of which a change stops with WATCH.
+    * ``stop_pcs``: any wave that is about to execute an instruction at one of these PCs stops with BREAKPOINT. A wave
+      that is at one when ``run`` is called executes that instruction first.
+    * ``wave``: the number of the focused wave, for ``step``, ``range`` and ``only``.
+    * ``step``: execute one instruction of that wave (STEP), or ``steps`` instructions unless it reaches a stop before.
+    * ``range``: ``(low, high)``: execute that wave until its PC leaves low <= pc < high (RANGE).
+    * ``only``: the other waves do not run, except while the focused one waits at a barrier for them.
+    * ``alone``: with ``only``, the waves of other dispatches do not run either.
+    * ``plan``: with ``range``, where to continue when that wave leaves the range.
+    * ``budget``: wave-instructions that this call may execute in all (BUDGET when they are used up); None: no limit.
+    * ``checks``: PCs that are not in ``stop_pcs``; a wave stops there in the same way if a check says so.
+    * ``watches``: memory; a change of it stops with WATCH.
     """
 
     stop_pcs: AbstractSet[int] = frozenset()
@@ -64,8 +62,9 @@ NO_STOPS = Stops()
 class Followed(Struct, frozen=True):
     """A wave that is followed while the scheduler gives it its usual turns.
 
-    It stops (STEP) when it has its turn and has executed ``end`` instructions in all, or, with ``range``, when its PC
-    leaves low <= pc < high, or, with ``plan``, where that ends. ``traced``: it leaves a trace (`Engine.trace_into`).
+    It stops (STEP) when it has its turn and has executed ``end`` instructions in all. With ``range``, it stops when its
+    PC leaves low <= pc < high, and with ``plan``, where the plan ends. ``traced``: it leaves a trace
+    (`Engine.trace_into`).
     """
 
     wave: int

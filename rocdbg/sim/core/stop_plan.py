@@ -1,12 +1,13 @@
-"""Stop plans: what native code does where a followed wave leaves a range, instead of coming back for it.
+"""Stop plans: what native code does where a followed wave leaves a range of PCs, instead of returning to Python.
 
-A plan has a *range* of PCs. Where the wave leaves it, it has arrived somewhere, and the plan's row for that PC says
-what the range is from there on, if it says anything; else the run ends with RANGE. So a plan only saves its maker from
-being asked the same again: what has no row is for the maker to decide, and who ignores a plan asks more often.
+When the wave leaves the range, it has arrived at some PC. If the plan has a row for that PC, the row gives the next
+range; otherwise the run ends with RANGE. A plan therefore never changes the result of a step. It only saves its maker
+from deciding the same again: without a plan, the run ends more often.
 
-A row has two ranges, for a focused lane that is active there and for one that is not, with the mask that tells which.
-The wave is followed in one of three states: `State`. Entries of functions have a row that says where the return address
-is: if it lies in the function the plan is about, the call is run through, up to there and in the same frame.
+A row has two ranges, one for a focused lane that is active there and one for a lane that is not, and names the mask
+that tells which. `State` lists the states in which the wave is followed. A row at the entry of a function names the
+registers that hold the return address. If this address lies in the function that the plan is about, native code runs
+through the call until the wave has returned to it in the same frame.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ ROW: Final = {
 """Byte offsets of the words (u64) of a row."""
 MOST_ROWS: Final = 4096
 _MANY: Final = 200_000
-"""Instructions after which blocks are cut for a plan: fewer are executed while one block is translated."""
+"""Number of instructions after which blocks are translated again, cut where ranges begin or end. A wave executes as
+many in the time that the translation of one block takes."""
 _MASK64: Final = (1 << 64) - 1
 
 
@@ -64,29 +66,30 @@ class State(IntEnum):
     WAITING = 1
     """It was not."""
     CALL = 2
-    """A call is run through, whatever the lane does: the range is everything but where it returns."""
+    """The wave runs through a call, whatever the lane does: the range is everything except the return address."""
 
 
 class RowFlag(IntFlag):
-    """What a row says."""
+    """The statements that a row makes."""
 
     ACTIVE = 1
-    """Where to go on if the lane is active."""
+    """The row has a range for an active lane."""
     WAITING = 2
-    """Where to go on if it is not."""
+    """The row has a range for an inactive lane."""
     KNOWN_WAIT = 4
     """An active lane may begin to wait here."""
     ENTRY = 8
-    """A function begins here: if it was called from the plan's, the call is run through, unless the lane waits."""
+    """A function begins here. If it was called from the plan's function, native code runs through the call, unless the
+    lane waits."""
     WAITING_ENTRY = 32
-    """The same if it waits."""
+    """As ENTRY, for a lane that waits."""
     FRAME = 16
-    """Which register tells the frame; none is needed where there is only one."""
+    """The row names the register that identifies the frame. It names none if there is only one frame."""
 
 
 class Row(Struct):
-    """A row; ranges are (low, high), ``mask`` is the operand code of the mask's first dword, ``links`` and ``frame`` of
-    scalar registers."""
+    """A row. Ranges are (low, high). ``mask`` is the operand code of the mask's first dword; ``links`` and ``frame``
+    are those of scalar registers."""
 
     flags: RowFlag = RowFlag(0)
     active: tuple[int, int] = (0, 0)
@@ -95,11 +98,11 @@ class Row(Struct):
     links: tuple[int, ...] = ()
     frame: int | None = None
     leads_to: Hashable = None
-    """The context that the wave is in from here on if the lane is active; ``None``: the same."""
+    """The context that the wave enters here if the lane is active; None: the context does not change."""
 
 
 class _Context(Struct):
-    """The rows that hold while what a step has seen before is the same."""
+    """The rows that apply in one context. A context is what the step has seen before, on which its decisions depend."""
 
     table: NDArray[np.uint32]
     rows: dict[int, Row] = field(default_factory=dict)
@@ -107,8 +110,8 @@ class _Context(Struct):
 
 
 class StopPlan:
-    """A plan for a wave and a lane, over code in [base, base + size). ``function``: (low, high) of the one it is about,
-    None: calls are not run through."""
+    """A plan for a wave and a lane, over code in [base, base + size). ``function`` is the range (low, high) of the
+    function that the plan is about; None: native code does not run through calls."""
 
     def __init__(self, base: int, size: int, lane: int, function: tuple[int, int] | None) -> None:
         self._head = np.zeros(len(HEAD), np.uint64)
@@ -156,7 +159,7 @@ class StopPlan:
 
     @property
     def range(self) -> tuple[int, int]:
-        """The range (low, high) as it is now; within a call, that of its caller."""
+        """The current range (low, high); within a call, that of its caller."""
         prefix = "caller_" if self.state is State.CALL else ""
         low, size = self.get(f"{prefix}low"), self.get(f"{prefix}size")
         return low, low + size
@@ -167,18 +170,19 @@ class StopPlan:
         return bool(self.get("waited"))
 
     def in_calls(self, instructions: int) -> int:
-        """How many instructions the wave has executed in calls since the plan was armed, if it has executed so many in
-        all."""
+        """The number of instructions that the wave has executed in calls since the plan was armed. ``instructions``:
+        what it has executed in all."""
         inside = self.get("in_calls")
         return inside + instructions - self.get("call_began") if self.state is State.CALL else inside
 
     @property
     def returns_to(self) -> int:
-        """Where the call returns to that the wave is in."""
+        """The return address of the call that the wave is in."""
         return self.get("low") - 1
 
     def arm(self, state: State, low: int, high: int, comes_back: bool) -> None:
-        """Begin in a range. ``comes_back``: where a lane that waited becomes active, whatever rows say."""
+        """Begin in a range. ``comes_back``: return to Python when a lane that waited becomes active, whatever rows say.
+        """
         self.set("state", state)
         self.set("low", low)
         self.set("size", high - low)
@@ -194,7 +198,7 @@ class StopPlan:
         return self._keys[self.get("table")]
 
     def enter(self, context: Hashable) -> None:
-        """Let other rows hold from here on."""
+        """Make the rows of a context apply from here on."""
         self.set("table", self._table_of(context))
 
     def _table_of(self, context: Hashable) -> int:
@@ -209,7 +213,7 @@ class StopPlan:
         return self._contexts[self.context].rows.get(pc) or Row()
 
     def put(self, pc: int, row: Row) -> None:
-        """Set the row for a PC; without effect outside the plan's code, and where there are too many."""
+        """Set the row for a PC. This has no effect outside the plan's code, or if there are too many rows."""
         index, unaligned = divmod(pc - self._base, 4)
         context = self._contexts[self.context]
         number = context.numbers.get(pc, self._last + 1)
@@ -227,8 +231,8 @@ class StopPlan:
         context.table[index] = number
 
     def spent(self, count: int) -> bool:
-        """Note that so many instructions were executed; whether it has come to so many by them that blocks are worth
-        being translated anew, cut where ranges are."""
+        """Note that ``count`` instructions were executed. Returns whether, with these, blocks should be translated
+        again so that they end where ranges begin or end."""
         before, self._spent = self._spent, self._spent + count
         if before <= _MANY < self._spent:
             self.set("whole_blocks", 1)
@@ -237,7 +241,7 @@ class StopPlan:
 
     @property
     def cuts(self) -> frozenset[int]:
-        """PCs at which ranges begin or end, if it is worth it that no block runs past them."""
+        """PCs at which ranges begin or end, if so many instructions were executed that blocks should end there."""
         if self._spent <= _MANY:
             return frozenset()
         found = set(self.range)

@@ -22,8 +22,8 @@ compared, and the first and last wave number whose instructions count. The numbe
 """
 ROW_WORDS: Final = 5
 TOUCH_WORDS: Final = 4
-"""Words of a row of bytes of which every access counts: the first byte, the one after the last, and two waves as above.
-"""
+"""Words of a row of the second table: bytes for which every access counts. They are the first byte, the one after the
+last, and the first and last wave number as above."""
 _EVERY_WAVE = (0, (1 << 64) - 1)
 
 
@@ -93,7 +93,7 @@ class WatchTable:
 
     @property
     def touches(self) -> int:
-        """Host address of the table of bytes of which every access counts."""
+        """Host address of the table of bytes for which every access counts."""
         return int(self._touches.ctypes.data)
 
     def set(self, watched: Sequence[WatchedBytes]) -> None:

@@ -1,7 +1,6 @@
-"""AQL packets: the only description of a queue's contents (HSA Platform System Architecture, 2.9; AMD's own formats).
-
-Kernels read their dispatch packet for the sizes of group and grid, programs write packets, queues decode them.
-"""
+"""AQL packets: the only description of a queue's contents in rocdbg (HSA Platform System Architecture, 2.9; AMD's own
+formats). Kernels read their dispatch packet for the sizes of group and grid, programs write packets, queues decode
+them."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ UNREPORTED = frozenset({Status.WATCH, Status.FETCH})
 
 
 class EngineStops:
-    """Makes stops from an engine's statuses. ``waits`` returns why an access is an endless wait rather than a fault, if
-    it is."""
+    """Makes stops from an engine's statuses. If an access waits endlessly rather than faults, ``waits`` returns the
+    reason."""
 
     def __init__(
         self, engine: Engine, memory: GlobalMemory, waits: Callable[[Fault], str | None], open_stack: bool = False

@@ -1,9 +1,9 @@
-"""An excursion: a function runs on a copy of a wave, while the wave itself is unchanged.
+"""An excursion: the run of a function on a copy of a wave, while the wave itself does not change.
 
-A debugger calls functions this way. The copy has its own registers (all of the target's, whatever the kernel asked
-for), and private memory that begins with the wave's own and is extended by the function's stack. Memory that waves
-share is shared. The function's stores to the wave's private memory remain when the excursion ends; nothing else of the
-wave, the schedule or the counters changes.
+A debugger calls functions in this way. The copy has its own registers: all that the target has, whatever the kernel
+requested. Its private memory begins with a copy of the wave's and is extended by the function's stack. Memory that
+waves share is shared with the copy. When the excursion ends, the function's stores to the wave's private memory remain.
+Nothing else of the wave changes, and neither do the schedule and the counters.
 
 The registers at a function's entry are those of LLVM's AMDGPU backend (AMDGPUUsage, "Non-Kernel Functions"; special
 inputs as `SIMachineFunctionInfo` fixes them): s[0:3] scratch resource (if scratch is accessed through one), s[4:5]

@@ -1,13 +1,13 @@
 """Contents of memory at several times, each stored as its difference from the next.
 
-Memory is a list of *pages*: arrays of bytes that do not move, of any size. A *version* is the contents of all pages
-when `PageHistory.keep` was called. One version at a time is laid out in full, in *shadows* of the pages; between two
-neighbouring versions there is a `_Delta`: the chunks that differ. Each delta holds the contents of whichever of its
-two versions is farther from the one laid out, so the layout moves to a neighbour by exchanging chunks.
+Memory is a list of *pages*: arrays of bytes of any size that do not move. A *version* is the contents of all pages at a
+call of `PageHistory.keep`. One version at a time is stored in full, in *shadows* of the pages. Between two neighbouring
+versions, a `_Delta` stores the chunks that differ. Of its two versions, a delta has the contents of the one that is
+farther from the full version. To make a neighbour the full version, their chunks are exchanged.
 
-A shadow may be borrowed: memory of another owner that does not change (the initial contents of a buffer, zeros). It is
-copied when the page is found to have changed. The contents of such pages in version 0 are read there, and no delta
-stores them.
+A shadow may be borrowed: it is then memory of another owner that does not change (the initial contents of a buffer, or
+zeros). It is copied when the page is found to have changed. The contents of such pages in version 0 are read from the
+borrowed memory, so no delta stores them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Several queues of one memory, whose dispatches run in turn, each for a share of instructions.
+"""Runs several queues of one memory. Their dispatches take turns, each for a share of instructions.
 
-Each queue runs at most one dispatch at a time; the next begins when it has ended, so queues wait for one another only
-if their packets or kernels do. A share is a number of wave-instructions, not a time: if the kernel of one queue waits
-for what the kernel of another writes, both end. Execution within a dispatch is deterministic; the interplay of queues
-with the program that feeds them is not, as on hardware.
+Each queue runs at most one dispatch at a time, and starts the next when that has ended. Queues therefore wait for one
+another only if their packets or kernels do. A share is a number of wave-instructions, not a time. If the kernel of one
+queue waits for what the kernel of another writes, both make progress and end. Execution within a dispatch is
+deterministic. The interplay of queues with the program that feeds them is not, as on hardware.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _YIELD: Final = 50e-6  # seconds between two checks whether a requested pause wa
 
 
 class PacketQueue(Protocol):
-    """A queue, as its owner, who processes packets, presents it.
+    """A queue as its owner presents it; the owner processes the packets.
 
-    ``first_wave`` is set by the runner: the number of the next dispatch's first wave.
+    ``first_wave`` is set by the runner. It gives the number of the next dispatch's first wave.
     """
 
     first_wave: Callable[[], int]
@@ -170,8 +170,11 @@ class QueueRunner:
         raise RunRequestError(f"wave {wave} does not exist")
 
     def run(self, options: RunOptions | None = None) -> QueueStop | None:
-        """Continue until something stops; None if no queue has anything to do. Options are those of `Dispatch.run`;
-        with a ``wave``, other queues' dispatches run in shares besides it, unless it is to run alone."""
+        """Run the queues until something stops them; returns None if no queue has anything to do.
+
+        Options are those of `Dispatch.run`. If a ``wave`` is named, the dispatches of other queues also run in shares,
+        unless the options say ``alone``.
+        """
         options = options or RunOptions()
         free = replace(options, wave=None, step=False, range=None, only=False, alone=False, plan=None)
         with self._lock:

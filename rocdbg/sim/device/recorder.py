@@ -1,10 +1,10 @@
-"""Execution backwards: checkpoints of a run, and its repetition between them.
+"""Reverse execution: checkpoints of a run, and its repetition between them.
 
-A run is determined by its launch and its journal (`rocdbg.sim.device.journal`). Now and then its whole state is stored
-as a version of a `PageHistory`, which is a *checkpoint*; any position is reached by running again from the checkpoint
-before it. The distance of checkpoints is measured in time, because going to a position costs time: it is at least
-`INTERVAL`, and large enough that storing them takes a small part of the run. When there are too many, those far from
-the current position are thinned out.
+A run is determined by its launch and its journal (`rocdbg.sim.device.journal`). From time to time, the recorder stores
+the whole state as a version of a `PageHistory`, which is a *checkpoint*. To reach a position, it runs again from the
+checkpoint before that position. The distance between checkpoints is a time, because it bounds how long going to a
+position takes. It is at least `INTERVAL`, and so large that storing checkpoints takes a small part of the run. When
+there are too many, the recorder thins out those that are far from the current position.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from rocdbg.sim.services.host_services import ServicesState
 INTERVAL = 0.03
 """Minimum time between two checkpoints, in seconds of processor time."""
 SHARE = 12
-"""Storing a checkpoint takes at most this fraction of the time until the next."""
+"""The time until the next checkpoint is at least this many times the time that storing one takes."""
 MOST_BYTES = 400 << 20
 """Bytes of checkpoints, besides one copy of what was written, above which they are thinned out. The first, the last and
 the one at the current position are always kept."""
@@ -47,7 +47,8 @@ _LEG = 60_000
 _FIRST_PIECE = 4_000
 """Number of instructions at the end of the history that are searched first."""
 _SHRINK = 8
-"""By how much nearer to the destination each checkpoint lies that repetition stores on its way."""
+"""Repetition stores checkpoints on its way. The distance from each to the destination is that of the one before,
+divided by this number."""
 
 
 class HistoryError(Error):
@@ -79,11 +80,11 @@ class _Checkpoint(Struct):
 
 
 class Recorder:
-    """The past of a dispatch.
+    """The past of a dispatch. The dispatch may already have run; the history begins at its current position.
 
-    The dispatch may already have run; the history begins at its current position. ``originals``: by address of an
-    allocation, its contents, in memory that will not change. ``journal``: that of a run to be repeated from its
-    beginning; by default the run is a new one. Raises `JournalError` if the journal does not fit the launch.
+    ``originals`` maps the address of an allocation to its initial contents, in memory that will not change. ``journal``
+    is that of a run to be repeated from its beginning; without it, the run is a new one. Raises `JournalError` if the
+    journal does not fit the launch.
     """
 
     def __init__(

@@ -1,10 +1,9 @@
-"""User data of compute shaders: what a driver puts into SGPRs before a wave starts, and the tables to which they
-point.
+"""User data of compute shaders: what a driver puts into SGPRs before a wave starts, and the tables to which they point.
 
-AMDGPU usage, "AMDPAL": the mapping of the pipeline says which register holds which of the application's entries, and
-which one a table. Pointers to tables have 32 bits; the shader takes the upper half from its program counter. Mesa's
-compiler leaves the first two registers to the driver, for the beginning of the scratch descriptor; without an
-operating system all registers are entries.
+AMDGPU usage, "AMDPAL": the pipeline's register mapping says which register holds which entry of the application's data,
+and which one points to a table. Pointers to tables have 32 bits; the shader takes the upper half from its program
+counter. Mesa's compiler reserves the first two registers for the driver, which puts the beginning of the scratch
+descriptor there. Without an operating system, all registers are entries.
 """
 
 from __future__ import annotations
@@ -28,10 +27,8 @@ _SPILLED: Final = _COUNTS + 16
 
 
 class UserDataBlock:
-    """The user data of one dispatch of a shader; ``data`` is the application's data, from entry 0 on.
-
-    Raises `KernargError` if the shader takes none, or is of a stage that no dispatch runs.
-    """
+    """The user data of one dispatch of a shader; ``data`` is the application's data, from entry 0 on. Raises
+    `KernargError` if the shader takes none, or belongs to a stage that cannot be dispatched."""
 
     def __init__(self, shader: Shader, data: bytes) -> None:
         if shader.program.stage is not HardwareStage.CS:

@@ -23,8 +23,8 @@ _MOST_NAMES = 1_000
 class CheckTable:
     """The checks of one engine.
 
-    An *entry* is a native function that takes a block's place in the engine's table, for one pc and MODE key. It
-    evaluates the pc's check and then executes one instruction, whose function `set_instruction` sets.
+    An *entry* is a native function that replaces the function of a block in the engine's table, for one pc and MODE
+    key. It evaluates the check of that pc and then executes one instruction, whose function `set_instruction` sets.
     """
 
     def __init__(self, target: Target, wave_size: int, jit: Jit) -> None:

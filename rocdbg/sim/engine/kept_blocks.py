@@ -1,8 +1,8 @@
-"""Translated blocks that the process or the cache on disk already has, whatever they were translated together with.
+"""Finds translated blocks in the process or in the cache on disk, each by itself.
 
-Which blocks become one module depends on where a wave came from, on stops, which cut blocks, and on what was translated
-before. The code of a block depends on nothing but its own instructions, so a block is looked for by itself: two
-sessions that differ in a breakpoint share all blocks but those that it cuts.
+Which blocks form one module depends on where a wave came from, on stops, which cut blocks, and on what was translated
+before. The code of a block depends only on its own instructions. Blocks are therefore found whatever module they are
+in: two sessions that differ in a breakpoint share all blocks except those that the breakpoint cuts.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ _ABSENT = KeptBlock("", 0, ())
 
 
 class KeptBlocks:
-    """Blocks under the same facts: everything besides their instructions that shapes them.
+    """The blocks that were translated under the same ``facts``: everything besides their instructions that shapes their
+    code.
 
-    ``optimise``: whether unoptimised code does not serve. Optimised code always does.
+    ``optimise``: only optimised code is used. Otherwise, optimised and unoptimised code is used.
     """
 
     def __init__(
@@ -35,7 +36,8 @@ class KeptBlocks:
         self._jit, self._generation, self._code_at = jit, generation, code_at
         self._optimise = optimise
         self._tiers = [jit.key(*facts, optimised) for optimised in ((True,) if optimise else (True, False))]
-        """What blocks are looked for under, the best first; the last is what is translated here."""
+        """The keys under which blocks are searched, the best first. Blocks that are translated here get the last one.
+        """
 
     def functions(self, blocks: Sequence[Block], translate: Translate) -> list[KeptBlock]:
         """The functions of non-empty blocks, linked. Raises `work.Stopped` before anything of a module is linked."""
@@ -67,7 +69,7 @@ class KeptBlocks:
         return self._jit.key("module", tier, *blocks)
 
     def _noted_module(self, tier: str, name: str) -> str:
-        """The module that has a block, by what the cache noted; empty if nothing."""
+        """The module that contains a block, as the cache has noted; empty if the cache knows none."""
         entry = self._jit.cache.read(self._jit.key("block", tier, name)) if self._jit.cache is not None else None
         return entry[0].decode() if entry is not None else ""
 
@@ -97,7 +99,8 @@ class KeptBlocks:
                 self._jit.cache.write(self._jit.key("block", tier, name), module.encode(), b"")
 
     def _add(self, module: str, note: bytes) -> list[str]:
-        """Note which blocks a linked module has. Blocks that did not fit in are not among them."""
+        """Note which blocks a linked module has, and return them. Blocks that could not be translated are not among
+        them."""
         said = json.loads(note)
         calls = tuple(said["calls"])
         added = []

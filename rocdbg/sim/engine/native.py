@@ -271,8 +271,8 @@ class Engine(Translations):
         return found
 
     def set_watches(self, watched: Sequence[WatchedBytes]) -> None:
-        """Set the bytes of which a change ends a run with WATCH, compared with their current values; none: nothing is
-        watched."""
+        """Set the watched bytes, with their current values: a change of one ends a run with WATCH. With no bytes,
+        nothing is watched."""
         if not watched and not self._watching:
             return
         touching = any(one.accesses for one in watched)
@@ -323,8 +323,8 @@ class Engine(Translations):
         self._set_env("private_aperture", private)
 
     def set_lds_drops(self, drops: bool) -> None:
-        """Set whether accesses beyond a workgroup's LDS read 0 and write nothing, as hardware does by default, or
-        fault."""
+        """Set whether an access beyond a workgroup's LDS reads 0 or writes nothing, as it does on hardware by default,
+        or faults."""
         self._set_env("lds_drops", int(drops))
 
     # -- environment --------------------

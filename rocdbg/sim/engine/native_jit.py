@@ -196,7 +196,7 @@ class Jit:
         return digest.hexdigest()
 
     def generation(self) -> Generation:
-        """The generation for modules that are not needed for ever."""
+        """The generation for modules that may be freed later."""
         if self._current.full:
             self._current = Generation(self.cpu, self.features)
         return self._current

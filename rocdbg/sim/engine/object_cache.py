@@ -1,7 +1,8 @@
-"""Translations on disk: object code under the key of what was translated.
+"""The cache of translations on disk: object code under a key that identifies what was translated.
 
-Object code is executed, so an entry is used only if its digest, made with a secret key of the user, is right for the
-entry and for the name under which it was requested. `docs/cache.md` says what is stored where, and who is trusted.
+Object code is executed, so an entry has to be authentic. It is used only if its digest, made with a secret key of the
+user, matches the entry and the name under which it was requested. `docs/cache.md` says what is stored where, and who is
+trusted.
 """
 
 from __future__ import annotations

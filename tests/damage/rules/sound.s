@@ -168,6 +168,8 @@
 	.byte 1
 	.uleb128 0x7d
 	.uleb128 0x01
+	.uleb128 0x83                           // call_target
+	.uleb128 0x18
 	.byte 0, 0
 	.uleb128 15                             // its parameter: location, value, data location, data value
 	.uleb128 0x49
@@ -180,6 +182,16 @@
 	.uleb128 0x18
 	.uleb128 0x86
 	.uleb128 0x18
+	.uleb128 0x80                           // call_parameter
+	.uleb128 0x13
+	.byte 0, 0
+	.uleb128 16                             // formal parameter
+	.uleb128 0x05
+	.byte 0
+	.uleb128 0x03
+	.uleb128 0x08
+	.uleb128 0x49
+	.uleb128 0x13
 	.byte 0, 0
 	.byte 0
 
@@ -263,6 +275,10 @@
 	.byte 0x38, 0x36, 0xe9, 0x02
 	.byte 4                                 // static link
 	.byte 0x38, 0x36, 0xe9, 0x02
+.Lparameter:
+	.uleb128 16
+	.asciz "n"
+	.long .Lint-.Linfo
 .Lx:
 	.uleb128 12
 	.asciz "x"
@@ -310,6 +326,8 @@
 .Lsite:
 	.uleb128 14
 	.quad 0x1040
+	.byte 3                                 // target: regx s30
+	.byte 0x90, 62, 0x96
 	.uleb128 15
 	.byte 2                                 // location: regx s4
 	.byte 0x90, 36
@@ -319,6 +337,7 @@
 	.byte 0x38, 0x33, 0xe9, 0x02
 	.byte 1                                 // data value: lit9
 	.byte 0x39
+	.long .Lparameter-.Linfo                // call_parameter
 	.byte 0
 	.byte 0
 	.byte 0

@@ -1,0 +1,40 @@
+"""Rules about what an entry of a tag has to have: call site parameters (A.3.4.2) and base types (A.5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rocdbg.dwarf.info.attribute_values import Reference
+from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.die import Die
+
+__all__ = ["entry_problems"]
+
+_CALL_PARAMETERS = (Tag.CALL_SITE_PARAMETER, Tag.GNU_CALL_SITE_PARAMETER)
+_ENCODINGS = (range(0x01, 0x20), range(0x80, 0x100))
+"""Those of DWARF 5 with some room for its successors, and vendors'."""
+_SIZES = (At.BYTE_SIZE, At.BIT_SIZE)
+
+
+def entry_problems(die: Die, tags: Mapping[int, int]) -> Iterator[tuple[str, str]]:
+    """Rule and words for what an entry lacks, or has in a wrong form; ``tags`` are those of all entries by offset."""
+    if die.tag in _CALL_PARAMETERS:
+        yield from _call_parameter(die, tags)
+    elif die.tag == Tag.BASE_TYPE:
+        yield from _base_type(die)
+
+
+def _call_parameter(die: Die, tags: Mapping[int, int]) -> Iterator[tuple[str, str]]:
+    if not die.has(At.LOCATION) and die.unit.dialect != "llvm22":
+        yield "call-parameter", "it has no DW_AT_location"  # GCC leaves it out where the parameter is nowhere
+    parameter = die.attribute(At.CALL_PARAMETER)
+    if isinstance(parameter, Reference) and tags.get(parameter.offset, Tag.FORMAL_PARAMETER) != Tag.FORMAL_PARAMETER:
+        yield "call-parameter", f"DW_AT_call_parameter leads to {parameter.offset:#x}, where no formal parameter is"
+
+
+def _base_type(die: Die) -> Iterator[tuple[str, str]]:
+    encoding = die.number(At.ENCODING)
+    if encoding is not None and not any(encoding in known for known in _ENCODINGS):
+        yield "base-type", f"there is no encoding {encoding:#x}"
+    elif not any(die.has(size) for size in _SIZES):
+        yield "base-type", "it has neither DW_AT_byte_size nor DW_AT_bit_size"
