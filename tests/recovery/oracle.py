@@ -13,11 +13,12 @@ from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger import Session, StopReason
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.values.value_storage import AbsentError
+from tests.breadth import EVERYTHING
 
 SOURCES = Path(__file__).parent / "sources"
 GROUP = 40
 ITEMS = 2 * GROUP
-LOOKED_AT = range(2, 64, 7)
+LOOKED_AT = range(2, 64, 7 if EVERYTHING else 21)
 """The lanes that are looked at."""
 
 Key = tuple[str, str, int]

@@ -130,7 +130,7 @@ def _take_arguments(shell: Shell, text: str) -> None:
     "run", category=RUNNING, aliases=("r",), repeat=Repeat.NEVER,
     args=Arguments(
         Option(
-            "-until-different", "Run so often under other schedules, or until the buffers end up different.",
+            "-until-different", "Run up to this many times with other schedules, until the contents of buffers differ.",
             kind=UNSIGNED, default=None, gives="int | None",
         ),
         optional("arguments", TEXT, "", "ARGUMENTS"),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 STACK = Category.STACK
 STEPS = Arguments(optional("count", INTEGER))
 VARIABLES = Arguments(
-    Option("-q", "Do not say why there is nothing.", key="quiet"),
+    Option("-q", "Do not print a message if there are none.", key="quiet"),
     Option("-t", "Only the variables whose type's name matches.", STRING, "type_pattern", gives="str", default=""),
     optional("pattern", REGEXP),
 )
