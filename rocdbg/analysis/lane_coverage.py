@@ -15,6 +15,7 @@ a lane is still in it). They are known from below and from above; EXEC is all la
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Hashable, Sequence
 from heapq import heappop, heappush
 from typing import Final, TypeAlias
@@ -43,7 +44,7 @@ from rocdbg.isa import Instruction
 from rocdbg.work import unit
 
 _MOST_VISITS: Final = 64
-_MOST_BLOCKS: Final = 2_000
+_MOST_BLOCKS: Final = 1_000
 _MOST_ATTEMPTS: Final = 40
 _WEIGHTS: Final = 0x3FFF_FFFF
 _DWORD: Final = 0xFFFF_FFFF
@@ -101,6 +102,8 @@ class LaneCoverage:
         }
         """Blocks that EXEC reaches in different ways: in loops, all but the first of these are found on the way."""
         self._is_known = len(analysis.blocks) <= _MOST_BLOCKS and self._find_masks()
+        everyone = self._diagrams.true, self._diagrams.true
+        self._diverges = any(executing != everyone for executing in self._exec.values())
 
     def gaps(
         self, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held] = ()
@@ -110,7 +113,7 @@ class LaneCoverage:
         ``registers`` are those that the description reads, ``others`` the list's other descriptions. Empty where the
         masks cannot be followed.
         """
-        if not self._is_known:
+        if not self._is_known or not self._diverges:
             return frozenset()
         try:
             return _Query(self, extents, registers, others).gaps
@@ -403,21 +406,26 @@ class _Query:
     ) -> None:
         self._of = coverage
         self._extents = sorted(extents)
+        self._lows = [low for low, _ in self._extents]
         self._registers = frozenset(registers)
         self._others = others
         self._begun = {other.extent[0]: other.place for other in others}
         self.gaps: frozenset[int] = frozenset()
         blocks = coverage._analysis.blocks
-        if any(self._is_in(block.instructions[0].address, block) for block in blocks.values()):
+        every = [*self._extents, *(other.extent for other in others)]
+        self._concerned = {start for start, block in blocks.items() if self._concerns(block, every)}
+        if any(self._concerns(block, self._extents) for block in blocks.values()):
             self._starts = self._restarts()
             self._flow()
 
-    def _is_in(self, address: int, block: Block | None = None) -> bool:
-        """Whether an address, or any of a block, is in the extents."""
-        end = address + 1
-        if block is not None:
-            end = block.instructions[-1].address + 1
-        return any(low < end and address < high for low, high in self._extents)
+    def _is_in(self, address: int) -> bool:
+        """Whether an address is in the extents."""
+        index = bisect_right(self._lows, address) - 1
+        return index >= 0 and address < self._extents[index][1]
+
+    def _concerns(self, block: Block, extents: Sequence[Extent]) -> bool:
+        first, end = block.instructions[0].address, block.instructions[-1].address + 1
+        return any(low < end and first < high for low, high in extents)
 
     def _restarts(self) -> frozenset[int]:
         """Where lanes get the value: the beginnings of extents, except those that LLVM only carried there from all the
@@ -441,7 +449,9 @@ class _Query:
             unit()
             start = heappop(heap)
             pending.discard(start)
-            lanes, moved, gaps[start] = self._run(blocks[start], *states[start])
+            lanes, moved, gaps[start] = states[start][0], states[start][1], set()
+            if lanes != nobody or start in self._concerned:
+                lanes, moved, gaps[start] = self._run(blocks[start], lanes, moved)
             for successor in blocks[start].successors:
                 crossing = of._crossings.get((start, successor))
                 if crossing is None:

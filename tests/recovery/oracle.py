@@ -91,8 +91,9 @@ def addresses(session: Session, *, lines_only: bool) -> list[int]:
 
 
 def watch(session: Session, *, lines_only: bool) -> Values:
-    """Run to the end, looking at the variables of all frames at every instruction or line."""
-    for address in addresses(session, lines_only=lines_only):
+    """Run to the end, looking at the variables of all frames at every line or instruction; in ``./test`` at every other
+    instruction."""
+    for address in addresses(session, lines_only=lines_only)[:: 1 if lines_only or EVERYTHING else 2]:
         session.break_at(f"*{address:#x}")
     values = Values()
     event = session.run()
