@@ -168,7 +168,7 @@ def tui_new_layout(shell: Shell, words: list[str]) -> None:
         words = [words[1], words[0], *words[2:]]
     name = words[0]
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", name):
-        raise CommandError(f'Invalid name "{name}" for a layout: letters, digits, "_", "-" and "." make one.')
+        raise CommandError(f'Invalid name "{name}" for a layout: use letters, digits, "_", "-" and ".".')
     layout = parse_layout(" ".join(words[1:]))
     screen = screen_of(shell)
     if name in (*_LAYOUT_HELP, *STEPS):

@@ -142,7 +142,9 @@ def _by_address(shell: Shell, text: str) -> int:
 def _view(shell: Shell, text: str) -> int:
     if not text:
         raise CommandError("Missing address argument to view a frame")
-    raise CommandError("Frames of this target cannot be made up: a wave's registers decide where its frames are.")
+    raise CommandError(
+        "Frames cannot be viewed at arbitrary addresses: a wave's registers determine where its frames are."
+    )
 
 
 def _selected(shell: Shell, text: str) -> int:

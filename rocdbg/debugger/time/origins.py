@@ -90,7 +90,9 @@ class Origins(Struct):
             raise DebuggerError("Only numbers and pointers have an origin: name a part of the value.")
         target = self.inferior.need_target()
         if target.architecture.vgpr_file > 256:
-            raise DebuggerError(f"Origins are not known on {target.architecture.name}: MODE numbers its registers.")
+            raise DebuggerError(
+                f"Origins are not available on {target.architecture.name}, where MODE is part of a register's number."
+            )
         # Of eight bytes, one dword is followed: the more significant one.
         tracked = 1 if size == 8 and c_types.is_float(value.type) else 0
         place = self._place(value, focus, 4 * tracked)

@@ -27,7 +27,8 @@ CARRY_OUT = re.compile(r"_co_u32|v_(addc|subb|subbrev)_u32|v_subrev_i32|_co_ci_u
 PACKED = re.compile(r"v_pk_|_mix|v_dot\d+_")
 
 
-def _names() -> list[str]:
+def names_compared() -> list[str]:
+    """The instructions that both builders are tried with."""
     registry.load()
     return [
         name
@@ -106,7 +107,7 @@ MORE = [("gfx90a", 0x3F0, 0, 1), ("gfx1100", 0x3F0, 0, 4), ("gfx90a", 0x100, 1, 
 @pytest.mark.truth
 @pytest.mark.parametrize("target, mode, part, parts", some_of([*USUAL, *MORE], USUAL))
 def test_builders_agree(run, target, mode, part, parts):
-    names = _names()[part::parts]
+    names = names_compared()[part::parts]
     context = Context(TARGETS[target], LANES, layout.Mode(layout.mode_key(mode)))
     instructions = [_scalar(n) if n.startswith(("s_", "v_s_")) else _vector(n) for n in names]
     functions = run.compile(instructions, context)
