@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 
 import rocdbg
+from tests.breadth import EVERYTHING
+from tests.imports import imports
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = f"rocdbg-{rocdbg.__version__}"
@@ -149,23 +151,28 @@ def test_the_library_may_be_built_later(built: Built, tmp_path: Path, variables:
     assert not (tmp_path / "rocdbg/host/prebuilt").exists()
 
 
+@pytest.mark.truth
 def test_the_source_distribution_collects_its_tests(built: Built) -> None:
-    text = run(sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", cwd=built.unpacked,
-               PYTHONPATH=str(built.unpacked), PYTHONDONTWRITEBYTECODE="1")
+    """In ``./test`` a file of each folder: what `./test quick` runs."""
+    quick = (built.unpacked / "tests" / "quick.txt").read_text().splitlines()
+    chosen = sorted({line.partition("::")[0] for line in quick if line.endswith(".py")})
+    text = run(sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
+               *([] if EVERYTHING else chosen), cwd=built.unpacked, PYTHONPATH=str(built.unpacked),
+               PYTHONDONTWRITEBYTECODE="1")
     found = set(re.findall(r"(?m)^(tests/.*\.py): \d+$", text))
     wanted = {name for name in files_below(built.checkout) if re.fullmatch(r"tests/(.*/)?test_[^/]*\.py", name)}
     if importlib.util.find_spec("triton") is None:  # its tests are skipped as a whole
         wanted = {name for name in wanted if not name.startswith("tests/triton/")}
-    assert wanted <= found
+    assert (wanted if EVERYTHING else set(chosen)) <= found
 
 
 def imported(path: Path) -> set[str]:
     """The top-level modules that a file imports, anywhere in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node, _ in imports(path.read_text()):
         if isinstance(node, ast.Import):
             found |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+        elif node.module is not None:
             found.add(node.module.partition(".")[0])
     return found
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
+
+from tests.imports import imports
 
 ROOT = Path(__file__).resolve().parent.parent / "rocdbg"
 
@@ -29,14 +32,12 @@ EVERYONE = {"addresses", "argument_parser", "errors", "regular_file", "streams",
 def imported_layers(source: str) -> set[str]:
     """The parts of rocdbg that a module's text imports, anywhere in it."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node, _ in imports(source):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, "relative imports hide the layer"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
         found |= {name.split(".")[1] for name in names if name.startswith("rocdbg.")}
     return found
 
@@ -67,7 +68,7 @@ GROUPS = (
 def imported_groups(source: str) -> set[str]:
     """The folders and top modules of ``debugger/`` that a module's text imports, type checking included."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node, _ in imports(source):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             if node.module == "rocdbg.debugger":
                 names |= {alias.name for alias in node.names}
@@ -96,7 +97,9 @@ ATTRIBUTES = {
 
 def attributes_read(source: str) -> set[str]:
     """What of attributes a module's text reads past the reader: their codes, and what prepares their expressions."""
-    found = set()
+    found: set[str] = set()
+    if not re.search(r"\bAt\b|\b(attribute_)?expressions\b", source):
+        return found
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "At":
             found |= {node.attr} & ATTRIBUTES
@@ -196,24 +199,19 @@ def test_no_module_of_the_debugger_edits_the_state_of_objects() -> None:
 def modules_imported(source: str, known: set[str]) -> set[str]:
     """The modules of rocdbg that a module's text imports when it is run (not for type checking only)."""
     found: set[str] = set()
-
-    def visit(node: ast.AST) -> None:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            return
+    for node, is_for_types in imports(source):
+        if is_for_types:
+            continue
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names if alias.name in known)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+        elif node.module is not None:
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
                 found.add(full if full in known else node.module)
-        for child in ast.iter_child_nodes(node):
-            visit(child)
-
-    visit(ast.parse(source))
     return found & known
 
 
-def circles(imports: dict[str, set[str]]) -> list[list[str]]:
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     """Groups of modules that import each other, by Tarjan's strongly connected components."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
@@ -223,7 +221,7 @@ def circles(imports: dict[str, set[str]]) -> list[list[str]]:
     def connect(name: str) -> None:
         index[name] = low[name] = len(index)
         stack.append(name)
-        for other in sorted(imports[name]):
+        for other in sorted(graph[name]):
             if other not in index:
                 connect(other)
                 low[name] = min(low[name], low[other])
@@ -232,10 +230,10 @@ def circles(imports: dict[str, set[str]]) -> list[list[str]]:
         if low[name] == index[name]:
             component = stack[stack.index(name) :]
             del stack[stack.index(name) :]
-            if len(component) > 1 or name in imports[name]:
+            if len(component) > 1 or name in graph[name]:
                 found.append(sorted(component))
 
-    for name in sorted(imports):
+    for name in sorted(graph):
         if name not in index:
             connect(name)
     return found
@@ -251,5 +249,5 @@ def test_no_module_imports_itself_through_others() -> None:
         name = ".".join(("rocdbg", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
         files[name] = file
     known = set(files)
-    imports = {name: modules_imported(file.read_text(), known) - {name} for name, file in files.items()}
-    assert circles(imports) == []
+    graph = {name: modules_imported(file.read_text(), known) - {name} for name, file in files.items()}
+    assert circles(graph) == []

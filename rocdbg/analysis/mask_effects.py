@@ -476,11 +476,11 @@ def _results(instruction: Instruction, vectors: frozenset[int]) -> dict[int, Ter
             if key is not None:
                 found |= {register: None for register in range(key, key + operand.dwords) if register in vectors}
     if found:
-        found |= {key: term for key, term in _moves(instruction) if key in found}
+        found |= {key: term for key, term in moves(instruction) if key in found}
     return found
 
 
-def _moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
+def moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
     """The vector registers into which an instruction moves something, and what it moves."""
     if instruction.encoding == "VOPD":
         return _dual_moves(instruction)

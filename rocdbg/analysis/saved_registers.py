@@ -53,6 +53,10 @@ class Analysis(Struct):
             link(state, instruction)
         return state, instruction
 
+    def place_of(self, pc: int) -> tuple[int, int] | None:
+        """The block of the instruction that contains ``pc``, and its index there; None outside the function."""
+        return self._places.get(pc & ~3)
+
     def call_target(self, call: int) -> int | None:
         """The target of the call at an address, if all paths to it agree on one."""
         found = self.before(call)

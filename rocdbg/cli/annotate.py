@@ -14,7 +14,7 @@ from rocdbg.errors import Error
 from rocdbg.streams import LOST, complain
 
 _DESCRIPTION = """\
-Write a code object with debug information of what its machine code tells: unwind rules (.debug_frame), where the
+Write a code object with debug information derived from its machine code: unwind rules (.debug_frame), where the
 lanes of a wave are (DW_AT_LLVM_lane_pc, DW_AT_LLVM_active_lane), frame bases and locations in the operations of the
 DWARF extensions for heterogeneous debugging. Code and data stay as they are, byte for byte.
 """
@@ -26,7 +26,7 @@ def run(arguments: Sequence[str]) -> int:
         prog="rocdbg annotate", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("file", metavar="IN", help="a code object, or a file that holds some")
+    parser.add_argument("file", metavar="IN", help="a code object, or a file that contains several")
     parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the code object to write")
     parser.add_argument(
         "-arch", "--arch", metavar="TARGET-ID", help="which code object of several: gfx90a, gfx90a:xnack+, ..."

@@ -73,7 +73,7 @@ class Debugger:
         if not isinstance(made, DynamicPrintf) or made.arguments is None:
             if isinstance(made, DynamicPrintf):
                 table.delete(made.number)
-            raise PrintfError("Only numbers are kept: the arguments cannot be strings.")
+            raise PrintfError("Only numbers can be collected: the arguments cannot be strings.")
         made.kept = []
         return made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -70,7 +71,8 @@ class Displays:
         if shell.at_prompt:
             _show(shell, new)
         else:
-            shell.session.data.expression_type(expression)
+            with suppress(NoRegistersError):  # as in GDB, which finds out when it shows the value
+                shell.session.data.expression_type(expression)
         self._displays[new.number] = new
         self._next += 1
 

@@ -32,7 +32,7 @@ FILE is an AMDGPU code object, an offload bundle, a host executable or library t
 file (.toml). Options may be written with one dash or two, as in GDB.
 
   rocdbg run PROGRAM ...       run a whole program on simulated GPUs (rocdbg run --help)
-  rocdbg annotate IN -o OUT    write a code object with debug information of what its machine code tells
+  rocdbg annotate IN -o OUT    write a code object with debug information derived from its machine code
   rocdbg dwarf ...             check, print and explain DWARF (rocdbg dwarf --help)
   rocdbg llvmdi ...            check, print and lower LLVM's debug information (rocdbg llvmdi --help)
 """

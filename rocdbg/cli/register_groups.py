@@ -111,7 +111,7 @@ def _write_changed(shell: Shell) -> None:
         raise CommandError("Registers are not kept between stops (set register-changes on).")
     changes = _changes(shell)
     if changes is None:
-        raise CommandError("The registers of this wave were not kept at the stop before.")
+        raise CommandError("The registers of this wave were not saved at the previous stop.")
     names = [name for name in changes if name != "pc"]
     if not names:
         shell.line("No registers have changed.")

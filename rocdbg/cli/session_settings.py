@@ -271,8 +271,8 @@ def session_settings() -> tuple[Setting, ...]:
                 lambda shell, value: shell.settings.__setitem__("editing", value),
             ),
             set_help="Set editing of command lines as they are typed.\n\nIf off, the terminal itself edits and shows "
-            "them; nothing is completed or drawn again. So it is where TERM is \"dumb\", and on a terminal that does "
-            "not answer, as one that a program drives, until it is set.",
+            "the lines, without completion. Off is the default if TERM is \"dumb\", or if the terminal does not answer "
+            "queries because a program drives it.",
         ),
         Setting(
             "history size", DEPTH, "the size of the command history", of_front_end("history size", 256),
@@ -289,7 +289,7 @@ def session_settings() -> tuple[Setting, ...]:
             Setting(
                 f"amdgpu {name}", BOOLEAN, f"{name} mode", of_front_end(f"amdgpu {name}", False),
                 set_help=f"Set {name} mode.\n\nExceptions are always reported at the instruction that caused them: "
-                "the setting is there for scripts that are written for ROCgdb.",
+                "the setting exists for scripts written for ROCgdb.",
                 sentence=f"AMDGPU {what} reporting is {{}} (currently enabled).",
             )
             for name, what in (

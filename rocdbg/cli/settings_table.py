@@ -269,7 +269,7 @@ SETTINGS = (
         "printing of function arguments at function entry", of_print("entry_values"), option_of="frame",
     ),
     Setting(
-        "print recovered", BOOLEAN, "printing of values that machine code tells beyond the debug information",
+        "print recovered", BOOLEAN, "printing of values that are recovered from machine code",
         of_print("recovered"),
     ),
     Setting(
@@ -314,7 +314,7 @@ SETTINGS = (
         of_engine("operands"), sentence="Whether stops show operands is {}.",
     ),
     Setting(
-        "register-changes", BOOLEAN, "whether registers that changed since the stop before are marked",
+        "register-changes", BOOLEAN, "whether registers that have changed since the previous stop are marked",
         of_engine("register_changes"), sentence="Whether registers that changed are marked is {}.",
         after=keep_registers,
     ),
@@ -342,17 +342,18 @@ SETTINGS = (
     Setting(
         "gpu", STRING, "GPUs of the program being debugged", of_program("gpu"), category=Category.RUNNING,
         set_help="Set GPUs of the program being debugged.\n\n"
-                 "One or several, as in gfx90a or gfx90a,gfx1100. Without a value, what its device code is for.",
+                 "One or several, as in gfx90a or gfx90a,gfx1100. Without a value, the GPU for which its device code "
+                 "was compiled.",
         sentence='GPUs of the program being debugged are "{}".',
     ),
     Setting(
-        "host", Enumeration(("run", "stop")), "what host code of the program does while its GPUs stand still",
+        "host", Enumeration(("run", "stop")), "what host code of the program does while its GPUs are stopped",
         of_engine("host"), category=Category.RUNNING, after=lambda shell: shell.session.program_launch.hold(),
-        set_help="Set what host code of the program does while its GPUs stand still.\n\n"
+        set_help="Set what host code of the program does while its GPUs are stopped.\n\n"
                  "It continues until it waits for a kernel (run), or stops with them (stop).",
     ),
     Setting(
-        "skip-runtime-kernels", BOOLEAN, "whether kernels that runtimes launch for themselves run unseen",
+        "skip-runtime-kernels", BOOLEAN, "whether kernels that runtimes launch for their own purposes are hidden",
         of_engine("skip_runtime_kernels"), category=Category.RUNNING,
     ),
     Setting("record", BOOLEAN, "recording of runs, so that they can go back", of_launch("record")),

@@ -33,7 +33,7 @@ STYLES = (
     ("version", "version", "magenta", "bold"),
 )
 """Name, GDB's name of the style, its colour and intensity there; borders have none."""
-OVER_THEME = "The theme says how this looks until it is set (see \"help set style theme\")."
+OVER_THEME = "By default the theme determines it (see \"help set style theme\")."
 THEME_HELP = """\
 Set the theme of the output and of the full screen.
 

@@ -111,9 +111,10 @@ class UpstreamClang(Conventions):
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
         """As `normalise` rewrites it."""
-        split = self.version is not None and self.version < _TUPLES_SINCE
+        version = self.version if self.version is not None else _SPACES_SINCE
         return normalise(
-            data, target, wave_size=wave_size, frame_base=False, size=size, aggregate=aggregate, split_tuples=split
+            data, target, wave_size=wave_size, frame_base=False, size=size, aggregate=aggregate,
+            split_tuples=version < _TUPLES_SINCE, old_spaces=version < _SPACES_SINCE,
         )
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:

@@ -53,6 +53,7 @@ __all__ = ["in_focused_lane", "normalise"]
 _STACK_POINTERS = (64, 65)
 """s32 and s33: stack and frame pointer of the calling convention."""
 _PRIVATE_LANE = 5
+_LOCAL, _OLD_LOCAL = 3, 2
 _GENERIC = 1
 _FEWEST_LANES = 32
 """Number of lanes in a wave."""
@@ -70,7 +71,7 @@ _UNKNOWN = assemble("undefined")
 
 def normalise(
     data: bytes, target: str, *, wave_size: int | None = None, frame_base: bool | None = None,
-    size: int | None = None, aggregate: bool = False, split_tuples: bool = False
+    size: int | None = None, aggregate: bool = False, split_tuples: bool = False, old_spaces: bool = False
 ) -> bytes:
     """An upstream clang location expression for AMDGPU, rewritten into standard "amd" form (A.2.5.4.4).
 
@@ -80,11 +81,31 @@ def normalise(
     bytes: without it the object is assumed to fit where the expression puts it. An `aggregate` (a class, union or
     array) that is not in pieces is where the contents of a register lead, if an address space follows: LLVM keeps such
     objects in memory, which may be LDS, and describes all others by their values. `split_tuples`: of an aggregate in
-    a tuple of three or more vector registers, only the first register can be relied on. Raises `DecodeError` for bytes
-    that are not an expression and `DwarfError` for a target that is not an AMDGPU processor.
+    a tuple of three or more vector registers, only the first register can be relied on. `old_spaces`: space 2 is local
+    memory, as clang numbered it up to version 21. Raises `DecodeError` for bytes that are not an expression and
+    `DwarfError` for a target that is not an AMDGPU processor.
     """
     bits = 8 * size if size else None
-    return _normalised(bytes(data), target, wave_size, frame_base, bits, aggregate, aggregate and split_tuples)
+    data = bytes(data)
+    if old_spaces:
+        data = _renumbered(data)
+    return _normalised(data, target, wave_size, frame_base, bits, aggregate, aggregate and split_tuples)
+
+
+@lru_cache(maxsize=4096)
+def _renumbered(data: bytes) -> bytes:
+    """An expression with local memory by the number of the text; private memory, 1, has the same as generic addresses
+    of today, and what is addressed distinguishes them.
+    """
+    operations = decode(data, "llvm22")
+    meanings = [operation.info.meaning for operation in operations]
+    places = [i for i in range(len(operations) - 2) if meanings[i + 1 : i + 3] == ["swap", "xderef"]]
+    if not any(operations[i].literal == _OLD_LOCAL for i in places):
+        return data
+    return b"".join(
+        assemble(f"lit{_LOCAL}") if i in places and operation.literal == _OLD_LOCAL else _raw(operation)
+        for i, operation in enumerate(operations)
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -239,7 +239,7 @@ def _split_load(payload: bytearray) -> tuple[dict[str, int], str, bytes]:
     def take(size: int) -> memoryview:
         nonlocal at
         if size > len(view) - at:
-            raise RequestError(Status.INVALID_ARGUMENT, "a code object was cut short on its way")
+            raise RequestError(Status.INVALID_ARGUMENT, "a code object was received incompletely")
         at += size
         return view[at - size : at]
 

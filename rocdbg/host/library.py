@@ -120,7 +120,7 @@ def _cache_folder() -> Path:
         finally:
             close(outer)
     except UntrustedFolder as problem:
-        raise RuntimeLibraryError(f"{base} is not to be trusted: {problem}") from None
+        raise RuntimeLibraryError(f"{base} cannot be trusted: {problem}") from None
     except (OSError, ValueError) as error:
         raise RuntimeLibraryError(f"{base}: {getattr(error, 'strerror', None) or error}") from None
     return base / "host"

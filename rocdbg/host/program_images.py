@@ -128,7 +128,7 @@ class ImageRequest(Struct, frozen=True):
     def decode(cls, data: bytes) -> ImageRequest:
         """From the payload of a request. Raises RequestError."""
         if len(data) != IMAGE.size:
-            raise RequestError(Status.INVALID_ARGUMENT, "an image's description was cut short on its way")
+            raise RequestError(Status.INVALID_ARGUMENT, "an image's description was received incompletely")
         geometry, linear, width, height, depth, array, kind, order, row, piece, levels, level = IMAGE.unpack(data)
         if geometry not in _LARGEST:
             raise RequestError(Status.INVALID_ARGUMENT, f"there are no images of geometry {geometry}")

@@ -142,7 +142,11 @@ class DebugFiles:
     def sections(self, path: Path) -> Mapping[str, bytes] | None:
         """The debug sections of a split object or package, if there is one."""
         elf = self.elf(path)
-        return None if elf is None else DebugSections(elf)
+        if elf is None:
+            return None
+        found = DebugSections(elf)
+        found.report = lambda damage: self.warn(f"{damage}; it is not used.")
+        return found
 
     def elf(self, path: Path) -> Elf | None:
         """A file with debug sections, if there is one."""

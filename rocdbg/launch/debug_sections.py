@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from rocdbg.codeobject import CodeObject, CodeObjectError, Section, uncompressed_name
 from rocdbg.codeobject.compression import Budget
@@ -14,7 +14,8 @@ class DebugSections(Mapping[str, bytes]):
     """Bytes by section name, read and uncompressed on demand.
 
     A section has its usual name (``.debug_info``) even if compressed; in an unlinked object its relocations are
-    applied. The total size is limited; raises `CodeObjectError` for those that are too large or damaged.
+    applied. The total size is limited; raises `CodeObjectError` for those that are too large or damaged. With
+    ``report``, that is reported instead, and such a section is empty.
     """
 
     def __init__(self, code_object: CodeObject | Elf) -> None:
@@ -30,8 +31,18 @@ class DebugSections(Mapping[str, bytes]):
             if isinstance(code_object, CodeObject) and code_object.is_relocatable else None
         )
         self._failures: dict[str, CodeObjectError] = {}
+        self.report: Callable[[CodeObjectError], None] | None = None
 
     def __getitem__(self, name: str) -> bytes:
+        try:
+            return self._read(name)
+        except CodeObjectError as error:
+            if self.report is None:
+                raise
+            self.report(error)
+            return b""
+
+    def _read(self, name: str) -> bytes:
         failure = self._failures.get(name)
         if failure is not None:
             raise failure.with_traceback(None)

@@ -272,7 +272,8 @@ def image_of_array(array: NDArray[Any], format: str | None, kind: str | None, wh
         form = parse_format(format_of_array(array.dtype, channels, where), where)
     if array.ndim not in (axes, axes + 1) or channels != form.elements or not 1 <= axes <= 3:
         shape = "x".join(map(str, array.shape)) or "no axes"
-        raise LaunchError(where, f"an array of {shape} is no {kind or ''} image of {form.name}".replace("  ", " "))
+        suffix = f" and kind {kind}" if kind else ""
+        raise LaunchError(where, f"an array of {shape} is not an image of {form.name}{suffix}")
     if array.dtype.itemsize != ArrayType(form.element, 1).nbytes:
         raise LaunchError(where, f"{form.name} has elements of type {form.element}, the array of {array.dtype}")
     return ImageSpec.of(form, kind or ("1d", "2d", "3d")[axes - 1], tuple(reversed(array.shape[:axes])), 1, where)
@@ -296,7 +297,7 @@ class SamplerSpec(Struct, frozen=True):
             found = _WORDS.get(word)
             if found is None:
                 known = ", ".join(_WORDS)
-                raise LaunchError(where, f"`{shown(word)[1:-1]}` says nothing of a sampler; there are {known}")
+                raise LaunchError(where, f"`{shown(word)[1:-1]}` is not a property of a sampler; there are {known}")
             name, value = found
             if values.setdefault(name, value) != value:
                 raise LaunchError(where, f"`{word}` contradicts a word before it")

@@ -236,12 +236,12 @@ def _blocks(path: Path, data: bytes) -> Iterator[bytes]:
         try:
             # What the frame says of its size is what is asked for: it may say terabytes.
             if zstandard.frame_content_size(body) not in (size, -1):
-                raise RecordFileError(path, "this block is damaged: it has another size than it says", start)
+                raise RecordFileError(path, "this block is damaged: its size is not the one that it declares", start)
             content = unpack.decompress(body, max_output_size=size)
         except zstandard.ZstdError as error:
             raise RecordFileError(path, f"this block is damaged: {error}", start) from None
         if len(content) != size:
-            raise RecordFileError(path, "this block is damaged: it has another size than it says", start)
+            raise RecordFileError(path, "this block is damaged: its size is not the one that it declares", start)
         yield content
 
 

@@ -137,7 +137,7 @@ def _restored(saved: SavedArgument) -> Any:
             array = ArrayType.parse(saved.array) if saved.array is not None else None
             storage = np.frombuffer(saved.storage, np.uint8)
             if array is not None and array.nbytes != storage.size:
-                raise ValueError(f"{saved.array} has not {storage.size} bytes")
+                raise ValueError(f"{saved.array} does not have {storage.size} bytes")
             expect = None
             if saved.expect is not None:
                 if array is None or len(saved.expect) != array.nbytes:
@@ -146,7 +146,7 @@ def _restored(saved: SavedArgument) -> Any:
             image = ImageSpec.parse(saved.image, saved.name) if saved.image is not None else None
             sampler = SamplerSpec.parse(saved.sampler, saved.name) if saved.sampler is not None else None
             if image is not None and image.array.nbytes != storage.size:
-                raise ValueError(f"{saved.image} has not {storage.size} bytes")
+                raise ValueError(f"{saved.image} does not have {storage.size} bytes")
             return _checked(Buffer(
                 saved.name, storage, array, expect, saved.rtol, saved.atol, saved.initialized, saved.offset, image,
                 sampler,

@@ -12,6 +12,7 @@ SAID = [
     ("info frame", "No stack."), ("bt", "No stack."), ("up", "No stack."), ("info locals", "No frame selected."),
     ("disassemble", "No frame selected."), ("next", "The program is not being run."),
     ("stepi", "The program is not being run."), ("finish", "The program is not being run."),
+    ("info address x", 'No symbol "x" in current context.'),
     ("list", NO_TABLE), ("ptype int", "type = int"), ("p sizeof(int)", "$1 = 4"),
 ]
 
@@ -23,3 +24,9 @@ def test_without_a_program(line: str, answer: str) -> None:
     except Error as error:
         said = str(error)
     assert said == answer
+
+
+def test_what_needs_registers_is_displayed_later() -> None:
+    made = Debugger()
+    made.execute("display/i $pc", to_string=True)
+    assert made.execute("info display", to_string=True).splitlines()[-1] == "1:   y  /1bi $pc"

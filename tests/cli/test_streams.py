@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg.cli.main import TOOLS
+from tests.breadth import in_turn
 
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.O2.gfx90a.co"
 LOST = {">&-": "Bad file descriptor", ">/dev/full": "No space left on device"}
@@ -37,13 +38,15 @@ def test_errors_that_nobody_sees_keep_their_status(redirection: str) -> None:
     assert shell(f"run ./not-there {redirection}").returncode == 127
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_tools_whose_input_is_not_there(tool: str, tmp_path: Path) -> None:
+@pytest.mark.truth
+@pytest.mark.parametrize(
+    ("tool", "redirection"), in_turn(list(TOOLS), ("2>&-", "2>/dev/full", ">&- 2>&-", "2>&1 >/dev/null | false"))
+)
+def test_tools_whose_input_is_not_there(tool: str, redirection: str, tmp_path: Path) -> None:
     words = f"-o {tmp_path}/out ./not-there" if tool == "annotate" else "check ./not-there"
-    for redirection in ("2>&-", "2>/dev/full", ">&- 2>&-", "2>&1 >/dev/null | false"):
-        done = shell(f"{tool} {words} {redirection}")
-        opened = 2 if tool == "dwarf" and "|" not in redirection else 1  # behind a pipe, the status of `false`
-        assert (done.returncode, done.stderr) == (opened, "")
+    done = shell(f"{tool} {words} {redirection}")
+    opened = 2 if tool == "dwarf" and "|" not in redirection else 1  # behind a pipe, the status of `false`
+    assert (done.returncode, done.stderr) == (opened, "")
 
 
 def test_a_program_finds_its_streams_as_they_were() -> None:

@@ -15,6 +15,7 @@ from rocdbg.arch.targets import TARGETS, Generation, ScratchKind, target_by_name
 from rocdbg.codeobject import CodeObject, open_file
 from rocdbg.codeobject.kernel_code_text import kernel_code_directives
 from rocdbg.codeobject.kernel_descriptor_text import descriptor_directives
+from tests.breadth import some_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMOS = sorted((ROOT / "demo_kernels").glob("*/*.co"))
@@ -87,11 +88,18 @@ def samples() -> list[bytes]:
     return found
 
 
-@pytest.mark.llvm
-@pytest.mark.parametrize(("processor", "version"), [
+VERSIONS = [
     (processor, version) for version in (4, 6) for processor in PROCESSORS
     if version == 6 or not target_by_name(processor).is_generic  # which came with version 6
-])
+]
+IN_TURN = [
+    (name, 6 if turn % 2 or target_by_name(name).is_generic else 4) for turn, name in enumerate(PROCESSORS)
+]
+
+
+@pytest.mark.llvm
+@pytest.mark.truth
+@pytest.mark.parametrize(("processor", "version"), some_of(VERSIONS, IN_TURN))
 def test_any_bits(processor: str, version: int, tmp_path: Path) -> None:
     wanted = objdump(assembled({f"k{n}": data for n, data in enumerate(samples())}, processor, version, tmp_path))
     decoded = 0
@@ -168,8 +176,17 @@ def _targets() -> list[tuple[str, int]]:
     return found
 
 
+def _one_of_each_processor(targets: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Processors take turns with the settings of XNACK."""
+    settings: dict[str, list[tuple[str, int]]] = {}
+    for target_id, version in targets:
+        settings.setdefault(target_id.partition(":")[0], []).append((target_id, version))
+    return [found[turn % len(found)] for turn, found in enumerate(settings.values())]
+
+
 @pytest.mark.llvm
-@pytest.mark.parametrize(("target_id", "version"), _targets())
+@pytest.mark.truth
+@pytest.mark.parametrize(("target_id", "version"), some_of(_targets(), _one_of_each_processor(_targets())))
 def test_directives_assemble_to_the_same_bytes(target_id: str, version: int, tmp_path: Path) -> None:
     """All of a descriptor but the address of the code, on every target and with each setting of XNACK."""
     parsed = TargetId.parse(target_id)

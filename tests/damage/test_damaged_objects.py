@@ -12,6 +12,7 @@ import pytest
 
 import rocdbg
 from rocdbg.addresses import FileAddress
+from rocdbg.codeobject import CodeObject
 from rocdbg.dwarf.info import DebugInfo
 from tests.damage.damages import damages
 from tests.damage.explore import DEMOS, OBJECTS, faults, sample
@@ -82,3 +83,31 @@ def test_structure_of_entries(entries: bytes, words: str) -> None:
     )
     assert not list(info.types_named("x"))
     assert len(reported) == bool(words) and all(words in each for each in reported)
+
+
+@pytest.mark.llvm
+def test_compressed_sections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One that cannot be unpacked is named and not used: the others and the symbols are left."""
+    source = tmp_path / "k.cl"
+    source.write_text("__kernel void k(__global int *o) {\n  int i = 4;\n  o[i] = i;\n}\n")
+    made = tmp_path / "sound.co"
+    subprocess.run(
+        ["clang-22", "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", "-g",
+         "-O0", "-gz", str(source), "-o", str(made)],
+        check=True, timeout=60,
+    )
+    file = made.read_bytes()
+    (tmp_path / "k.toml").write_text(
+        '[launch]\nfile = "k.co"\nkernel = "k"\ngrid = [64, 1, 1]\nworkgroup = [64, 1, 1]\n[[arg]]\nbuffer = "i32[9]"\n'
+    )
+    for name in (".debug_info", ".debug_abbrev"):
+        section = CodeObject(file, name="sound.co").sections[name]
+        middle = section.offset + 24 + (len(section.data) - 24) // 2  # behind the header of the compressed data
+        (tmp_path / "k.co").write_bytes(file[:middle] + b"\xff" * 8 + file[middle + 8 :])
+        debugger = rocdbg.Debugger(tmp_path / "k.toml")
+        debugger.execute("break k", to_string=True)
+        assert "hit Breakpoint" in debugger.execute("run", to_string=True), name
+        for command in ("bt", "info frame", "print $exec", "stepi"):
+            debugger.execute(command, to_string=True)
+        debugger.execute("kill", to_string=True)
+        assert f"section {name} at offset" in capsys.readouterr().err, name

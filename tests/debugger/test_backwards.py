@@ -17,6 +17,7 @@ from rocdbg.errors import Error
 from rocdbg.sim.core.layout import VGPRS
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.device.dispatch import Dispatch
+from tests.breadth import EVERYTHING
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 LAUNCHES = [
@@ -27,6 +28,9 @@ LAUNCHES = [
     ("histogram/histogram.O2.toml", "gfx90a", None),
     ("matmul/matmul.toml", "gfx1100", None),
 ]
+
+
+MOVES = 60 if EVERYTHING else 25
 
 
 def state(dispatch: Dispatch) -> list[Any]:
@@ -125,12 +129,13 @@ def same_states(
     return len(found)
 
 
+@pytest.mark.truth
 @pytest.mark.parametrize("file, target, function", LAUNCHES)
 def test_any_mixture_of_commands_gives_the_states_of_a_fresh_run(
     file: str, target: str, function: str | None
 ) -> None:
     """`benchmarks/truth.py` does more of them."""
-    assert same_states(file, target, function, 60) > 10
+    assert same_states(file, target, function, MOVES) > MOVES // 6
 
 
 def test_runs_that_follow_each_other_in_a_session_have_each_their_own_past() -> None:

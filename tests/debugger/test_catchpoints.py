@@ -14,6 +14,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.catchpoints import BEGIN, END, Catchpoint, Event
 from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.running.stop_events import CatchpointHit, StopEvent, StopReason
+from tests.breadth import in_turn
 
 pytestmark = pytest.mark.llvm
 
@@ -21,7 +22,9 @@ GROUPS, GROUP, LAST = 5, 96, 20
 """Workgroups of 96 work-items, and a last one of 20."""
 WAVES = {"gfx90a": [2] * GROUPS + [1], "gfx1100": [3] * GROUPS + [1]}
 """Of each workgroup."""
+ARCHS = tuple(WAVES)
 SCHEDULES = ("round-robin", "one-at-a-time", "random 7", "lockstep 3")
+EACH = [(event, when) for event in (Event.DISPATCH, Event.WORKGROUP, Event.WAVE) for when in (BEGIN, END)]
 Make = Callable[..., Session]
 
 
@@ -69,8 +72,8 @@ def stops_of(session: Session) -> Iterator[StopEvent]:
         event = session.running.proceed()
 
 
-@pytest.mark.parametrize("level", ("-O0", "-O2"))
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.truth
+@pytest.mark.parametrize(("arch", "schedule", "level"), in_turn(ARCHS, SCHEDULES, ("-O0", "-O2")), indirect=["arch"])
 def test_events_happen_as_often_as_there_are_things(make: Make, arch: str, level: str, schedule: str) -> None:
     waves = WAVES[arch]
     expected = {Event.DISPATCH: 1, Event.WORKGROUP: len(waves), Event.WAVE: sum(waves)}
@@ -83,11 +86,11 @@ def test_events_happen_as_often_as_there_are_things(make: Make, arch: str, level
     assert caught(got[0]) == "dispatch begin" and caught(got[-1]) == "dispatch end"
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("event", (Event.DISPATCH, Event.WORKGROUP, Event.WAVE))
-@pytest.mark.parametrize("when", (BEGIN, END))
-def test_each_alone(make: Make, arch: str, event: Event, when: str, schedule: str) -> None:
+@pytest.mark.truth
+@pytest.mark.parametrize(("arch", "which", "schedule"), in_turn(ARCHS, EACH, SCHEDULES), indirect=["arch"])
+def test_each_alone(make: Make, arch: str, which: tuple[Event, str], schedule: str) -> None:
     """Beside no other, where the target passes over waves by itself."""
+    event, when = which
     session = make(0, schedule=schedule)
     made = session.catch(event, (when,))
     expected = {Event.DISPATCH: 1, Event.WORKGROUP: len(WAVES[arch]), Event.WAVE: sum(WAVES[arch])}[event]
@@ -316,13 +319,20 @@ def test_an_end_is_not_missed_when_the_other_was_stepped_over_its(make: Make, ar
     assert session.running.proceed().reason is StopReason.EXITED
 
 
-@pytest.mark.parametrize("event, expected", ((Event.DISPATCH, 1), (Event.WORKGROUP, 2), (Event.WAVE, 6)))
-@pytest.mark.parametrize("first", (True, False), ids=("caught-first", "standing-first"))
-@pytest.mark.parametrize("stepped", (0, 1, 6))
+THERE = [(first, stepped) for first in (True, False) for stepped in (0, 1, 6)]
+"""Whether the catchpoint is there before the waves are; how many are stepped."""
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize(
+    ("arch", "counted", "how"), in_turn(ARCHS, ((Event.DISPATCH, 1), (Event.WORKGROUP, 2), (Event.WAVE, 6)), THERE),
+    indirect=["arch"],
+)
 def test_ends_of_many_waves_that_stand_there_at_once(
-    make: Make, arch: str, event: Event, expected: int, first: bool, stepped: int
+    make: Make, arch: str, counted: tuple[Event, int], how: tuple[bool, int]
 ) -> None:
     """Two workgroups of three waves, each taken to its s_endpgm; then the last ones of them are stepped over it."""
+    (event, expected), (first, stepped) = counted, how
     session = make()
     size = 3 * (64 if arch == "gfx90a" else 32)
     session.launch.set_grid(str(2 * size))

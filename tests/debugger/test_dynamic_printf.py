@@ -16,6 +16,7 @@ from rocdbg.debugger import Session
 from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.errors import Error
+from tests.breadth import in_turn
 
 pytestmark = pytest.mark.llvm
 
@@ -34,17 +35,23 @@ def made(path: Path, schedule: str) -> Session:
     return session
 
 
-@pytest.fixture(params=("gfx90a", "gfx1100"))
+TARGETS = ("gfx90a", "gfx1100")
+SCHEDULES = ("round-robin", "random 5", "lockstep 3")
+ASKED = [(condition, way) for condition in (None, "$_lane % 7 == 3", "i == 2 && n == 3") for way in ("host", "target")]
+"""Conditions, and what evaluates them."""
+
+
+@pytest.fixture(params=TARGETS)
 def path(request: pytest.FixtureRequest, compiled: Callable[..., Path]) -> Path:
     return compiled("watched.hip", request.param)
 
 
-@pytest.mark.parametrize("way", ("host", "target"))
-@pytest.mark.parametrize("schedule", ("round-robin", "random 5", "lockstep 3"))
-@pytest.mark.parametrize("condition", (None, "$_lane % 7 == 3", "i == 2 && n == 3"))
+@pytest.mark.truth
+@pytest.mark.parametrize(("path", "schedule", "asked"), in_turn(TARGETS, SCHEDULES, ASKED), indirect=["path"])
 def test_lanes_print_where_a_breakpoint_stops_them(
-    path: Path, schedule: str, condition: str | None, way: str
+    path: Path, schedule: str, asked: tuple[str | None, str]
 ) -> None:
+    condition, way = asked
     place = "watched.hip:8" if condition and "i" in condition.split("$")[0] else PLACE
     stopped = made(path, schedule)
     stopped.settings.condition_evaluation = way
@@ -116,7 +123,8 @@ def text_of(path: Path, schedule: str, way: str) -> tuple[str, list[int]]:
     return out.getvalue(), [row.hit_count for row in session.breakpoints]
 
 
-@pytest.mark.parametrize("schedule", ("round-robin", "lockstep 3"))
+@pytest.mark.truth
+@pytest.mark.parametrize(("path", "schedule"), in_turn(TARGETS, SCHEDULES[::2]), indirect=["path"])
 def test_the_target_prints_what_the_evaluator_does(
     path: Path, schedule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

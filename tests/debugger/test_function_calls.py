@@ -184,7 +184,7 @@ BUILDS = [(target, level) for target in TARGETS for level in ("-O0", "-O2")]
 
 
 @pytest.mark.truth
-@pytest.mark.parametrize(("target", "level"), some_of(BUILDS, [*BUILDS[:2], *BUILDS[6:8], BUILDS[9]]))
+@pytest.mark.parametrize(("target", "level"), some_of(BUILDS, [BUILDS[0], BUILDS[7], BUILDS[9]]))
 def test_arguments_and_results(compiled: Callable[..., Path], target: str, level: str) -> None:
     shell, text = start(compiled("called.hip", target, level))
     table = ANYWHERE + (VARIABLES if level == "-O0" else [])

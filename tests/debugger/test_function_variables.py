@@ -18,6 +18,7 @@ STATIC = {
     "'helper'::inner": "12",
     "'helper(int)'::inner": "12",
     "'traps.hip'::hidden": "21",
+    "'traps.hip'::helper(int)::inner": "12",
     "sizeof(helper::tally)": "16",
 }
 

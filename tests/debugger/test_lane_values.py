@@ -10,6 +10,7 @@ import pytest
 import rocdbg
 from rocdbg.debugger import Session
 from rocdbg.debugger.running.stop_events import StopReason
+from tests.breadth import in_turn
 
 PRODUCERS = Path(__file__).parents[1] / "producers"
 INPUT = [-10 if i == 9 else i * 7919 % 70001 - 35000 for i in range(64)]
@@ -75,8 +76,8 @@ CONDITIONS = (
 )
 
 
-@pytest.mark.parametrize("name", OBJECTS)
-@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.truth
+@pytest.mark.parametrize(("name", "condition"), in_turn(list(OBJECTS), CONDITIONS))
 def test_conditions_hold_alike_evaluated_and_compiled(name: str, condition: str) -> None:
     found = []
     for way in ("host", "auto"):

@@ -12,6 +12,7 @@ import rocdbg
 from rocdbg.debugger import Session
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.errors import Error
+from tests.breadth import in_turn
 
 pytestmark = pytest.mark.llvm
 Compile = Callable[..., Path]
@@ -79,13 +80,16 @@ def test_null_is_no_place_and_zero_is_one(compiled: Compile) -> None:
     assert [(text, shown(made, text)) for text, _ in VALUES] == list(VALUES)
 
 
-@pytest.mark.parametrize("target", ("gfx90a", "gfx1100"))
-@pytest.mark.parametrize("condition", (
+CONDITIONS = (
     "np == 0", "!nl", "nl != 0", "yours == 0", "yours ? 0 : i < 4", "yours && i > 10", "mine == 0", "mine",
     "np == generic", "yours == generic && i & 2", "(int *) yours == 0", "mine == generic", "(long) yours == 0",
     "counter.step == 4 && i == 3", "tile == 0", "&tile[0] != 0 && i == 9", "Counter::step == i", "np < mine",
     "yours == np",
-))
+)
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize(("target", "condition"), in_turn(("gfx90a", "gfx1100"), CONDITIONS))
 def test_conditions_hold_alike_evaluated_and_compiled(compiled: Compile, target: str, condition: str) -> None:
     found = []
     for way in ("host", "auto"):

@@ -14,6 +14,7 @@ from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.time.origins import Origin
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.isa.result_operands import results
+from tests.breadth import in_turn
 
 pytestmark = pytest.mark.llvm
 
@@ -43,8 +44,8 @@ def origin(session: Session, buffer: int, type_: str, index: int) -> Origin:
     return session.time.find_origin(session.data.evaluate(text))
 
 
-@pytest.mark.parametrize("level", ("-O0", "-O2"))
-@pytest.mark.parametrize("target", ("gfx90a", "gfx1100"))
+@pytest.mark.truth
+@pytest.mark.parametrize(("target", "level"), in_turn(("gfx90a", "gfx1100"), ("-O0", "-O2")))
 def test_a_nan_leads_to_its_division(compiled: Callable[..., Path], target: str, level: str) -> None:
     session = started(compiled("divided.hip", target, level))
     assert session.run().reason is StopReason.EXITED

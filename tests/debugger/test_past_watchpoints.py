@@ -8,6 +8,7 @@ import pytest
 
 from rocdbg.debugger import Session
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
+from tests.breadth import in_turn
 
 pytestmark = pytest.mark.llvm
 
@@ -28,7 +29,12 @@ def changes(watched: Session, go: Callable[[], StopEvent], back: bool = False) -
     return found, event
 
 
-@pytest.mark.parametrize("text", ["g", "tile[40]", "r", "out[17]", "out[17] + g"])
+TARGETS = ("gfx90a", "gfx1100")
+PLACES = ("g", "tile[40]", "r", "out[17]", "out[17] + g")
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize(("watched", "text"), in_turn(TARGETS, PLACES), indirect=["watched"])
 def test_the_past_has_the_changes_of_the_run(watched: Session, text: str) -> None:
     watched.watch(text, location="+" not in text)
     run, event = changes(watched, watched.running.proceed)
@@ -168,7 +174,10 @@ def test_finish_backwards_stops_at_a_change(watched: Session) -> None:
     assert event.reason is StopReason.STEP and session.focus.frame().line == 16
 
 
-@pytest.mark.parametrize("condition", ["r == 3", "out[n] > 4 || $_lane == 7"])
+@pytest.mark.truth
+@pytest.mark.parametrize(
+    ("watched", "condition"), in_turn(TARGETS, ("r == 3", "out[n] > 4 || $_lane == 7")), indirect=["watched"]
+)
 def test_conditions_hold_backwards_by_whomever_they_are_evaluated(watched: Session, condition: str) -> None:
     """The target's answers are the evaluator's, and asking counts and ignores nothing."""
     watched.focus.move(watched.focus.current.with_lane(0))

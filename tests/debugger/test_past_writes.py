@@ -21,6 +21,7 @@ from rocdbg.debugger.target.recorded_target import RecordedTarget
 from rocdbg.isa import decode
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.wave import Wave
+from tests.breadth import some_of
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 Memory = NDArray[np.uint8]
@@ -141,11 +142,15 @@ def restore(memory: Sequence[Memory], kept: Sequence[Memory]) -> None:
         each[:] = data
 
 
-@pytest.mark.parametrize("file, arch, steps, scratch, lds", (
+LOGGED: list[tuple[str, str, int, tuple[int, ...], tuple[int, ...]]] = [
     ("calls/calls.toml", "gfx90a", 300, (8, 24), ()),
     ("reduce/reduce.toml", "gfx1100", 250, (16, 32), (0, 64)),
     ("histogram/histogram.O2.toml", "gfx90a", 250, (), (0, 12)),
-))
+]
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("file, arch, steps, scratch, lds", some_of(LOGGED, LOGGED[1:]))
 def test_last_and_first_writes_are_those_of_a_log(
     file: str, arch: str, steps: int, scratch: Sequence[int], lds: Sequence[int]
 ) -> None:

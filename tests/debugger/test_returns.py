@@ -11,6 +11,7 @@ import pytest
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger import Session
+from tests.breadth import some_of
 
 pytestmark = pytest.mark.llvm
 
@@ -30,12 +31,17 @@ RETURNED = [
 ]
 
 
-@pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
-def test_finish(compiled: Callable[..., Path], target: str) -> None:
+BOTH = ("gfx90a", "gfx1100")
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("targets", some_of([("gfx90a",), ("gfx1100",), BOTH], [BOTH]))
+def test_finish(compiled: Callable[..., Path], targets: tuple[str, ...]) -> None:
+    """On the targets in turn."""
     seen = []
-    for name, _ in RETURNED:
+    for number, (name, _) in enumerate(RETURNED):
         session = Session()
-        session.load(compiled("returns.hip", target))
+        session.load(compiled("returns.hip", targets[number % len(targets)]))
         session.launch.set_grid("64")
         session.launch.set_workgroup("64")
         session.launch.set_argument(0, "i32[64]:zeros")

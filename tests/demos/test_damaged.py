@@ -16,10 +16,11 @@ from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.session import Session
 from rocdbg.errors import Error
+from tests.breadth import EVERYTHING
 
 DEMOS = Path(__file__).resolve().parent.parent.parent / "demo_kernels"
 OBJECTS = sorted(DEMOS.glob("*/*.co")) + sorted(DEMOS.glob("*/*.hipfb"))
-COPIES = 2  # of each object
+COPIES = 2 if EVERYTHING else 1  # of each object
 
 COMMANDS = (
     "info kernels",
@@ -86,6 +87,7 @@ def survive(path: Path, target_id: str | None) -> None:
             assert str(error)
 
 
+@pytest.mark.truth
 @pytest.mark.parametrize("source", OBJECTS, ids=lambda path: path.name)
 def test_damaged_copies_end_in_errors_only(source: Path, tmp_path: Path) -> None:
     data = source.read_bytes()

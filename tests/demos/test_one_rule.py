@@ -23,7 +23,8 @@ from rocdbg.debugger.frames.compiled_places import Untranslatable
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.values import c_types
 from rocdbg.errors import Error
-from tests.demos.test_conditions import BUDGET, EACH_ON_ONE, _open, _places
+from tests.breadth import some_of
+from tests.demos.test_conditions import BUDGET, EACH_DEMO, EACH_ON_ONE, _open, _places
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = {
@@ -108,7 +109,10 @@ def _collected(session: Session, place: str, texts: list[str]) -> tuple[Rows, bo
     return rows, any(compiled) if compiled else None
 
 
-@pytest.mark.parametrize(("launch", "target"), EACH_ON_ONE, ids=lambda one: one.stem if isinstance(one, Path) else one)
+@pytest.mark.truth
+@pytest.mark.parametrize(
+    ("launch", "target"), some_of(EACH_ON_ONE, EACH_DEMO), ids=lambda one: one.stem if isinstance(one, Path) else one
+)
 def test_every_variable_both_ways(launch: Path, target: str) -> None:
     session = _open(launch, target, "host")
     places = _places(session)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger import Session, StopReason
+from tests.breadth import some_of
 
 pytestmark = pytest.mark.llvm
 Launch = Callable[..., Session]
@@ -76,14 +77,17 @@ def walk_lines(i: int, into: bool) -> list[int]:
     return [*lines, 92 if i % 8 == 7 else 93, 94]
 
 
-WALKS = [
-    (target, thread, lane, into)
-    for target in ("gfx90a", "gfx942", "gfx1030", "gfx1100")
-    for thread, lane, into in ((1, 0, False), (1, 7, True), (1, 2, True), (2, 3, False))
-] + [("gfx90a", 1, lane, True) for lane in (1, 5, 8, 11, 63)]
+TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100")
+LANES = [(1, 0, False), (1, 7, True), (1, 2, True), (2, 3, False)]
+MORE_LANES = [("gfx90a", 1, lane, True) for lane in (1, 5, 8, 11, 63)]
+WALKS = [(target, *lane) for target in TARGETS for lane in LANES]
 
 
-@pytest.mark.parametrize(("target", "thread", "lane", "into"), WALKS)
+@pytest.mark.truth
+@pytest.mark.parametrize(
+    ("target", "thread", "lane", "into"),
+    some_of([*WALKS, *MORE_LANES], [*WALKS[:: len(LANES) + 1], *MORE_LANES]),
+)
 def test_lines_of_a_lane(launch: Launch, target: str, thread: int, lane: int, into: bool) -> None:
     session = launch("walk", target)
     session.break_at(f"{SOURCE}:55", temporary=True, thread=thread)
@@ -201,8 +205,17 @@ CHANGED = {"vec", "mixed"}
 """Of what these return only one member is used: at -O1 and up the compiler drops the others."""
 
 
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
-@pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx1030", "gfx1100"])
+LEVELS = ("-O0", "-O2")
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize(
+    ("target", "level"),
+    some_of(
+        [(target, level) for target in TARGETS for level in LEVELS],
+        [("gfx90a", "-O2"), ("gfx942", "-O0"), ("gfx1030", "-O2"), ("gfx1100", "-O0")],
+    ),
+)
 def test_returned_values(launch: Launch, target: str, level: str) -> None:
     session = launch("returns", target, level)
     for name, _ in RETURNS:

@@ -47,5 +47,5 @@ def test_a_folder_that_others_can_write_to(tmp_path: Path, monkeypatch: pytest.M
     folder.mkdir()
     folder.chmod(0o777)
     monkeypatch.setenv("ROCDBG_CACHE_DIR", str(folder))
-    with pytest.raises(RuntimeLibraryError, match="is not to be trusted: it is writable by others"):
+    with pytest.raises(RuntimeLibraryError, match="cannot be trusted: it is writable by others"):
         runtime_library()

@@ -13,11 +13,12 @@ from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger import Session, StopReason
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.values.value_storage import AbsentError
+from tests.breadth import EVERYTHING
 
 SOURCES = Path(__file__).parent / "sources"
 GROUP = 40
 ITEMS = 2 * GROUP
-LOOKED_AT = range(2, 64, 7)
+LOOKED_AT = range(2, 64, 7 if EVERYTHING else 21)
 """The lanes that are looked at."""
 
 Key = tuple[str, str, int]
@@ -90,8 +91,9 @@ def addresses(session: Session, *, lines_only: bool) -> list[int]:
 
 
 def watch(session: Session, *, lines_only: bool) -> Values:
-    """Run to the end, looking at the variables of all frames at every instruction or line."""
-    for address in addresses(session, lines_only=lines_only):
+    """Run to the end, looking at the variables of all frames at every line or instruction; in ``./test`` at every other
+    instruction."""
+    for address in addresses(session, lines_only=lines_only)[:: 1 if lines_only or EVERYTHING else 2]:
         session.break_at(f"*{address:#x}")
     values = Values()
     event = session.run()

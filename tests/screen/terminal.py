@@ -44,7 +44,10 @@ class Terminal:
             own = {
                 "HOME": str(folder), "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT),
                 "PATH": os.environ["PATH"], "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(folder)),
-                "PYTHONPYCACHEPREFIX": os.environ.get("PYTHONPYCACHEPREFIX", str(folder)), **environment,
+                "PYTHONPYCACHEPREFIX": os.environ.get("PYTHONPYCACHEPREFIX", str(folder)),
+                # translations of other tests are believed with the key that lies beside them
+                **{name: os.environ[name] for name in ("ROCDBG_CACHE_DIR", "XDG_STATE_HOME") if name in os.environ},
+                **environment,
             }
             os.execve(sys.executable, [sys.executable, "-m", "rocdbg", "-nx", "-q", *arguments], own)
         self._resize(columns, lines)

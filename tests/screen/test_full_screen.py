@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.breadth import in_turn
 from tests.screen.terminal import ROOT, Terminal
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -43,9 +44,10 @@ def check(name: str, shown: str) -> None:
     assert shown == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("columns", "lines"), SIZES)
-@pytest.mark.parametrize("layout", ["src", "asm", "split", "regs", "lanes"])
-def test_layouts(open_demo: Callable[..., Terminal], layout: str, columns: int, lines: int) -> None:
+@pytest.mark.truth
+@pytest.mark.parametrize(("layout", "size"), in_turn(["src", "asm", "split", "regs", "lanes"], SIZES))
+def test_layouts(open_demo: Callable[..., Terminal], layout: str, size: tuple[int, int]) -> None:
+    columns, lines = size
     with_window = {"src": "9 of 64 lanes", "asm": "machine code", "split": "machine code", "regs": "registers: general",
                    "lanes": "[A]"}
     terminal = open_demo(columns, lines, f"layout {layout}")

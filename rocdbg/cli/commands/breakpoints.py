@@ -276,7 +276,7 @@ def _clear_places(shell: Shell, location: str) -> list[int]:
 def enable(shell: Shell, places: str) -> None:
     """Enable all or some breakpoints.
 
-    They are numbers, ranges, or N.M for one location of several.
+    Arguments are breakpoint numbers, ranges, or N.M for one of several locations.
     """
     _switch(shell, places, True)
 
@@ -346,7 +346,7 @@ def _enable_until(shell: Shell, numbers: str, disposition: Disposition, count: i
 def disable(shell: Shell, places: str) -> None:
     """Disable all or some breakpoints.
 
-    They are numbers, ranges, or N.M for one location of several.
+    Arguments are breakpoint numbers, ranges, or N.M for one of several locations.
     """
     _switch(shell, places, False)
 
@@ -413,7 +413,7 @@ def ignore_words(number: int, count: int) -> str:
 def commands(shell: Shell, parts: list[str] | None) -> None:
     """Set commands to be executed when the given breakpoints are hit.
 
-    The commands follow, one per line; end with a line of just "end". Without a number, those of the last breakpoint.
-    "silent" as the first command keeps the stop from being shown.
+    The commands follow, one per line; end with a line of just "end". Without a number, they are for the last
+    breakpoint. "silent" as the first command keeps the stop from being shown.
     """
     raise CommandError('This command takes a block of lines that ends with "end".')

@@ -79,7 +79,7 @@ def _set(shell: Shell, event: Event, wanted: Wanted, temporary: bool = False) ->
 
 @command("catch dispatch", category=BREAKPOINTS, args=_arguments(Event.DISPATCH))
 def catch_dispatch(shell: Shell, wanted: Wanted) -> None:
-    """Catch the begin and the end of dispatches.
+    """Catch the beginning and the end of dispatches.
 
     "begin" is before the first instruction of the first wave, "end" before the last wave's s_endpgm, when all others
     have ended. With REGEXP only dispatches of kernels whose name matches.
@@ -89,7 +89,7 @@ def catch_dispatch(shell: Shell, wanted: Wanted) -> None:
 
 @command("catch workgroup", category=BREAKPOINTS, args=_arguments(Event.WORKGROUP))
 def catch_workgroup(shell: Shell, wanted: Wanted) -> None:
-    """Catch the begin and the end of workgroups.
+    """Catch the beginning and the end of workgroups.
 
     "begin" is before the first instruction of the first of its waves that runs, "end" before the s_endpgm of its last.
     """
@@ -98,9 +98,9 @@ def catch_workgroup(shell: Shell, wanted: Wanted) -> None:
 
 @command("catch wave", category=BREAKPOINTS, args=_arguments(Event.WAVE))
 def catch_wave(shell: Shell, wanted: Wanted) -> None:
-    """Catch the begin and the end of waves: before their first instruction, and before their s_endpgm.
+    """Catch the beginning and the end of waves: before their first instruction, and before their s_endpgm.
 
-    A condition is evaluated for each active lane; for a wave that ends with no active lane, for all its lanes.
+    A condition is evaluated for each active lane; if a wave ends without an active lane, for all its lanes.
     """
     _set(shell, Event.WAVE, wanted)
 

@@ -11,13 +11,15 @@ from rocdbg.cli.kinds import text_of
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
-_NUMBER = "NUMBER says how many frames further out that is: 0 is the selected one, 1 (the default) its caller."
-_UP_TO = "NUMBER says how many frames further out are looked at: 1 by default, 0 for the selected one alone."
+_NUMBER = "NUMBER selects the frame: 0 is the selected one, 1 (the default) its caller."
+_UP_TO = "NUMBER is how many frames outside the selected one are checked: 1 by default, 0 for none."
 FUNCTIONS = {
-    "_any_caller_is": ("(NAME [, NUMBER])", "Check all calling function's names.", f"1 if one is NAME. {_UP_TO}"),
+    "_any_caller_is": (
+        "(NAME [, NUMBER])", "Check all calling function's names.", f"1 if one of them is NAME. {_UP_TO}",
+    ),
     "_any_caller_matches": (
         "(REGEX [, NUMBER])", "Compare all calling function's names with a regexp.",
-        f"1 if the beginning of one fits. {_UP_TO}",
+        f"1 if the beginning of one of the names matches. {_UP_TO}",
     ),
     "_as_string": (
         "(VALUE)", "Return the string representation of a value.", "An enumerator's name, or the number as text.",
@@ -25,10 +27,10 @@ FUNCTIONS = {
     "_caller_is": ("(NAME [, NUMBER])", "Check the calling function's name.", f"1 if it is NAME. {_NUMBER}"),
     "_caller_matches": (
         "(REGEX [, NUMBER])", "Compare the calling function's name with a regexp.",
-        f"1 if its beginning fits. {_NUMBER}",
+        f"1 if the beginning of the name matches. {_NUMBER}",
     ),
-    "_cimag": ("(VALUE)", "Extract the imaginary part of a complex number.", "Its type is that of the part."),
-    "_creal": ("(VALUE)", "Extract the real part of a complex number.", "Its type is that of the part."),
+    "_cimag": ("(VALUE)", "Extract the imaginary part of a complex number.", "The result has the type of that part."),
+    "_creal": ("(VALUE)", "Extract the real part of a complex number.", "The result has the type of that part."),
     "_gdb_setting": (
         "(NAME)", "$_gdb_setting - returns the value of a rocdbg setting.",
         "NAME is a string, as in $_gdb_setting(\"print elements\"). A setting that is on or off is 1 or 0.",
@@ -39,15 +41,15 @@ FUNCTIONS = {
     ),
     "_isvoid": (
         "(VALUE)", "Check whether an expression is void.",
-        "1 for a convenience variable that was never set, and for what a function without a result gives; else 0.",
+        "1 for a convenience variable that was never set, and for the call of a function that returns void; else 0.",
     ),
     "_memeq": ("(A, B, LENGTH)", "$_memeq - compare bytes of memory.", "1 if LENGTH bytes at A and B are the same."),
     "_regex": (
         "(STRING, REGEX)", "$_regex - check if a string matches a regular expression.",
-        "1 if the beginning of STRING fits. Regular expressions are those of Python.",
+        "1 if the beginning of STRING matches. Regular expressions are those of Python.",
     ),
     "_streq": ("(A, B)", "$_streq - check string equality.", "1 if the strings are the same, else 0."),
-    "_strlen": ("(STRING)", "$_strlen - compute string length.", "Bytes before the first that is zero."),
+    "_strlen": ("(STRING)", "$_strlen - compute string length.", "The number of bytes before the first null byte."),
 }
 """Arguments, the line for lists, and the result, by name."""
 

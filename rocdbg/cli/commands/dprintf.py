@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     usage='dprintf [-once-per-wave] [-output FILE] LOCATION,"FORMAT",ARG...',
     args=Arguments(
         Option("-once-per-wave", "Print for the first lane of each wave that arrives, not for all."),
-        Option("-output", "Have the lines written to a file, which is made anew.", STRING, default="", gives="str"),
+        Option("-output", "Write the lines to a file, which is created or replaced.", STRING, default="", gives="str"),
         optional("text", text_of('LOCATION,"FORMAT",ARG...', Completes.CODE), ""),
     ),
 )

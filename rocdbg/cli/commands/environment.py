@@ -29,7 +29,7 @@ def _environment(shell: Shell) -> dict[str, str]:
 def set_environment(shell: Shell, text: str) -> None:
     """Set environment variable value to give the program.
 
-    VAR and VALUE may be separated by "=". Kernels have no environment, whole programs do.
+    VAR and VALUE may be separated by "=". It applies to whole programs; kernels have no environment.
     """
     if not text:
         raise CommandError(NEEDS_VALUE)

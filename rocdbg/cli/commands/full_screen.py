@@ -106,7 +106,7 @@ def apply_layout(shell: Shell, name: str) -> None:
 
 
 _LAYOUT_HELP = {
-    "src": 'Apply the "src" layout.\n\nThe source, with the lanes that stand at each line in its margin.',
+    "src": 'Apply the "src" layout.\n\nThe source, with the lanes that are at each line in its margin.',
     "asm": 'Apply the "asm" layout.\n\nThe machine code of the function.',
     "split": 'Apply the "split" layout.\n\nThe source, and the machine code below it.',
     "regs": "Apply the TUI register layout.\n\nThe registers, and the source below them.",
@@ -168,7 +168,7 @@ def tui_new_layout(shell: Shell, words: list[str]) -> None:
         words = [words[1], words[0], *words[2:]]
     name = words[0]
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", name):
-        raise CommandError(f'Invalid name "{name}" for a layout: letters, digits, "_", "-" and "." make one.')
+        raise CommandError(f'Invalid name "{name}" for a layout: use letters, digits, "_", "-" and ".".')
     layout = parse_layout(" ".join(words[1:]))
     screen = screen_of(shell)
     if name in (*_LAYOUT_HELP, *STEPS):
@@ -357,7 +357,7 @@ def tui_reg(shell: Shell, group: str) -> None:
 def tui_compare(shell: Shell, words: list[str] | None) -> None:
     """Choose the lanes that the locals window shows beside the selected one.
 
-    Without an argument, the next active lanes.
+    Without an argument, they are the next active lanes.
     """
     lanes = tuple(shell.session.data.integer(word) for word in words or ())
     if len(lanes) > 2:

@@ -22,7 +22,7 @@ SUMMARIES = {
     "exec": "Catch calls to exec.", "syscall": "Catch system calls by their names, groups and/or numbers.",
     "hiperr": "Catch errors that functions of HIP return.",
 }
-NEVER = "No kernel does that: it is taken as from a script for GDB, and never stops one."
+NEVER = "A kernel never does this: the command is accepted for scripts written for GDB, and never stops a kernel."
 
 
 def _set(shell: Shell, word: str, text: str, temporary: bool) -> None:

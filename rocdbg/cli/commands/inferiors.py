@@ -33,7 +33,7 @@ def _file(shell: Shell) -> str:
 def info_inferiors(shell: Shell, numbers: str) -> None:
     """Print a list of inferiors being managed.
 
-    There is one, the program on its device.
+    There is only one, the program on its device.
     """
     if numbers and 1 not in _numbers(shell, numbers):
         shell.line("No inferiors.")
@@ -53,7 +53,7 @@ def _numbers(shell: Shell, text: str) -> set[int]:
 def inferior(shell: Shell, number: str) -> None:
     """Use this command to switch between inferiors.
 
-    There is one, with the ID 1. Without an ID, say which is the current one.
+    There is only one, with the ID 1. Without an ID, the current one is shown.
     """
     where = f"1 [{_state(shell)}] ({_file(shell) or '<noexec>'})"
     if not number:
@@ -93,7 +93,7 @@ def detach_inferiors(shell: Shell, numbers: str) -> None:
 def remove_inferiors(shell: Shell, numbers: str) -> None:
     """Remove inferior ID (or list of IDs).
 
-    There is one, which cannot be removed.
+    There is only one, and it cannot be removed.
     """
     if not numbers:
         raise CommandError("Requires an argument (inferior id(s) to remove)")

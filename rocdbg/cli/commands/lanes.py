@@ -166,7 +166,7 @@ def info_threads(shell: Shell, global_ids: bool, ids: ThreadList | None) -> None
 
     Threads are waves.
 
-    With a list of numbers or ranges, only those.
+    With numbers or ranges, only these are shown.
     """
     rows = list(shell.session.tables.threads())
     if ids is not None:
@@ -413,7 +413,7 @@ def _lane_frames(shell: Shell, rows: list[LaneRow]) -> list[str]:
     "info lanes", category=STATUS, needs=need_threads,
     args=Arguments(
         optional("ids", IDS), *LANE_OPTIONS, Option(
-            "-group-by", "Lanes together that are at the same line, or that have the same value of an expression.",
+            "-group-by", "Group the lanes that are at the same line, or for which an expression has the same value.",
             kind=GROUPING, key="grouping", default="", gives="str",
         ), unknown=Unknown.ERROR,
     ),

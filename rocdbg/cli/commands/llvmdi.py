@@ -77,6 +77,6 @@ def maint_llvmdi_lower(shell: Shell, dialect: str, file: str, places: str) -> No
 def maint_llvmdi_explain(shell: Shell, file: str, name: str) -> None:
     """Show where the objects of a file of LLVM assembly are, and by which operations.
 
-    VARIABLE is a variable's name, or a fragment's (!12); by default all are shown.
+    VARIABLE is the name of a variable or a fragment (!12); by default all are shown.
     """
     _show(shell, "explain", file, name)

@@ -145,7 +145,7 @@ def macro_define(shell: Shell, definition: str) -> None:
 def macro_undef(shell: Shell, name: str) -> None:
     """Remove the definition of the C/C++ preprocessor macro with the given name.
 
-    It must be one of "macro define".
+    The macro must have been defined with "macro define".
     """
     if not name:
         raise CommandError("usage: macro undef NAME")

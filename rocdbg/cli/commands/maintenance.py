@@ -75,7 +75,8 @@ def maint_isa_coverage(shell: Shell, target: str, pattern: str) -> None:
 def maint_print_address_spaces(shell: Shell) -> None:
     """Print the address spaces of the architecture.
 
-    For each its name, DWARF number, the bits of an address, the null address, and for whom an address is one place.
+    For each: its name, DWARF number, the bits of an address, the null address, and the scope in which an
+    address is unique.
     """
     shell.write(render(("Name", "DWARF", "Size", "Null", "Access"), address_spaces()))
 

@@ -152,8 +152,8 @@ SUMMARY = {
     "memory": "Write contents of memory to {} file.",
 }
 DETAILS = {
-    "value": "The file is made or replaced.",
-    "memory": "The bytes are those from START up to STOP, which is not among them. The file is made or replaced.",
+    "value": "The file is created or replaced.",
+    "memory": "START is included, STOP is not. The file is created or replaced.",
 }
 REFUSED = {"tekhex": "a tekhex"}
 
@@ -199,7 +199,7 @@ def add_dumps(registry: Registry) -> None:
                 details = DETAILS[what]
                 if verb == "append":
                     text = text.replace("Write", "Append")
-                    details = details.replace("made or replaced", "made if there is none")
+                    details = details.replace("created or replaced", "created if it does not exist")
                 operands = "EXPRESSION" if what == "value" else "START STOP"
                 words = (verb, *([format_] if format_ else []), what)
                 _add(registry, words, _written(format_, what, verb == "append"), f"{text}\n\n{details}", operands)

@@ -186,7 +186,7 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
 
     FMT is a repeat count followed by a format letter (o, x, z, d, u, t, f, a, i instruction, c, s string) and a size
     letter (b byte, h halfword, w word, g giant). ADDRESS may be in any address space (local#0x10).
-    Without ADDRESS, what follows the last one shown.
+    Without ADDRESS, the memory after what was shown last.
 
     x/kd shows kernel descriptors as the assembler's directives; ADDRESS may be the name of a kernel.
     """
@@ -309,7 +309,7 @@ def _each_display(shell: Shell, numbers: str, action: Callable[[int], object]) -
 def undisplay(shell: Shell, numbers: str) -> None:
     """Cancel some expressions to be displayed when program stops.
 
-    Without arguments, all.
+    Without arguments, all expressions.
     """
     if numbers:
         _each_display(shell, numbers, shell.displays.remove)
@@ -321,7 +321,7 @@ def undisplay(shell: Shell, numbers: str) -> None:
 def enable_display(shell: Shell, numbers: str) -> None:
     """Enable some expressions to be displayed when program stops.
 
-    Without arguments, all.
+    Without arguments, all expressions.
     """
     _each_display(shell, numbers, lambda number: _switch_display(shell, number, True))
 
@@ -330,7 +330,7 @@ def enable_display(shell: Shell, numbers: str) -> None:
 def disable_display(shell: Shell, numbers: str) -> None:
     """Disable some expressions to be displayed when program stops.
 
-    Without arguments, all.
+    Without arguments, all expressions.
     """
     _each_display(shell, numbers, lambda number: _switch_display(shell, number, False))
 

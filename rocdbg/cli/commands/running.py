@@ -130,7 +130,7 @@ def _take_arguments(shell: Shell, text: str) -> None:
     "run", category=RUNNING, aliases=("r",), repeat=Repeat.NEVER,
     args=Arguments(
         Option(
-            "-until-different", "Run so often under other schedules, or until the buffers end up different.",
+            "-until-different", "Run up to this many times with other schedules, until the contents of buffers differ.",
             kind=UNSIGNED, default=None, gives="int | None",
         ),
         optional("arguments", TEXT, "", "ARGUMENTS"),
@@ -155,7 +155,7 @@ def run(shell: Shell, until_different: int | None, arguments: str) -> None:
         if until_different < 1:
             raise CommandError("The number of runs must be at least 1.")
         if shell.session.whole_program:
-            raise CommandError("-until-different is for kernels that are launched for themselves.")
+            raise CommandError("-until-different works only for a kernel that is launched alone.")
         if _may_restart(shell):
             _run_until_different(shell, until_different)
         return

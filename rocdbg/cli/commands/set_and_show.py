@@ -160,7 +160,7 @@ def set_logging_off(shell: Shell) -> None:
 def set_(shell: Shell, expression: str) -> None:
     """Evaluate expression EXP and assign result to variable VAR.
 
-    It may change a setting too.
+    It may also change a setting.
 
     If the first word is the name of a setting, the setting is changed; otherwise the line is an assignment, as with
     "set var".

@@ -67,7 +67,7 @@ def make(shell: Shell, line: str) -> None:
 def edit(shell: Shell, location: str) -> None:
     """Edit specified file or function.
 
-    Without an argument, the file that was last listed. The editor is the one that $EDITOR names, otherwise /bin/ex.
+    By default it is the file that was listed last. The editor is the one that $EDITOR names, otherwise /bin/ex.
     """
     places = shell.session.places
     place = places.source_line(location) if location else places.default_line()

@@ -85,7 +85,7 @@ def skip(shell: Shell, text: str) -> None:
 def skip_function(shell: Shell, name: str) -> None:
     """Ignore a function while stepping.
 
-    The default is the selected frame's.
+    The default is that of the selected frame.
     """
     _add(shell, Skip(0, function=_function(shell, name)))
 
@@ -94,7 +94,7 @@ def skip_function(shell: Shell, name: str) -> None:
 def skip_file(shell: Shell, name: str) -> None:
     """Ignore a file while stepping.
 
-    The default is the selected frame's.
+    The default is that of the selected frame.
     """
     if not name:
         frame = shell.session.focus.frame() if shell.session.inferior.running else None
@@ -129,7 +129,7 @@ def _numbers(shell: Shell, text: str) -> set[int]:
 def skip_delete(shell: Shell, numbers: str) -> None:
     """Delete skip entries.
 
-    Without numbers all of them.
+    Without numbers, all entries.
     """
     shell.session.skips.delete([skip.number for skip in _chosen(shell, numbers)])
 
@@ -138,7 +138,7 @@ def skip_delete(shell: Shell, numbers: str) -> None:
 def skip_enable(shell: Shell, numbers: str) -> None:
     """Enable skip entries.
 
-    Without numbers all of them.
+    Without numbers, all entries.
     """
     for skip in _chosen(shell, numbers):
         skip.enabled = True
@@ -148,7 +148,7 @@ def skip_enable(shell: Shell, numbers: str) -> None:
 def skip_disable(shell: Shell, numbers: str) -> None:
     """Disable skip entries.
 
-    Without numbers all of them.
+    Without numbers, all entries.
     """
     for skip in _chosen(shell, numbers):
         skip.enabled = False

@@ -146,7 +146,8 @@ def _search(shell: Shell, pattern: Pattern | None, step: int) -> None:
 def forward_search(shell: Shell, pattern: Pattern | None) -> None:
     """Search for regular expression (see regex(3)) from last line listed.
 
-    The matching line is also stored as the value of "$_". Without an expression, the previous one again.
+    The matching line is also stored as the value of "$_". Without an expression, the previous one is searched for
+    again.
     """
     _search(shell, pattern, 1)
 
@@ -155,7 +156,8 @@ def forward_search(shell: Shell, pattern: Pattern | None) -> None:
 def reverse_search(shell: Shell, pattern: Pattern | None) -> None:
     """Search backward for regular expression (see regex(3)) from last line listed.
 
-    The matching line is also stored as the value of "$_". Without an expression, the previous one again.
+    The matching line is also stored as the value of "$_". Without an expression, the previous one is searched for
+    again.
     """
     _search(shell, pattern, -1)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 STACK = Category.STACK
 STEPS = Arguments(optional("count", INTEGER))
 VARIABLES = Arguments(
-    Option("-q", "Do not say why there is nothing.", key="quiet"),
+    Option("-q", "Do not print a message if there are none.", key="quiet"),
     Option("-t", "Only the variables whose type's name matches.", STRING, "type_pattern", gives="str", default=""),
     optional("pattern", REGEXP),
 )
@@ -142,7 +142,9 @@ def _by_address(shell: Shell, text: str) -> int:
 def _view(shell: Shell, text: str) -> int:
     if not text:
         raise CommandError("Missing address argument to view a frame")
-    raise CommandError("Frames of this target cannot be made up: a wave's registers decide where its frames are.")
+    raise CommandError(
+        "Frames cannot be viewed at arbitrary addresses: a wave's registers determine where its frames are."
+    )
 
 
 def _selected(shell: Shell, text: str) -> int:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg import work
+from rocdbg.analysis.prologue import PrologueRows
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
@@ -24,11 +25,13 @@ from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.kept_trees import names_in, nesting_limited, parse_in
 from rocdbg.debugger.expr.string_contents import StringReader
 from rocdbg.debugger.expr.value_access import decay, follow
+from rocdbg.debugger.frames.described_lanes import DescribedLanes
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior, is_used, outwards
 from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_files import SourceFiles
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.appearance import PrettyPrinter
@@ -75,9 +78,12 @@ class Data:
         self._remains = remains
         self._printer = printer
         self._warn = warn
-        self.recovery: Recovery = Recovery(
-            lambda program, wave_size: inferior.machine_code(program).rows(wave_size), sources
-        )
+        def rows(program: Program, wave_size: int) -> PrologueRows:
+            return inferior.machine_code(program).rows(wave_size)
+
+        self.recovery: Recovery = Recovery(rows, sources)
+        self.described: DescribedLanes | None = DescribedLanes(rows)
+        """Finds where locations are those of other lanes; without it every location counts."""
         self.caller: FunctionCaller | None = None
         """Runs functions that expressions call; set once the program can run."""
 
@@ -108,6 +114,7 @@ class Data:
         return ProgramEnvironment(
             program, target, frame, self._settings, self._history, self._convenience, NamesHere(program, frame),
             self.caller, self.recovery if self._settings.print.recovered else None, partial(outwards, inferior),
+            described=self.described,
         )
 
     # -- variables

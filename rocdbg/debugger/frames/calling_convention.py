@@ -57,7 +57,7 @@ class UnknownPassingError(DebuggerError):
     """How values of a type are passed cannot be derived from its description (bit-fields in unions, virtual bases)."""
 
     def __init__(self, type_: Type) -> None:
-        super().__init__(f"How values of type {type_} are passed is not known.")
+        super().__init__(f"It is not known how values of type {type_} are passed.")
 
 
 def is_gccs(function: Function) -> bool:

@@ -287,26 +287,26 @@ def _claims(
         operations = decode(data, what.dialect or "amd")
         if len(operations) > _MOST_OPERATIONS:
             continue
-        constant = _constant(operations)
+        constant = constant_of(operations)
         if constant is not None:
             constant &= (1 << 8 * size) - 1
             if constants.setdefault(number, constant) != constant:
                 return None
             found.append(Claim(low, high, number, (CONSTANT + number,)))
             continue
-        places = _places(operations, wave_size)
+        places = places_of(operations, wave_size)
         if any(place is not None for place in places) and len(places) == (size + 3) // 4:
             found.append(Claim(low, high, number, tuple(places)))
     return found
 
 
-def _constant(operations: Sequence[Operation]) -> int | None:
+def constant_of(operations: Sequence[Operation]) -> int | None:
     if len(operations) != 2 or operations[1].info.meaning != "stack_value":
         return None
     return operations[0].literal
 
 
-def _places(operations: Sequence[Operation], wave_size: int) -> list[int | None]:
+def places_of(operations: Sequence[Operation], wave_size: int) -> list[int | None]:
     """The registers of an expression that consists of whole dwords in registers; empty for any other."""
     pieces: list[Sequence[Operation]] = []
     start = 0

@@ -129,7 +129,9 @@ class Program:
     @cached_property
     def debug(self) -> DebugContents:
         """The file with the debug information: the code object itself, or the separate debug file of a stripped one."""
-        return self.debug_files.contents(self.code_object)
+        contents = self.debug_files.contents(self.code_object)
+        contents.sections.report = lambda damage: self.complaints.add(damage, "it is not used")
+        return contents
 
     @property
     def has_debug_info(self) -> bool:

@@ -11,7 +11,13 @@ from msgspec.structs import replace
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress, LoadedAddress
-from rocdbg.debugger.base.errors import DebuggerError, LocationSpecError, NoProgramError, NoRegistersError
+from rocdbg.debugger.base.errors import (
+    DebuggerError,
+    LocationSpecError,
+    NoProgramError,
+    NoRegistersError,
+    NoSymbolError,
+)
 from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.class_members import this_has
 from rocdbg.debugger.expr.evaluator import evaluate
@@ -413,6 +419,8 @@ class Places:
 
     def describe_address(self, name: str) -> str:
         """The sentence of `info address NAME`: a variable of the selected scope, else a global symbol."""
+        if self._inferior.program is None:
+            raise NoSymbolError(name)
         lines = self._dwarf.describe_variable(name)
         if lines is not None:
             return "\n".join(lines)

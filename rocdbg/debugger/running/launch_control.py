@@ -53,10 +53,10 @@ LDS_OUT_OF_RANGE = tuple(choice.value for choice in LdsOutOfRange)
 
 
 class LaunchControl:
-    """Kernel, grid, workgroup and arguments of the next run; each run gets a fresh device.
+    """The kernel, grid, workgroup and arguments of the next run; each run gets a new device.
 
-    ``spec`` is the description that ``set grid`` and the others change. ``bound`` is the launch that
-    runs, or the last one, whose buffers stay readable until the next.
+    ``spec`` is the description, which ``set grid`` and similar commands change. ``bound`` is the launch that runs, or
+    the last one; its buffers stay readable until the next run.
     """
 
     needs_program = True

@@ -29,7 +29,7 @@ class ProgramLaunch:
         directory: where it starts, "" for the debugger's own.
         gpu: its GPUs, "" for those of its device code.
         titles: gives the name of a dispatch's kernel.
-        skips: gives whether kernels that runtimes launch for themselves run unseen.
+        skips: gives whether kernels that runtimes launch for their own purposes are hidden.
         holds: gives whether the program stops when its GPUs do.
         report: receives messages about failing kernels.
     """

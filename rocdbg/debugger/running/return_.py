@@ -122,7 +122,7 @@ class Return(Struct):
             location = caller.register_location(number)
             if location.is_undefined:
                 if number == exec_number(lanes):
-                    raise DebuggerError("Which lanes the function was called by is not known here: it cannot return.")
+                    raise DebuggerError("Cannot return: it is not known here which lanes called the function.")
                 continue
             step = 4 if dwarf_register(number).is_vector else len(now)
             for at in range(0, len(now), step):

@@ -390,7 +390,7 @@ def host_home(target: SimTarget, spans: Spans, thread: int | None) -> Home:
                 return Home(f"the launch: {bound.buffer.name or 'a buffer'}[{offset // size}]", False)
         return Home(f"{allocation.kind.value} {allocation.name} as it was loaded, at {allocation.address + offset:#x}",
                     False)
-    raise DebuggerError("Memory of the host that is of no part of the device.")
+    raise DebuggerError("This host memory does not belong to any part of the device.")
 
 
 def _argument(target: SimTarget, offset: int) -> str:

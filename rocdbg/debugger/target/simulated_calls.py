@@ -103,7 +103,9 @@ class CallStacks:
         """Begin a new innermost call on a wave. Raises `DebuggerError` when there are too many."""
         wave = self._current(thread)
         if sum(map(len, self._calls.values())) >= MOST_CALLS:
-            raise DebuggerError(f"{MOST_CALLS} functions called from the debugger have not returned: no more can be.")
+            raise DebuggerError(
+                f"{MOST_CALLS} functions called from the debugger have not returned; no more can be called."
+            )
         excursion = self._dispatch.excursion(wave, room)
         calls = self._calls.pop(wave.number, [])
         self._calls[wave.number] = [*calls, excursion]  # last: the call that began last resumes first

@@ -44,9 +44,9 @@ class OriginStep(Struct, frozen=True):
 
 
 class Origin(Struct, frozen=True):
-    """The writes of a value, latest first, and a short description of its origin; ``operands`` are those of the
-    arithmetic, by text. ``cut``: the limit of followed writes was reached.
-    """
+    """The writes of a value, latest first, and a short description of its origin. If the origin is an arithmetic
+    instruction, ``operands`` are the texts and values of its operands. ``cut``: the limit of followed writes was
+    reached."""
 
     steps: tuple[OriginStep, ...]
     end: str
@@ -90,7 +90,9 @@ class Origins(Struct):
             raise DebuggerError("Only numbers and pointers have an origin: name a part of the value.")
         target = self.inferior.need_target()
         if target.architecture.vgpr_file > 256:
-            raise DebuggerError(f"Origins are not known on {target.architecture.name}: MODE numbers its registers.")
+            raise DebuggerError(
+                f"Origins are not available on {target.architecture.name}, where MODE is part of a register's number."
+            )
         # Of eight bytes, one dword is followed: the more significant one.
         tracked = 1 if size == 8 and c_types.is_float(value.type) else 0
         place = self._place(value, focus, 4 * tracked)
@@ -257,9 +259,9 @@ class Origins(Struct):
     def _operands(
         self, write: Write, place: _Place, lane: int | None, type_: Type
     ) -> tuple[tuple[str, Value], ...]:
-        """The sources of an instruction before it, as numbers of the value's type if they have the same width. If an
-        instruction has two operations, those of the one whose result the place is.
-        """
+        """The operands of the arithmetic instruction before which the target is, as numbers of the value's type if they
+        have the same width. If an instruction consists of two operations, the operands of the one that wrote the place
+        are returned."""
         instruction = PastWrites(self.inferior, self.recording).instruction(write.pc)
         state, found = WaveRegisters(self.inferior, write.thread), dict[str, Value]()
         shown = type_ if c_types.size_of(type_) == 4 else c_types.UNSIGNED_INT

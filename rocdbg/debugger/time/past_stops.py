@@ -123,7 +123,7 @@ class PastStops(Struct):
             watches = tuple(dict.fromkeys((*watcher.prepare(), *known))) if watcher.all() else ()
             checks = watcher.checks()
             if checks is None:
-                raise DebuggerError("What is watched in registers has to be stepped for, which goes forwards only.")
+                raise DebuggerError("Watchpoints on registers need single steps, and these go forwards only.")
             with self._uncounted():
                 asked = self.runner.native.asked(stops)
             for address, check in checks.items():

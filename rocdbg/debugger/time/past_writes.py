@@ -25,8 +25,9 @@ _LONGEST = 24
 class FoundWrite(Struct, frozen=True):
     """A write in the past.
 
-    ``position`` is before it: there ``thread`` is about to execute ``instruction`` at ``pc``, which is at ``line`` of
-    ``file`` if known. ``lanes``: the mask of the lanes that wrote the place; 0 for a scalar instruction.
+    ``position`` is just before the write: there, ``thread`` is about to execute ``instruction`` at ``pc``, which
+    belongs to ``line`` of ``file`` if these are known. ``lanes`` is the mask of the lanes that wrote the place; 0 for a
+    scalar instruction.
     """
 
     position: int
@@ -45,10 +46,11 @@ class PastWrites(Struct):
     recording: Recording
 
     def find(self, value: Value, focus: Focus, first: bool) -> FoundWrite | None:
-        """The last (``first``: the first) write to a part of what an expression names, by an instruction before now.
+        """Find the last (``first``: the first) write to any part of a value, by an instruction before the present
+        position.
 
-        None if no instruction has written it. Raises `DebuggerError` for what is in neither memory nor registers, and
-        `AbsentError` for what is optimized out.
+        Returns None if no instruction has written it. Raises `DebuggerError` for a value that is in neither memory nor
+        registers, and `AbsentError` for a value that is optimized out.
         """
         parts = parts_of(value, focus, self.inferior.need_target().architecture)
         if not parts:
@@ -100,9 +102,9 @@ class PastWrites(Struct):
     def of_register(
         self, kind: OperandKind, numbers: range, lane: int | None, thread: int, first: bool
     ) -> Write | None:
-        """The last (``first``: the first) instruction of a wave before now that wrote one of some registers, for vector
-        registers, the dword of a lane. Moves the target to before it.
-        """
+        """Find the last (``first``: the first) instruction of a wave, before the present position, that wrote one of
+        the registers. For vector registers, only the dword of a lane counts. Moves the target to just before the
+        instruction."""
         wanted, after, present = Wanted(kind, numbers, lane), 0, self.recording.position
         size, indexed = self.inferior.wave(thread).lane_count, self._may_index()
         target = self.inferior.need_target().architecture

@@ -277,9 +277,8 @@ class TimeControl:
         self._runner.parts.state.bookmarks = kept
 
     def revive(self) -> None:
-        """After the end of the run its past remains: the program is then at its end, and can go back. A program that
-        was killed by a signal is where it received that.
-        """
+        """Make the past of a run that has ended accessible: the program is then at its end, and can go back. A program
+        that was killed by a signal is at the position where it received the signal."""
         if self._inferior.target is not None:
             return
         target = self._remains()
@@ -295,9 +294,10 @@ class TimeControl:
 
 
 def look_at(tracing: Tracing, control: TimeControl, frame: TraceFrame | None, focus: Focus) -> bool:
-    """``tfind``: select a frame; ``None`` deselects it and returns to where the program was.
+    """``tfind``: select a trace frame. None deselects it and returns to where the program was.
 
-    Returns whether the program is there; its past may be unknown, or belong to another run.
+    Returns whether the program is now at the frame's position. It is not if the run is not recorded, or if the frame
+    belongs to another run.
     """
     known = tracing.is_of(control.recording)
     if known and tracing.home is None and frame is not None:

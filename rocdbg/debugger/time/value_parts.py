@@ -64,7 +64,7 @@ def parts_of(value: Value, focus: Focus, target: Target) -> list[Part]:
     if value.absence is not None:
         raise AbsentError(value.absence)
     if value.recovered:
-        raise DebuggerError("It has been worked out from machine code: which place holds it is not known.")
+        raise DebuggerError("The value was recovered from machine code; its location is not known.")
     if value.storage is None:
         return []
     if value.bit_size is not None:

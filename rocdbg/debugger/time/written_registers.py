@@ -126,9 +126,8 @@ def _moved(operand: Operand, by: int) -> Operand:
 
 
 def source_lane(instruction: Instruction, lane: int, wave_size: int, target: Target) -> int | None:
-    """The lane that must be active in addition to ``lane`` for ``lane`` to get a result; ``lane`` itself if there is
-    none, and None if a DPP form never gives it a result.
-    """
+    """The lane that must also be active for ``lane`` to get a result; ``lane`` itself if no other has to be. None if a
+    DPP form never gives ``lane`` a result."""
     modifiers = instruction.modifiers
     if "dpp_ctrl" not in modifiers:
         return lane

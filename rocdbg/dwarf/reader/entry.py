@@ -170,6 +170,14 @@ class Entry:
         """DW_AT_location, else DW_AT_const_value (A.4.1, A.4.2): any location; undefined without both."""
         return results.location(self.die, context, self.file.frames)
 
+    def location_ranges(self, context: Context) -> list[tuple[int | None, int | None, str]]:
+        """The addresses for which DW_AT_location states a place (A.2.5.5), each with the expression that states it.
+
+        First address, end, and the expression as `format_expression` prints it, in the meaning of the text. Both
+        addresses are None where it holds wherever no other does. Addresses are the file's.
+        """
+        return results.location_ranges(self.die, context)
+
     def memory_space(self) -> int:
         """DW_AT_LLVM_memory_space of an object, pointer or reference (A.4.1, A.5.3); 0 without it."""
         return results.memory_space(self.die)

@@ -15,6 +15,7 @@ from rocdbg.dwarf.context import Context, ExpressionLike, LocationList
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.evaluator import dereference, evaluate, evaluate_frame_base, evaluate_location
+from rocdbg.dwarf.expression_text import format_expression
 from rocdbg.dwarf.info.attribute_expressions import as_written, member_expression, property_expression
 from rocdbg.dwarf.info.attribute_values import Constant, Exprloc, Loclist, Reference
 from rocdbg.dwarf.info.constants import At
@@ -40,8 +41,8 @@ from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
 __all__ = [
     "active_lane", "address_space", "call_data_location", "call_data_value", "call_target", "call_value",
     "data_location", "frame_base", "has_iterations", "iterations", "lane_pc", "lanes", "located", "location",
-    "member_location", "memory_space", "pointed_to", "pointee", "property_value", "return_addr", "static_link",
-    "string_length", "use_location", "vector_size", "vtable_elem_location",
+    "location_ranges", "member_location", "memory_space", "pointed_to", "pointee", "property_value", "return_addr",
+    "static_link", "string_length", "use_location", "vector_size", "vtable_elem_location",
 ]
 
 LANE_PC = (At.LLVM_LANE_PC, At.LLVM22_LANE_PC)
@@ -214,6 +215,20 @@ def location(entry: Die, context: Context, frames: FrameTable | None = None) -> 
     with concerning("DW_AT_const_value", entry):
         content = next((constant_content(value) for value in values_of(entry, At.CONST_VALUE)), None)
         return undefined_location() if content is None else const_location(content)
+
+
+def location_ranges(entry: Die, context: Context) -> list[tuple[int | None, int | None, str]]:
+    """Where DW_AT_location states a place, and the expression that does (A.2.5.5): first address, end, text.
+
+    Both addresses are None where it holds wherever no other does.
+    """
+    with concerning("DW_AT_location", entry):
+        what = location_expression(entry, wave_size_of(context), _size_of(entry) or None)
+        if what is None:
+            return []
+        parts = list(what) if isinstance(what, LocationList) else [(None, None, what.data)]
+        dialect = what.dialect or entry.unit.dialect
+        return [(low, high, format_expression(data, dialect)) for low, high, data in parts]
 
 
 def located(entry: Die, what: ExpressionLike, context: Context, size: int = 0) -> LocationDescription:

@@ -26,7 +26,7 @@ FORMAT: Final = 40
 CHANNELS: Final = 48
 """Shift of the number of channels the instruction names (1 to 4)."""
 GFX8: Final = 1 << 52
-"""Before GFX9, follow GFX8: records are counted where the resource is swizzled, and if it adds the lane, the data
-format field holds further bits of the stride."""
+"""Before GFX9, follow GFX8. The size counts records if the resource is swizzled. If the resource adds the lane, its
+data format field holds further bits of the stride."""
 ADDR64: Final = 1 << 53
 """GFX6 and GFX7: the lane gives a 64-bit address, which is added to the base; nothing is checked or swizzled."""

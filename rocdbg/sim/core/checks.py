@@ -42,12 +42,15 @@ RECORD_HEAD = 4
 
 
 class Condition(Struct, frozen=True, eq=False):
-    """One reason to stop at a pc, or, with a ``log``, to collect ``shared`` and ``values`` (I64) in it and continue.
+    """One reason to stop at a pc. With a ``log``, the wave does not stop: ``shared`` and ``values`` (I64) are collected
+    in it.
 
-    ``active`` is an expression that is the same for all lanes: the mask of the lanes that are at this place. Only those
-    of them in ``lanes`` are tested. ``holds`` is a condition (I1) for each lane; without one, the wave's arrival
-    suffices. ``cells`` are the cells of the expression. With ``wave``, only that wave stops. ``shared`` are expressions
-    that are the same for all lanes.
+    * ``active`` is an expression that is the same for all lanes: the mask of the lanes that are at this place. Only
+      those of them in ``lanes`` are tested.
+    * ``holds`` is a condition (I1) for each lane; without one, the wave's arrival suffices.
+    * ``cells`` are the cells of the expressions.
+    * With ``wave``, only that wave stops.
+    * ``shared`` are expressions that are the same for all lanes.
     """
 
     active: Node

@@ -136,8 +136,9 @@ def _pages(size: int) -> int:
 
 
 def _map(blocks: list[tuple[int, int]], sparse: bool) -> tuple[mmap.mmap, int]:
-    """Zeroed memory for blocks, given as begin and end of each in ascending order. All whole pages outside the blocks
-    are inaccessible. Also returns how far each block is displaced from its begin. Raises MemoryError."""
+    """Allocate zeroed memory for blocks, given as begin and end of each in ascending order. All whole pages outside the
+    blocks are inaccessible. Also returns how far the memory of each block is from its given begin. Raises MemoryError.
+    """
     global _guards
     end = _pages(blocks[-1][1])
     size = end + _PAGE

@@ -138,8 +138,9 @@ ENGINE: Final = make_fields(
     ("gws", 4),  # what the wave waits for at a global wave sync resource, see `translator.sync`
     start=ENGINE_OFFSET,
 )
-"""What the engine relies on, as offsets from the state block: limits, bounds, a host address, the wave's identity. It
-contains no registers, and nothing outside the simulator (`rocdbg.sim.architecture`) can name its fields."""
+"""The engine's own data of a wave, as offsets from the state block: limits, bounds, a host address, the wave's
+identity. It contains no registers, and nothing outside the simulator (`rocdbg.sim.architecture`) can name its fields.
+"""
 
 WORDS: Final = {**HEADER, **ENGINE}
 """Both, for generated code and for the engine itself."""

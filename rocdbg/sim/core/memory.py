@@ -405,10 +405,8 @@ class GlobalMemory:
         return self.view(address, size, "read").tobytes()
 
     def write(self, address: int, data: bytes | bytearray | memoryview) -> None:
-        """Store ``data`` at ``address``, all in one allocation. Raises MemoryAccessError and then changes
-        nothing.
-
-        The host may write to anything that is mapped: protections apply to the simulated program only.
+        """Store ``data`` at ``address``, all in one allocation. If that is not possible, raises MemoryAccessError and
+        changes nothing. The host may write to anything that is mapped: protections apply only to the simulated program.
         """
         source = np.frombuffer(data, np.uint8)
         view = self.view(address, source.size, "write")
@@ -418,8 +416,8 @@ class GlobalMemory:
         self.note_written(address, source.size)
 
     def note_written(self, address: int, size: int) -> None:
-        """Note that the host has written to memory by other means than `write`, as a program does that shares it: the
-        bytes count as written, and code is decoded again. Bytes outside allocations are ignored."""
+        """Note that the host has written to memory without calling `write`, as a program that shares the memory does.
+        The bytes count as written, and code is decoded again. Bytes outside allocations are ignored."""
         end = address + size
         while address < end:
             allocation = self.find(address)

@@ -108,8 +108,9 @@ class SharedWindow:
         return self._bytes[offset : offset + size]
 
     def place(self, address: int, size: int, file: int, offset: int) -> None:
-        """Map part of a window's file, this one's or another's, at whole host pages of an open address, from a given
-        distance in the file. Call `restore` for the address before it is closed. Raises MemoryError."""
+        """Map part of the file of this window or of another one at an address that is open, in whole host pages.
+        ``offset`` is the position in the file. Call `restore` for the address before it is closed. Raises MemoryError.
+        """
         at = self.host + (address - self.base)
         length = -(-size // _HOST_PAGE) * _HOST_PAGE
         flags = mmap.MAP_SHARED | _NO_RESERVE | _FIXED

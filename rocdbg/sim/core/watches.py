@@ -23,7 +23,7 @@ compared, and the first and last wave number whose instructions count. The numbe
 ROW_WORDS: Final = 5
 TOUCH_WORDS: Final = 4
 """Words of a row of the second table: bytes for which every access counts. They are the first byte, the one after the
-last, and two waves as above."""
+last, and the first and last wave number as above."""
 _EVERY_WAVE = (0, (1 << 64) - 1)
 
 

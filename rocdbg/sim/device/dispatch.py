@@ -360,11 +360,8 @@ class Dispatch:
                 self.between_turns()
 
     def _run_range(self, wave: Wave, options: RunOptions, left: _Budget) -> Stop:
-        """Run ``wave`` until its PC leaves the bounds, or its plan ends; the others have their turns between its own
-        unless ``only``.
-
-        It has the first turn, whatever the schedule says; then the schedule continues.
-        """
+        """Run ``wave`` until its PC leaves the bounds, or its plan ends. The other waves have their turns in between,
+        unless ``only``. ``wave`` has the first turn, whatever the schedule says; then the schedule continues."""
         assert options.range is not None
         plan = options.plan or StopPlan.of_range(*options.range)
         first, self._followed = True, Followed(wave.number, plan=plan)
@@ -484,8 +481,8 @@ class Dispatch:
         self._engine.trace_into(rows, first)
 
     def memory_of_waves(self) -> list[NDArray[np.uint8]]:
-        """Everything besides the machine's memory that must be restored to return to an earlier state: call `restored`
-        after that, and `keep_words` before comparing it."""
+        """All memory, besides the machine's, that has to be restored to return to an earlier state. Call `restored`
+        after restoring it, and `keep_words` before comparing it."""
         return self._residency.memory()
 
     def keep_words(self) -> None:

@@ -26,15 +26,18 @@ class JournalError(Error):
 
 
 class Free(Struct, tag="f", array_like=True):
-    """Turns as the schedule gives them, up to position ``end``."""
+    """Turns that the schedule chose, up to position ``end``."""
 
     end: Unsigned
 
 
 class Given(Struct, tag="g", array_like=True):
-    """A wave runs alone up to position ``end``. The schedule's state then: the next turn is that of the first wave that
-    can run with the number ``cursor`` or a higher one; the turn of wave ``turn_of``, if not 0, is not over and has
-    ``turn_left`` instructions left; ``random`` is the state of the generator of turn lengths."""
+    """A turn of ``wave`` alone, up to position ``end``. The other fields describe the schedule at that position.
+
+    ``cursor``: the next turn is that of the first runnable wave with this number or a higher one. ``turn_of``: the wave
+    whose turn is not over (0: none), with ``turn_left`` instructions left. ``random``: the state of the generator of
+    turn lengths.
+    """
 
     end: Unsigned
     wave: WaveNumber

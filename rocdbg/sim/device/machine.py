@@ -138,10 +138,8 @@ class LoadedCodeObject:
 
 
 class Machine:
-    """A device of one target. Deterministic: the same calls give the same addresses and results.
-
-    ``memory``: global memory that it shares with others; default: memory of its own.
-    """
+    """A device of one target. It is deterministic: the same calls give the same addresses and results. ``memory``:
+    global memory that the device shares with others; by default it has its own."""
 
     def __init__(
         self, target: Target | str, options: MachineOptions | None = None, memory: GlobalMemory | None = None
@@ -414,8 +412,8 @@ class Machine:
         raise PacketError(f"there is no kernel descriptor at {packet.kernel_object:#x}")
 
     def _arguments(self, packet: KernelPacket, kernel: Kernel) -> bytes:
-        """The current arguments, for what the hardware preloads before a wave begins; empty if they are not in memory,
-        because the kernel may not use any."""
+        """The current contents of the kernarg segment, for registers that the hardware preloads before a wave begins.
+        Empty if the segment is not in memory, which is valid if the kernel does not use its arguments."""
         size = kernel.descriptor.kernarg_size
         area = self.memory.find(packet.kernarg_address)
         if area is None:

@@ -170,8 +170,11 @@ class QueueRunner:
         raise RunRequestError(f"wave {wave} does not exist")
 
     def run(self, options: RunOptions | None = None) -> QueueStop | None:
-        """Continue until something stops; None if no queue has anything to do. Options are those of `Dispatch.run`;
-        with a ``wave``, other queues' dispatches run in shares besides it, unless it is to run alone."""
+        """Run the queues until something stops them; returns None if no queue has anything to do.
+
+        Options are those of `Dispatch.run`. If a ``wave`` is named, the dispatches of other queues also run in shares,
+        unless the options say ``alone``.
+        """
         options = options or RunOptions()
         free = replace(options, wave=None, step=False, range=None, only=False, alone=False, plan=None)
         with self._lock:

@@ -80,11 +80,11 @@ class _Checkpoint(Struct):
 
 
 class Recorder:
-    """The past of a dispatch.
+    """The past of a dispatch. The dispatch may already have run; the history begins at its current position.
 
-    The dispatch may already have run; the history begins at its current position. ``originals``: by address of an
-    allocation, its contents, in memory that will not change. ``journal``: that of a run to be repeated from its
-    beginning; by default the run is a new one. Raises `JournalError` if the journal does not fit the launch.
+    ``originals`` maps the address of an allocation to its initial contents, in memory that will not change. ``journal``
+    is that of a run to be repeated from its beginning; without it, the run is a new one. Raises `JournalError` if the
+    journal does not fit the launch.
     """
 
     def __init__(

@@ -123,10 +123,8 @@ class Residency:
         return self.get("retired") + int(counts[self._flags != 0].sum())
 
     def progress(self) -> tuple[int, int, int]:
-        """Wave-instructions executed, workgroups that have ended, workgroups of the grid.
-
-        May be called while native code runs, in which case it may lag slightly.
-        """
+        """The number of wave-instructions executed, of workgroups that have ended, and of workgroups in the grid. This
+        may be called while native code runs; the numbers may then be slightly old."""
         places = self._flags.reshape(-1, self.group_waves).any(axis=1)
         x, y, z = self.dispatch.groups
         ended = x * y * z - self.get("positions_left") - int(np.count_nonzero(places))
@@ -236,8 +234,8 @@ class Residency:
             self._flags[slot] &= 0xFF ^ WaveFlag.REPORTED
 
     def resume_turns(self, cursor: int, turn_of: int, turn_left: int, random: int) -> None:
-        """Let the first wave that can run from number ``cursor`` on have the next turn. ``turn_of``: the wave whose
-        turn is not over and has ``turn_left`` instructions left; ``random``: the generator's state."""
+        """Give the next turn to the first runnable wave with number ``cursor`` or a higher one. ``turn_of``: the wave
+        whose turn is not over and has ``turn_left`` instructions left; ``random``: the generator's state."""
         self.set("following", NONE)
         self.set("cursor", cursor)
         self.set("turn_of", turn_of)

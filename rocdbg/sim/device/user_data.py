@@ -27,10 +27,8 @@ _SPILLED: Final = _COUNTS + 16
 
 
 class UserDataBlock:
-    """The user data of one dispatch of a shader; ``data`` is the application's data, from entry 0 on.
-
-    Raises `KernargError` if the shader takes none, or is of a stage that no dispatch runs.
-    """
+    """The user data of one dispatch of a shader; ``data`` is the application's data, from entry 0 on. Raises
+    `KernargError` if the shader takes none, or belongs to a stage that cannot be dispatched."""
 
     def __init__(self, shader: Shader, data: bytes) -> None:
         if shader.program.stage is not HardwareStage.CS:

@@ -17,11 +17,8 @@ _KEPT = 128
 
 
 def wave_images(state: DispatchState, size: Dim3, id_registers: int) -> NDArray[np.uint8]:
-    """Words of the engine, header, scalar file and work-item ids of the waves of a group of ``size``,
-    uint8[wave, byte].
-
-    The creator of a wave sets what differs by wave or place (number, position, scratch, LDS).
-    """
+    """The initial engine words, header, scalar file and work-item ids of the waves of a group of ``size``, uint8[wave,
+    byte]. The caller still has to set what differs between waves or places (number, position, scratch, LDS)."""
     same = replace(
         state, groups=(1, 1, 1), packet_address=0, queue_address=0, kernarg_address=0, kernarg=b"", dispatch_id=0,
         scratch_address=0, scratch_descriptor=(0, 0, 0, 0),

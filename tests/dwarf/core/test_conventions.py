@@ -150,3 +150,16 @@ def test_compilers_mean_the_lane_of_a_bare_vector_register(
     dialect: str, producer: str, written: tuple[Item, ...], meant: tuple[Item, ...]
 ) -> None:
     assert conventions_of(dialect, producer).location(assemble(*written), "gfx90a", 64) == assemble(*meant)
+
+
+@pytest.mark.parametrize(("producer", "space"), [
+    ("clang version 14.0.6", 3), ("Debian clang version 19.1.7", 3), ("clang version 22.1.8", 2), ("", 2),
+    ("AMD clang version 17.0.0", 2),
+])
+def test_local_memory_has_its_old_number_up_to_clang_21(producer: str, space: int) -> None:
+    upstream = conventions_of("llvm22", producer)
+    for first in (("addr", 0x40), ("addrx", 3)):
+        found = upstream.location(assemble(first, "lit2", "swap", "xderef"), "gfx90a", 64)
+        assert found == assemble(first, f"lit{space}", "form_aspace_address")
+    plain = assemble(("addr", 0x40))
+    assert upstream.location(plain + assemble("lit1", "swap", "xderef"), "gfx90a", 64) == plain

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from rocdbg import dwarf
 from rocdbg.dwarf.encoding import assemble, encode_operation, uleb128
 from rocdbg.dwarf.operations import DIALECTS, Operand, OperationInfo
+from tests.breadth import EVERYTHING
 
-BRIEF = settings(max_examples=300, deadline=None)
+pytestmark = pytest.mark.truth
+BRIEF = settings(max_examples=300 if EVERYTHING else 100, deadline=None)
 
 DIES = {
     0x10: dwarf.BaseType("u8", "DW_ATE_unsigned", 8),

@@ -23,6 +23,7 @@ from rocdbg.sim.engine.native_jit import Generation
 from rocdbg.sim.translator.blocks import form_block
 from rocdbg.sim.translator.translate import Context, translate
 from rocdbg.sim.translator.wave_builder import WaveBuilder
+from tests.breadth import some_of
 
 pytestmark = pytest.mark.llvm
 
@@ -124,8 +125,15 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@pytest.mark.truth
+@pytest.mark.parametrize(
+    ("case", "target"),
+    some_of(
+        [(case, target) for case in CASES for target in TARGETS],
+        [(case, list(TARGETS)[turn % len(TARGETS)]) for turn, case in enumerate(CASES)],
+    ),
+    ids=lambda value: value if isinstance(value, str) else value.id,
+)
 def test_every_way_of_running_executes_the_same_code(case: Case, target: str) -> None:
     ended = {}
     for way, run in WAYS.items():
@@ -136,14 +144,15 @@ def test_every_way_of_running_executes_the_same_code(case: Case, target: str) ->
     assert len(set(ended.values())) == 1, ended
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 @pytest.mark.parametrize("way", WAYS)
 def test_programs_with_the_bytes_stored_are_not_mistaken(
-    case: Case, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROCDBG_CACHE_DIR", str(tmp_path))
-    WAYS[way](bench_of(case, "gfx90a"))
-    for text in (case.first, case.patched):
+    for case in CASES:
+        WAYS[way](bench_of(case, "gfx90a"))
+    programs = [(case, text) for case in CASES for text in (case.first, case.patched)]
+    for case, text in programs:
         for run in (straight, stepped):
             # What lies around it in memory is as when the other program was done.
             program = bench_of(case, "gfx90a")
@@ -152,7 +161,7 @@ def test_programs_with_the_bytes_stored_are_not_mistaken(
             run(program)
             fresh = Bench(case.text.format(store="s_nop 0", first=text), "gfx90a", 64)
             straight(fresh)
-            assert program.sgprs[10] == fresh.sgprs[10]
+            assert program.sgprs[10] == fresh.sgprs[10], (case.id, text)
 
 
 def test_host_writes_take_effect_at_once() -> None:

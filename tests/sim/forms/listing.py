@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 
-from rocdbg.isa.bit_layout import Bits
+from rocdbg.isa.bit_layout import Bits, extractor
 from rocdbg.isa.decoder import decoder_for
 from rocdbg.isa.encoding_layouts import Layout, family_of, insert, layouts, width
+from rocdbg.isa.encoding_table import Table
 from rocdbg.isa.generate.sample_words import _bases, _fixed
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.sim.translator.blocks import obstacle
@@ -133,12 +134,30 @@ _COVERING = (260, 8, 106, 126, 124, 125, 110, 129, 242, 255, 235, 253, 193)
 """A code of each kind: VGPR, SGPR, vcc, exec, m0, null, ttmp, integer, float, literal, aperture, scc, -1."""
 
 
-def _rotated(layout: Layout, opcode: int, generator: random.Random) -> Iterator[int]:
+def _rows(layout: Layout, table: Table, wave_size: int) -> Callable[[int], bool]:
+    """Whether the table has an instruction with the opcode and the selectors of a word: most opcodes have none."""
+    rows = table.rows(layout.name, wave_size)
+    opcode = extractor(layout.opcode)
+    selectors = [(extractor(s.bits), (None, *s.codes)) for s in layout.selectors]
+
+    def has_row(word: int) -> bool:
+        key = opcode(word)
+        for selected, codes in selectors:
+            code = selected(word)
+            key = key * len(codes) + (codes.index(code) if code in codes else 0)
+        return str(key) in rows
+
+    return has_row
+
+
+def _rotated(
+    layout: Layout, opcode: int, generator: random.Random, has_row: Callable[[int], bool]
+) -> Iterator[int]:
     """Encodings of one opcode in which every operand field goes through the kinds, all at once; then a few mixtures."""
     fixed = _fixed(layout)
     after = LITERAL << 32 * layout.dwords
     others = {**layout.modifiers, **layout.immediates}
-    for base in _bases(layout, opcode, generator):
+    for base in filter(has_row, _bases(layout, opcode, generator)):
         for kind in (0, 1):
             yield base | _plain(layout, generator, kind, fixed) | after
         for turn in range(len(_COVERING)):
@@ -188,10 +207,12 @@ def covering(
     """Few forms that show every operand kind and modifier of every instruction not yet in ``seen``, which grows."""
     generator = random.Random(seed)
     decoder = decoder_for(target, wave_size)
+    table = Table(target)
     names: set[Hashable] = set()
     for layout in layouts(family_of(target)):
+        has_row = _rows(layout, table, wave_size)
         for opcode in layout.opcodes or range(1 << width(layout.opcode)):
-            for word in _rotated(layout, opcode, generator):
+            for word in _rotated(layout, opcode, generator, has_row):
                 instruction = decoder.decode(word.to_bytes(40, "little")[:20])
                 if instruction.illegal:
                     continue

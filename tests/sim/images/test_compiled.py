@@ -147,7 +147,7 @@ def test_at_the_prompt(build: Build, tmp_path: Path) -> None:
     for wrong, why in (
         ("image rgba9[4,2]", "`rgba9` is not an image format"), ("image rgba8[0]", "an image's sizes are at least 1"),
         ("image rgba8[4] levels 9", "9 levels, an image of this size has 1 to 3"),
-        ("sampler smooth", "`smooth` says nothing of a sampler"), ("texture linear", "write a texture as"),
+        ("sampler smooth", "`smooth` is not a property of a sampler"), ("texture linear", "write a texture as"),
     ):
         with pytest.raises(rocdbg.Error, match=why):
             said(f"set arg 1 {wrong}")
@@ -296,7 +296,7 @@ NO_IMAGES = [
     (np.zeros((4, 4)), None, "no format suits an array of float64: images have integers of 8, 16 or 32 bits"),
     (np.zeros((4, 4), bool), None, "no format suits an array of bool"),
     (np.zeros((4, 4), ">f4"), None, "an array of >f4 has its bytes swapped"),
-    (np.zeros((), np.float32), None, "an array of no axes is no image of r32f"),
+    (np.zeros((), np.float32), None, "an array of no axes is not an image of r32f"),
     (np.zeros((0, 4), np.float32), None, "an image's sizes are at least 1"),
     ([[1.0, 2.0]], None, "its contents are a NumPy array, list is given"),
     (np.zeros((4, 4), np.float32), 32, "format and kind are text"),

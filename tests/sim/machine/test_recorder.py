@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +18,25 @@ from rocdbg.sim.device import recorder
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.recorder import HistoryError, Recorder
+from tests.breadth import EVERYTHING, some_of
 
 DEMOS = Path(__file__).resolve().parents[3] / "demo_kernels"
 TARGETS = ("gfx90a", "gfx1100")
 
 
-def runs() -> list[Any]:
-    found = []
-    for launch in sorted(DEMOS.glob("*/*.toml")):
+def runs(turn: int) -> list[Any]:
+    """The demo kernels on each target; in ``./test`` each on one of them in turn, from that of number ``turn`` on."""
+    everything, usual = [], []
+    for number, launch in enumerate(sorted(DEMOS.glob("*/*.toml"))):
         name = next(line for line in launch.read_text().splitlines() if line.startswith("file")).split('"')[1]
-        found += [
+        found = [
             pytest.param(launch, arch, id=f"{launch.stem}-{arch}")
             for arch in TARGETS if (launch.parent / name.format(arch=arch)).exists()
         ]
-    return found
+        everything += found
+        if found:
+            usual.append(found[(number + turn) % len(found)])
+    return list(some_of(everything, usual))
 
 
 class Run:
@@ -73,7 +78,8 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "_LEG", 100)
 
 
-@pytest.mark.parametrize("launch, target", runs())
+@pytest.mark.truth
+@pytest.mark.parametrize("launch, target", runs(0))
 def test_positions_are_those_of_a_fresh_run(launch: Path, target: str, often: None) -> None:
     run = Run(launch, target)
     assert run.recorder is not None
@@ -89,7 +95,12 @@ def test_positions_are_those_of_a_fresh_run(launch: Path, target: str, often: No
         assert run.state() == expected[position]
 
 
-@pytest.mark.parametrize("launch, target", runs())
+STEPS = 3_000 if EVERYTHING else 1_000
+"""Instructions that are executed one by one, for comparison."""
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("launch, target", runs(1))
 def test_traces_are_what_single_steps_show(launch: Path, target: str, often: None) -> None:
     run = Run(launch, target)
     assert run.recorder is not None
@@ -98,7 +109,7 @@ def test_traces_are_what_single_steps_show(launch: Path, target: str, often: Non
     end = run.recorder.end
     history: dict[int, list[tuple[int, int]]] = {}
     other = Run(launch, target, recorded=False)
-    for _ in range(min(end, 3_000)):
+    for _ in range(min(end, STEPS)):
         before = {w.number: (w.instructions, w.pc, w.exec) for w in other.dispatch.waves}
         other.dispatch.run(RunOptions(budget=1))
         after = {w.number: w.instructions for w in other.dispatch.waves}
@@ -124,7 +135,7 @@ def test_steps_ranges_and_writes_are_repeated(often: None) -> None:
         run = Run(launch, target)
         assert run.recorder is not None
         states = {0: run.state()}
-        for _ in range(120):
+        for _ in range(120 if EVERYTHING else 60):
             waves = run.dispatch.waves
             if not waves:
                 break
@@ -186,8 +197,14 @@ def test_many_short_runs_leave_checkpoints_as_a_long_one_does(monkeypatch: pytes
     assert len(kept) > 5 and all(one >= 30 for one in apart)
 
 
-@pytest.mark.parametrize("name", ["histogram/histogram", "reduce/reduce", "spaces/spaces", "scan/scan.O2"])
-@pytest.mark.parametrize("target", TARGETS)
+NAMES = ("histogram/histogram", "reduce/reduce", "spaces/spaces", "scan/scan.O2")
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize(
+    ("target", "name"),
+    some_of(list(product(TARGETS, NAMES)), [(TARGETS[turn % 2], name) for turn, name in enumerate(NAMES)]),
+)
 def test_stores_found_are_those_that_single_steps_show(name: str, target: str, often: None) -> None:
     """Every change of a dword that single steps see was made by the store found last, and no later one is found."""
     launch = DEMOS / f"{name}.toml"
@@ -204,7 +221,7 @@ def test_stores_found_are_those_that_single_steps_show(name: str, target: str, o
     changes: dict[tuple[int, int], list[int]] = {}
     run.recorder.go(0)
     before = [m.copy() for m in memories]
-    for position in range(min(end, 1_500)):
+    for position in range(min(end, STEPS // 2)):
         run.recorder.go(position + 1)
         for index, memory in enumerate(memories):
             for at in np.flatnonzero(memory != before[index]).tolist():
@@ -218,5 +235,5 @@ def test_stores_found_are_those_that_single_steps_show(name: str, target: str, o
             found = run.recorder.last_store(ranges, position + 1)
             assert found is not None and found.position == position, (index, at, positions)
             assert found.lanes
-        first = run.recorder.first_store(ranges, min(end, 1_500))
+        first = run.recorder.first_store(ranges, min(end, STEPS // 2))
         assert first is not None and first.position <= positions[0]

@@ -89,9 +89,11 @@ class Runner:
         machine = llvm.Target.from_default_triple().create_target_machine(
             cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=int(optimised)
         )
-        if optimised and _masked_ternary_logic(machine.emit_object(module)):
+        code = bytes(machine.emit_object(module))
+        if optimised and _masked_ternary_logic(code):
             return self._engine(text)
-        engine = llvm.create_mcjit_compiler(module, machine)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
         self._keep += [module, machine, engine]
         return engine

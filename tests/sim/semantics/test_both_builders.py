@@ -18,6 +18,7 @@ from rocdbg.sim.core.wave import StateBlock, block_of_size
 from rocdbg.sim.semantics import registry
 from rocdbg.sim.semantics.access import Access, Context
 from rocdbg.sim.semantics.registry import Kind
+from tests.breadth import some_of
 
 LANES = 32
 MODULES = ("valu_", "salu_")
@@ -26,7 +27,8 @@ CARRY_OUT = re.compile(r"_co_u32|v_(addc|subb|subbrev)_u32|v_subrev_i32|_co_ci_u
 PACKED = re.compile(r"v_pk_|_mix|v_dot\d+_")
 
 
-def _names() -> list[str]:
+def names_compared() -> list[str]:
+    """The instructions that both builders are tried with."""
     registry.load()
     return [
         name
@@ -90,19 +92,30 @@ def _state(seed: int) -> StateBlock:
     return block
 
 
-@pytest.mark.parametrize("target, mode, part, parts", [
-    ("gfx90a", 0x3F0, 0, 1), ("gfx1100", 0x3F0, 0, 4), ("gfx90a", 0x100, 1, 4), ("gfx1030", 0x200, 2, 4),
-])
+def _copy(block: StateBlock) -> StateBlock:
+    made = block_of_size(block.state.size)
+    made.state[:], made.engine[:] = block
+    return made
+
+
+USUAL = [("gfx90a", 0x3F0, 0, 2), ("gfx1100", 0x3F0, 1, 2), ("gfx90a", 0x100, 1, 8), ("gfx1030", 0x200, 2, 8)]
+"""Target, MODE, and which of so many parts of the instructions: all in the usual mode; others with flushing, without
+IEEE and DX10_CLAMP."""
+MORE = [("gfx90a", 0x3F0, 0, 1), ("gfx1100", 0x3F0, 0, 4), ("gfx90a", 0x100, 1, 4), ("gfx1030", 0x200, 2, 4)]
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("target, mode, part, parts", some_of([*USUAL, *MORE], USUAL))
 def test_builders_agree(run, target, mode, part, parts):
-    """All in the usual mode; a quarter each on other targets, with flushing, without IEEE and DX10_CLAMP."""
-    names = _names()[part::parts]
+    names = names_compared()[part::parts]
     context = Context(TARGETS[target], LANES, layout.Mode(layout.mode_key(mode)))
     instructions = [_scalar(n) if n.startswith(("s_", "v_s_")) else _vector(n) for n in names]
     functions = run.compile(instructions, context)
     optimised = run.compile(instructions, context, optimised=True)
     different = []
     for seed, instruction in enumerate(instructions):
-        compiled, interpreted, fast = _state(seed), _state(seed), _state(seed)
+        compiled = _state(seed)
+        interpreted, fast = _copy(compiled), _copy(compiled)
         env = np.zeros(layout.ENV_SIZE, np.uint8)
         assert functions[seed](compiled.state.ctypes.data, env.ctypes.data) == 0
         assert optimised[seed](fast.state.ctypes.data, env.ctypes.data) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import rocdbg
+from tests.breadth import some_of
 
 SOURCE = Path(__file__).parent / "arithmetic.hip"
 TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100")
@@ -106,9 +108,17 @@ def _inputs(dtype: str) -> tuple[np.ndarray, np.ndarray]:
     return x, y | 1
 
 
+LEVELS = ("-O0", "-O2")
+
+
 @pytest.mark.llvm
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.truth
+@pytest.mark.parametrize(
+    ("target", "level"),
+    some_of(
+        list(itertools.product(TARGETS, LEVELS)), [(target, LEVELS[turn % 2]) for turn, target in enumerate(TARGETS)]
+    ),
+)
 def test_compiled_arithmetic(tmp_path, target, level):
     path = tmp_path / "arithmetic.co"
     command = [

@@ -27,6 +27,7 @@ from rocdbg.debugger.expr.names.up_level_variables import up_level_value, up_lev
 from rocdbg.debugger.expr.names.visible_names import visible_names
 from rocdbg.debugger.expr.overload_resolution import FunctionCaller
 from rocdbg.debugger.expr.value_access import as_class, data_member, member_location
+from rocdbg.debugger.frames.described_lanes import DescribedLanes
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frame_registers import RegisterFile, is_register_name
 from rocdbg.debugger.frames.frames import Frame
@@ -44,7 +45,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_history import ValueHistory
 from rocdbg.debugger.values.value_storage import Absence, Memory, MemoryStorage
 from rocdbg.debugger.values.vector_types import builtin_type
-from rocdbg.dwarf.context import Expression, ExpressionLike
+from rocdbg.dwarf.context import Expression, ExpressionLike, LocationList
 from rocdbg.dwarf.conventions import UpstreamClang
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
@@ -78,6 +79,8 @@ class ProgramEnvironment(Struct, dict=True):
     """Recovers values without a location in debug information."""
     outwards: Callable[[Frame], Iterable[Frame]] | None = None
     """A frame and its callers."""
+    described: DescribedLanes | None = None
+    """Finds where locations in debug information are those of other lanes."""
     unused: Focus | None = None
     """The focus, if that is on a lane without frames."""
     given_memory: Memory | None = None
@@ -173,11 +176,21 @@ class ProgramEnvironment(Struct, dict=True):
         type_ = self.complete_type(variable.type)
         context, unit = self.context_of(variable), variable.unit
         what = self._expression_of(variable, context, type_.size)
-        if isinstance(what, dwarf.LocationList) and what.dialect is not None and context.pc is not None:
+        dialect = what.dialect if isinstance(what, LocationList) else None
+        if isinstance(what, LocationList) and dialect is not None and context.pc is not None:
+            if self._is_of_other_lanes(variable, what, context):
+                what = Expression(_UNDEFINED, "amd")
+                return Known(variable, type_, type_.size or 0, what, unit, self.context is context, False)
             matching = what.matching(context.pc - context.load_bias)
             if len(matching) == 1:
-                what = Expression(matching[0], what.dialect)
+                what = Expression(matching[0], dialect)
         return Known(variable, type_, type_.size or 0, what, unit, self.context is context, may_be_dynamic(type_))
+
+    def _is_of_other_lanes(self, variable: Variable, what: LocationList, context: FrameContext) -> bool:
+        """Whether a producer without operations for lanes describes what only lanes of another branch have."""
+        if self.described is None or not isinstance(variable.unit.conventions, UpstreamClang):
+            return False
+        return not self.described.are_known(variable, what, context)
 
     def local_variables(self) -> Iterator[Variable]:
         """The variables of the frame's blocks, those that hide others first."""

@@ -95,7 +95,7 @@ def _operand(node: syntax.Registers, evaluator: Evaluator, target: Target, wave_
             last = first if last_ is None else _number(evaluator.operand(last_), file)
             text = f"${file}[{first}:{last}]" if last_ is not None else f"${file}[{first}]"
             if file not in operands.FILES:
-                raise OperandSyntaxError(text, f"ranges are of the files {', '.join(operands.FILES)}")
+                raise OperandSyntaxError(text, f"ranges need one of the files {', '.join(operands.FILES)}")
             return operands.register_range(file, first, last, target, text, of_operand=False)
         case syntax.RegisterList(elements, text):
             parts = [_operand(element, evaluator, target, wave_size) for element in elements]

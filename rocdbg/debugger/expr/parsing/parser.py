@@ -365,9 +365,21 @@ class _Parser:
         return syntax.String(value, prefix)
 
     def _quoted(self, text: str) -> syntax.Expression:
-        if self.tokens.accept("::"):
-            return syntax.ScopedName(text, self.tokens.qualified_name())
-        return syntax.Name(text)
+        if not self.tokens.accept("::"):
+            return syntax.Name(text)
+        start = self.tokens.position
+        name = self.tokens.qualified_name()
+        if self.is_cxx and self.tokens.at("(") and self.types.starts_at(1):  # 'file.c'::f(int)::x
+            self.tokens.take()
+            parameters = [self._parameter()]
+            while self.tokens.accept(","):
+                parameters.append(self._parameter())
+            self.tokens.expect(")")
+            found = self._of_signature(syntax.Name(name), parameters, start)
+            if isinstance(found, syntax.ScopedName):
+                return syntax.ScopedName(text, f"{found.scope}::{found.name}")
+            name = self.tokens.since(start)
+        return syntax.ScopedName(text, name)
 
     def _named(self) -> syntax.Expression:
         token = self.tokens.peek()

@@ -1,0 +1,528 @@
+"""Which lanes have what a location list says: forward data flow of masks over the code of a function.
+
+Compilers for scalar machines know that whatever runs behind an instruction has executed it. On a SIMT machine the code
+of a branch lies between that of the enclosing region and that of the other branch, and where no jump around it is worth
+its while, LLVM follows the order of the code: a variable that the first branch assigned is then described by the
+register of that branch in the second one too, whose lanes have not written it.
+
+A lane has a value that a list describes from an address on if it was active there, if it has written the register since
+(LLVM joins a description that begins after a write with an equal one before it), or if it got the value that the
+variable had elsewhere by a move into the register (what compilers place before a branch for the lanes that skip it).
+
+Masks are functions of bits, as in ``lane_positions``: one bit for each comparison of lanes, one for each loop (whether
+a lane is still in it). They are known from below and from above; EXEC is all lanes at the function's entry.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Hashable, Sequence
+from heapq import heappop, heappush
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from rocdbg.analysis.control_flow import Block
+from rocdbg.analysis.diagrams import Bits, Diagrams, TooLargeError
+from rocdbg.analysis.effects import BY_CONVENTION, apply
+from rocdbg.analysis.machine_state import EXEC_LO, VCC_LO, State
+from rocdbg.analysis.mask_effects import (
+    Effect,
+    Kind,
+    LaneOf,
+    Number,
+    OwnLane,
+    Place,
+    Source,
+    effects_of,
+    moves,
+    vectors_with_masks,
+)
+from rocdbg.analysis.saved_registers import Analysis
+from rocdbg.analysis.value_flow import CONSTANT, VECTOR
+from rocdbg.isa import Instruction
+from rocdbg.work import unit
+
+_MOST_VISITS: Final = 64
+_MOST_BLOCKS: Final = 1_000
+_MOST_ATTEMPTS: Final = 40
+_WEIGHTS: Final = 0x3FFF_FFFF
+_DWORD: Final = 0xFFFF_FFFF
+
+Extent: TypeAlias = tuple[int, int]
+"""Addresses [low, high)."""
+_Masks: TypeAlias = dict[Place, Bits]
+"""What is known of registers that hold masks; nothing of those that are missing."""
+
+
+class Held(Struct, frozen=True):
+    """What holds a variable at the addresses of ``extent``: a register, or a number as ``CONSTANT`` plus its 32 bits;
+    None: something else.
+    """
+
+    extent: Extent
+    place: int | None
+
+
+class _Crossing(Struct, frozen=True):
+    """What is known on the way from a block to a successor.
+
+    ``absent`` lanes do not exist there. At the head of a loop the bit ``now`` is set anew, whose last value is then
+    ``then``: as ``allowed`` permits.
+    """
+
+    absent: int
+    now: int | None = None
+    then: int = 0
+    allowed: int = 0
+
+
+class LaneCoverage:
+    """The lanes of a function that have what location lists describe."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._wide = analysis.machine.wave_size == 64
+        self._diagrams = Diagrams(lambda one, other: one | other, _weight)
+        self._unknown: Bits = (self._diagrams.false, self._diagrams.true)
+        self._exec: dict[int, Bits] = {}
+        """EXEC before each instruction."""
+        self._ends: dict[int, Bits] = {}
+        """EXEC at the ends of blocks."""
+        self._forgotten: dict[int, int] = {}
+        """The bit that an instruction sets anew."""
+        self._crossings: dict[tuple[int, int], _Crossing] = {}
+        self._written: dict[int, frozenset[int]] = {}
+        self._predecessors: dict[int, list[int]] = {}
+        for start, block in analysis.blocks.items():
+            for successor in block.successors:
+                self._predecessors.setdefault(successor, []).append(start)
+        self._heads = {
+            start for start, sources in self._predecessors.items() if any(source >= start for source in sources)
+        }
+        """Blocks that EXEC reaches in different ways: in loops, all but the first of these are found on the way."""
+        self._is_known = len(analysis.blocks) <= _MOST_BLOCKS and self._find_masks()
+        everyone = self._diagrams.true, self._diagrams.true
+        self._diverges = any(executing != everyone for executing in self._exec.values())
+
+    def gaps(
+        self, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held] = ()
+    ) -> frozenset[int]:
+        """The addresses in ``extents`` at which some active lane may not have what the list describes there.
+
+        ``registers`` are those that the description reads, ``others`` the list's other descriptions. Empty where the
+        masks cannot be followed.
+        """
+        if not self._is_known or not self._diverges:
+            return frozenset()
+        try:
+            return _Query(self, extents, registers, others).gaps
+        except TooLargeError:
+            return frozenset()
+
+    # -- functions of bits
+
+    def _not(self, diagram: int) -> int:
+        return self._diagrams.choose(diagram, self._diagrams.false, self._diagrams.true)
+
+    def _and(self, one: int, other: int) -> int:
+        return self._diagrams.choose(one, other, self._diagrams.false)
+
+    def _or(self, one: int, other: int) -> int:
+        return self._diagrams.choose(one, self._diagrams.true, other)
+
+    def _some(self, variable: int, diagram: int) -> int:
+        """1 where the diagram is 1 for some value of a bit."""
+        return self._diagrams.substitute(diagram, {variable: self._unknown})
+
+    def _every(self, variable: int, diagram: int) -> int:
+        """1 where the diagram is 1 for each value of a bit."""
+        return self._not(self._some(variable, self._not(diagram)))
+
+    def _covers(self, lanes: int, mask: int) -> bool:
+        return self._diagrams.choose(mask, lanes, self._diagrams.true) == self._diagrams.true
+
+    # -- masks
+
+    def _find_masks(self) -> bool:
+        """Find EXEC before each instruction; False if the code is too involved."""
+        blocks = self._analysis.blocks
+        if self._analysis.function.start not in blocks:
+            return False
+        vectors = vectors_with_masks(blocks, lambda instruction: False)
+        effects = {
+            begin: {effect.address: effect for effect in effects_of(block, self._wide, vectors)}
+            for begin, block in blocks.items()
+        }
+        try:
+            for _ in range(_MOST_ATTEMPTS):
+                if not self._solve(effects):
+                    return False
+                more = {
+                    start for start, sources in self._predecessors.items()
+                    if len(sources) > 1 and start not in self._heads and self._is_vague(start)
+                }
+                if not more:
+                    return True
+                self._heads.add(min(more))
+        except TooLargeError:
+            return False
+        return True
+
+    def _is_vague(self, start: int) -> bool:
+        """Whether EXEC is known at the end of a block before a block, but not as one function at its beginning."""
+        sure, possible = self._exec.get(start, self._unknown)
+        ends = [self._ends.get(source, self._unknown) for source in self._predecessors[start]]
+        return not self._covers(sure, possible) and any(self._covers(one, other) for one, other in ends)
+
+    def _solve(self, effects: dict[int, dict[int, Effect]]) -> bool:
+        blocks, start = self._analysis.blocks, self._analysis.function.start
+        everyone: Bits = (self._diagrams.true, self._diagrams.true)
+        states: dict[int, _Masks] = {start: {EXEC_LO: everyone, EXEC_LO + 1: everyone}}
+        heap, pending, visits = [start], {start}, dict[int, int]()
+        while heap:
+            unit()
+            begin = heappop(heap)
+            pending.discard(begin)
+            visits[begin] = visits.get(begin, 0) + 1
+            if visits[begin] > _MOST_VISITS:
+                return False
+            state = self._run(blocks[begin], effects[begin], dict(states[begin]))
+            self._ends[begin] = self._executing(state)
+            for successor in blocks[begin].successors:
+                if successor not in blocks:
+                    continue
+                crossing = self._crossings[begin, successor] = self._crossing(begin, successor, state)
+                there = self._crossed(state, crossing)
+                following = states.get(successor)
+                if following is None:
+                    states[successor] = there
+                elif not self._meet(following, there):
+                    continue
+                if successor not in pending:
+                    pending.add(successor)
+                    heappush(heap, successor)
+        return True
+
+    def _run(self, block: Block, effects: dict[int, Effect], state: _Masks) -> _Masks:
+        for instruction in block.instructions:
+            address = instruction.address
+            self._exec[address] = self._executing(state)
+            effect = effects.get(address)
+            if effect is not None:
+                self._apply(effect, state)
+            if address in self._analysis.rejoins:
+                state[EXEC_LO] = state[EXEC_LO + 1] = (self._diagrams.true, self._diagrams.true)
+        return state
+
+    def _executing(self, state: _Masks) -> Bits:
+        low = state.get(EXEC_LO, self._unknown)
+        return low if not self._wide or state.get(EXEC_LO + 1) == low else self._unknown
+
+    def _value(self, state: _Masks, source: Source, half: int) -> Bits:
+        place = source.place(half)
+        if place is not None:
+            return state.get(place, self._unknown)
+        bit = source.bit(half)
+        if bit is None:
+            return self._unknown
+        constant = self._diagrams.true if bit else self._diagrams.false
+        return constant, constant
+
+    def _combined(self, operation: int, first: Bits, second: Bits) -> Bits:
+        """A truth table (bit 2 * first + second) applied to two masks."""
+
+        def possible(table: int) -> int:
+            found = self._diagrams.false
+            for row in range(4):
+                if table >> row & 1:
+                    one = first[1] if row & 2 else self._not(first[0])
+                    other = second[1] if row & 1 else self._not(second[0])
+                    found = self._or(found, self._and(one, other))
+            return found
+
+        return self._not(possible(~operation & 0b1111)), possible(operation)
+
+    def _apply(self, effect: Effect, state: _Masks) -> None:
+        kind, to, saved = effect.kind, effect.destination, effect.saved
+        executing = self._executing(state)
+        new: dict[Place, Bits] = {}
+        if kind in (Kind.LOGIC, Kind.SAVE, Kind.WRITE) and to is not None and to.register is not None:
+            for half in range(1 + to.wide):
+                first, second = self._value(state, effect.first, half), self._value(state, effect.second, half)
+                value = first if effect.first == effect.second and effect.operation == 0b1100 else self._combined(
+                    effect.operation, first, second
+                )
+                if saved is not None and saved.register is not None:
+                    new[saved.register + half] = second if kind is Kind.SAVE else value
+                new[to.register + half] = value
+        elif kind is Kind.SELECT and to is not None and to.register is not None:
+            for half in range(1 + to.wide):
+                one, other = self._value(state, effect.first, half), self._value(state, effect.second, half)
+                new[to.register + half] = self._and(one[0], other[0]), self._or(one[1], other[1])
+        elif kind is Kind.QUADS and to is not None and to.register is not None:
+            for half in range(1 + to.wide):
+                sure, _ = self._value(state, effect.first, half)
+                new[to.register + half] = sure, self._diagrams.true
+        elif kind in (Kind.COMPARE, Kind.NARROW):
+            variable = self._set_anew(effect.address, state)
+            executing = self._executing(state)
+            bit = self._diagrams.bit(variable)
+            value = self._and(executing[0], bit), self._and(executing[1], bit)
+            if to is not None and to.register is not None:
+                new |= {to.register + half: value for half in range(1 + to.wide)}
+            if kind is Kind.NARROW:
+                new |= {EXEC_LO: value, EXEC_LO + 1: value}
+        elif kind is Kind.READ_LANE and to is not None and to.register is not None and effect.lane is not None:
+            new[to.register] = state.get(LaneOf(effect.vector, effect.lane), self._unknown)
+        elif kind is Kind.WRITE_LANE and effect.lane is not None:
+            new[LaneOf(effect.vector, effect.lane)] = self._value(state, effect.first, 0)
+        else:
+            self._lose(effect, state)
+        for vector in effect.results:
+            _lose_lanes(state, vector)
+        state |= new
+
+    def _lose(self, effect: Effect, state: _Masks) -> None:
+        for register in effect.lost:
+            state.pop(register, None)
+        if effect.kind is Kind.CALL:
+            for register in (*BY_CONVENTION.scalars, VCC_LO, VCC_LO + 1):
+                if register not in (EXEC_LO, EXEC_LO + 1):
+                    state.pop(register, None)
+            for place in [place for place in state if isinstance(place, LaneOf)]:
+                if place.register in BY_CONVENTION.vectors:
+                    del state[place]
+        elif effect.kind in (Kind.WRITE_LANE, Kind.COPY):
+            _lose_lanes(state, effect.vector)
+        elif effect.kind is Kind.LOAD:
+            for vector in range(effect.vector, effect.vector + effect.count):
+                _lose_lanes(state, vector)
+
+    def _set_anew(self, address: int, state: _Masks) -> int:
+        """The bit of a comparison, which all masks so far no longer depend on."""
+        variable = self._diagrams.variable(("compared", address))
+        self._forgotten[address] = variable
+        support = self._diagrams.support
+        for place, (sure, possible) in state.items():
+            if variable in support(sure) or variable in support(possible):
+                state[place] = self._every(variable, sure), self._some(variable, possible)
+        return variable
+
+    def _crossing(self, start: int, successor: int, state: _Masks) -> _Crossing:
+        last = self._analysis.blocks[start].instructions[-1]
+        is_jump = successor == last.branch_target
+        sure, possible = self._executing(state)
+        absent = self._diagrams.false
+        if last.branch_target != last.address + last.size and (
+            last.name == ("s_cbranch_execz" if is_jump else "s_cbranch_execnz")
+        ):
+            absent, sure, possible = sure, self._diagrams.false, self._diagrams.false
+        if successor not in self._heads:
+            return _Crossing(absent)
+        now = self._diagrams.variable(("in the loop", successor))
+        then = self._diagrams.variable(("was in the loop", successor))
+        earlier = {now: (self._diagrams.bit(then), self._diagrams.bit(then))}
+        sure, possible = self._diagrams.substitute(sure, earlier), self._diagrams.substitute(possible, earlier)
+        allowed = self._diagrams.choose(self._diagrams.bit(now), possible, self._not(sure))
+        return _Crossing(absent, now, then, allowed)
+
+    def _lanes_crossed(self, lanes: int, crossing: _Crossing) -> int:
+        """Lanes with a property, at least these, after a crossing."""
+        lanes = self._or(lanes, crossing.absent)
+        if crossing.now is None:
+            return lanes
+        earlier = self._diagrams.bit(crossing.then)
+        lanes = self._diagrams.substitute(lanes, {crossing.now: (earlier, earlier)})
+        return self._every(crossing.then, self._or(self._not(crossing.allowed), lanes))
+
+    def _crossed(self, state: _Masks, crossing: _Crossing) -> _Masks:
+        found: _Masks = {}
+        for place, (sure, possible) in state.items():
+            at_most = self._not(self._lanes_crossed(self._not(possible), crossing))
+            found[place] = self._lanes_crossed(sure, crossing), at_most
+        if crossing.now is not None:
+            bit = self._diagrams.bit(crossing.now)
+            found[EXEC_LO] = found[EXEC_LO + 1] = bit, bit
+        return found
+
+    def _meet(self, state: _Masks, other: _Masks) -> bool:
+        """Keep what both paths agree on. True if that is less than before."""
+        less = False
+        for place, (sure, possible) in list(state.items()):
+            if place not in other:
+                del state[place]
+                less = True
+                continue
+            met = self._and(sure, other[place][0]), self._or(possible, other[place][1])
+            if met != (sure, possible):
+                state[place] = met
+                less = True
+        return less
+
+    # -- instructions
+
+    def written(self, instruction: Instruction) -> frozenset[int]:
+        """The registers that an instruction writes, numbered as in ``value_flow``."""
+        found = self._written.get(instruction.address)
+        if found is None:
+            change = State()
+            apply(change, instruction, self._analysis.machine)
+            vectors = (VECTOR + register for register in change.vectors)
+            found = self._written[instruction.address] = frozenset((*change.scalars, *vectors))
+        return found
+
+    def are_written_before(
+        self, registers: Collection[int], address: int, is_silent: Callable[[int], bool]
+    ) -> bool:
+        """Whether code without a source line, which leads to an address, writes some registers.
+
+        A lane that waits is placed behind such code although it will execute it: its registers do not yet have what is
+        described there.
+        """
+        wanted, blocks = frozenset(registers), self._analysis.blocks
+        place = self._analysis.place_of(address)
+        todo, seen = [place] if place is not None else [], set()
+        while todo:
+            start, index = todo.pop()
+            for instruction in reversed(blocks[start].instructions[:index]):
+                if not is_silent(instruction.address):
+                    break
+                if wanted & self.written(instruction):
+                    return True
+            else:
+                for source in self._predecessors.get(start, ()):
+                    if source not in seen:
+                        seen.add(source)
+                        todo.append((source, len(blocks[source].instructions)))
+        return False
+
+
+class _Query:
+    """Follows the lanes that have what equal descriptions of a list say."""
+
+    def __init__(
+        self, coverage: LaneCoverage, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held]
+    ) -> None:
+        self._of = coverage
+        self._extents = sorted(extents)
+        self._lows = [low for low, _ in self._extents]
+        self._registers = frozenset(registers)
+        self._others = others
+        self._begun = {other.extent[0]: other.place for other in others}
+        self.gaps: frozenset[int] = frozenset()
+        blocks = coverage._analysis.blocks
+        every = [*self._extents, *(other.extent for other in others)]
+        self._concerned = {start for start, block in blocks.items() if self._concerns(block, every)}
+        if any(self._concerns(block, self._extents) for block in blocks.values()):
+            self._starts = self._restarts()
+            self._flow()
+
+    def _is_in(self, address: int) -> bool:
+        """Whether an address is in the extents."""
+        index = bisect_right(self._lows, address) - 1
+        return index >= 0 and address < self._extents[index][1]
+
+    def _concerns(self, block: Block, extents: Sequence[Extent]) -> bool:
+        first, end = block.instructions[0].address, block.instructions[-1].address + 1
+        return any(low < end and first < high for low, high in extents)
+
+    def _restarts(self) -> frozenset[int]:
+        """Where lanes get the value: the beginnings of extents, except those that LLVM only carried there from all the
+        blocks before.
+        """
+        blocks, before = self._of._analysis.blocks, self._of._predecessors
+        found = set()
+        for low, _ in self._extents:
+            sources = before.get(low, []) if low in blocks else []
+            carried = sources and all(self._is_in(blocks[source].instructions[-1].address) for source in sources)
+            if not carried:
+                found.add(low)
+        return frozenset(found)
+
+    def _flow(self) -> None:
+        of, blocks, first = self._of, self._of._analysis.blocks, self._of._analysis.function.start
+        nobody = of._diagrams.false
+        states: dict[int, tuple[int, int]] = {first: (nobody, nobody)}
+        heap, pending, gaps = [first], {first}, dict[int, set[int]]()
+        while heap:
+            unit()
+            start = heappop(heap)
+            pending.discard(start)
+            lanes, moved, gaps[start] = states[start][0], states[start][1], set()
+            if lanes != nobody or start in self._concerned:
+                lanes, moved, gaps[start] = self._run(blocks[start], lanes, moved)
+            for successor in blocks[start].successors:
+                crossing = of._crossings.get((start, successor))
+                if crossing is None:
+                    continue
+                there = of._lanes_crossed(lanes, crossing), of._lanes_crossed(moved, crossing)
+                known = states.get(successor)
+                met = there if known is None else (of._and(known[0], there[0]), of._and(known[1], there[1]))
+                if met == known:
+                    continue
+                states[successor] = met
+                if successor not in pending:
+                    pending.add(successor)
+                    heappush(heap, successor)
+        self.gaps = frozenset(address for found in gaps.values() for address in found)
+
+    def _run(self, block: Block, lanes: int, moved: int) -> tuple[int, int, set[int]]:
+        """The lanes that have the value at the end of a block, those of them to which it was moved, and the gaps.
+
+        Lanes that leave the extents lose the value with their next instruction, except for those of the scalar unit,
+        which choose lanes. A moved value lasts until the list describes another one.
+        """
+        of = self._of
+        gaps: set[int] = set()
+        number: int | None = None  # the number that was moved into the register
+        following = [*block.instructions[1:], None]
+        for instruction, behind in zip(block.instructions, following, strict=True):
+            address = instruction.address
+            sure, possible = executing = of._exec[address]
+            inside = self._is_in(address)
+            if executing == of._unknown:
+                sure, possible = of._diagrams.true, of._diagrams.false
+            if address in self._begun:
+                lanes, moved = of._and(lanes, of._not(possible)), of._and(moved, of._not(possible))
+                if number is not None and self._begun[address] == number:
+                    lanes, moved = of._or(lanes, sure), of._or(moved, sure)
+            elif not inside and not instruction.encoding.startswith("SOP"):
+                lanes = of._and(lanes, of._or(moved, of._not(possible)))
+            if address in self._starts:
+                lanes = of._or(lanes, sure)
+            if inside and not of._covers(lanes, possible):
+                gaps.add(address)
+            if address in of._forgotten:
+                variable = of._forgotten[address]
+                lanes, moved = of._every(variable, lanes), of._every(variable, moved)
+            if self._registers & of.written(instruction):
+                terms = [term for register, term in moves(instruction) if VECTOR + register in self._registers]
+                is_move = any(self._is_move(other, address, term) for term in terms for other in self._others)
+                number = CONSTANT + terms[0].value if terms and isinstance(terms[0], Number) else None
+                follows = inside and (behind is None or self._is_in(behind.address))
+                lanes = of._or(lanes, sure) if follows or is_move else of._and(lanes, of._not(possible))
+                moved = of._or(moved, sure) if is_move else of._and(moved, of._not(possible))
+        return lanes, moved, gaps
+
+    def _is_move(self, other: Held, address: int, term: object) -> bool:
+        """Whether what an instruction moves is where another description has the variable there."""
+        low, high = other.extent
+        if not low <= address < high or other.place is None or len(self._registers) != 1:
+            return False
+        if isinstance(term, OwnLane):
+            return other.place == VECTOR + term.register
+        if isinstance(term, Number):
+            return other.place == CONSTANT + (term.value & _DWORD)
+        return other.place == term
+
+
+def _weight(name: Hashable) -> int:
+    assert isinstance(name, tuple)
+    address: int = name[1]
+    return (address & _WEIGHTS) >> 2
+
+
+def _lose_lanes(state: _Masks, vector: int) -> None:
+    for place in [place for place in state if isinstance(place, LaneOf) and place.register == vector]:
+        del state[place]

@@ -1,0 +1,136 @@
+"""Whether a variable's location list describes the value of the lanes that are at a place.
+
+`analysis.lane_coverage` follows which lanes have executed what gave a variable its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from msgspec import Struct
+
+from rocdbg.addresses import FileAddress
+from rocdbg.analysis.lane_coverage import Extent, Held, LaneCoverage
+from rocdbg.analysis.machine_state import AGPR
+from rocdbg.analysis.prologue import PrologueRows
+from rocdbg.analysis.value_flow import CONSTANT, VECTOR
+from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
+from rocdbg.debugger.frames.frame_context import FrameContext
+from rocdbg.debugger.frames.recovered_values import constant_of, places_of
+from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.context import LocationList
+from rocdbg.dwarf.decoding import Operation, decode
+from rocdbg.dwarf.info import Variable
+from rocdbg.dwarf.lane_values import based_register
+from rocdbg.errors import Error
+
+_MOST_ENTRIES = 1_000
+_IN_MEMORY = frozenset({"form_aspace_address", "fbreg", "addr", "addrx", "call_frame_cfa", "implicit_pointer"})
+_DWORD = 0xFFFF_FFFF
+
+
+class DescribedLanes:
+    """Finds where location lists describe the values of other lanes.
+
+    ``rows`` gives the unwind analysis of a program's functions, for a wave size.
+    """
+
+    def __init__(self, rows: Callable[[Program, int], PrologueRows]) -> None:
+        self._rows = rows
+        self._coverages: dict[tuple[int, int, int], tuple[Program, LaneCoverage]] = {}
+        self._found: dict[tuple[int, int, int, bytes], tuple[Program, _Described]] = {}
+
+    def are_known(self, variable: Variable, what: LocationList, context: FrameContext) -> bool:
+        """Whether each lane that is at a frame's PC has what the variable's location list describes there."""
+        try:
+            return self._are_known(variable, what, context)
+        except (Error, RecursionError):  # damaged locations or code: what evaluates them says so
+            return True
+
+    def _are_known(self, variable: Variable, what: LocationList, context: FrameContext) -> bool:
+        if context.pc is None or what.dialect is None:
+            return True
+        program, wave_size = context.program, context.wave_size
+        pc = program.to_file(context.pc)
+        matching = what.matching(pc)
+        if len(matching) != 1 or len(what) > _MOST_ENTRIES:
+            return True
+        analysis = self._rows(program, wave_size).analysis(pc)
+        place = None if analysis is None else analysis.place_of(pc)
+        if analysis is None or place is None:
+            return True
+        key = id(program), wave_size, analysis.function.start
+        coverage = self._coverages.get(key)
+        if coverage is None:
+            coverage = self._coverages[key] = program, LaneCoverage(analysis)
+        entry = id(program), wave_size, variable.offset, matching[0]
+        found = self._found.get(entry)
+        if found is None:
+            found = self._found[entry] = program, _described(coverage[1], what, matching[0], wave_size)
+        address = analysis.blocks[place[0]].instructions[place[1]].address
+        described = found[1]
+        if address in described.gaps:
+            return False
+        return context.pc == context.wave_pc or not described.registers or not coverage[1].are_written_before(
+            described.registers, address, partial(_is_silent, program)
+        )
+
+
+class _Described(Struct, frozen=True):
+    """The addresses at which equal descriptions of a list are not of all lanes, and the registers that they read."""
+
+    gaps: frozenset[int] = frozenset()
+    registers: frozenset[int] = frozenset()
+
+
+def _is_silent(program: Program, address: int) -> bool:
+    row = program.info.line_at(FileAddress(address))
+    return row is not None and not row.line
+
+
+def _described(coverage: LaneCoverage, what: LocationList, data: bytes, wave_size: int) -> _Described:
+    extents: list[Extent] = []
+    others: list[Held] = []
+    dialect = what.dialect or "amd"
+    registers = _registers(decode(data, dialect))
+    if registers is None:
+        return _Described()
+    for low, high, other in what:
+        if low is None or high is None:
+            return _Described()
+        if other == data:
+            extents.append((low, high))
+        else:
+            others.append(Held((low, high), _place(other, dialect, wave_size)))
+    return _Described(coverage.gaps(extents, registers, others), frozenset(registers))
+
+
+def _registers(operations: Sequence[Operation]) -> set[int] | None:
+    """The registers that an expression reads; None for memory."""
+    found: set[int] = set()
+    for operation in operations:
+        if operation.info.meaning in _IN_MEMORY:
+            return None
+        based = based_register(operation)
+        number = operation.register if based is None else based[0]
+        if number is None:
+            continue
+        try:
+            register = dwarf_register(number)
+        except UnknownRegisterError:
+            return None
+        if register.is_vector:
+            found.add(VECTOR + register.index + (AGPR if register.register_class is RegisterClass.AGPR else 0))
+        elif register.register_class is RegisterClass.SGPR:
+            found.add(register.index)
+    return found
+
+
+def _place(data: bytes, dialect: str, wave_size: int) -> int | None:
+    operations = decode(data, dialect)
+    constant = constant_of(operations)
+    if constant is not None:
+        return CONSTANT + (constant & _DWORD)
+    places = places_of(operations, wave_size)
+    return places[0] if len(places) == 1 else None
