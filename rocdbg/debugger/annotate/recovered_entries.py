@@ -12,15 +12,17 @@ from rocdbg.addresses import FileAddress
 from rocdbg.arch.dwarf_registers import EXEC_32, EXEC_64, PC
 from rocdbg.codeobject.elf_symbols import SymbolType
 from rocdbg.debugger.annotate.clean_locations import LdsPlaces, clean_location
+from rocdbg.debugger.frames.described_lanes import DescribedLanes
 from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.physical_frame import PRIVATE_BASE
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.cfi_rows import Row
-from rocdbg.dwarf.context import LocationListEntry
+from rocdbg.dwarf.context import LocationList, LocationListEntry
+from rocdbg.dwarf.conventions import UpstreamClang
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import DwarfError
-from rocdbg.dwarf.info import Function
+from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.attribute_values import Constant, Exprloc
 from rocdbg.dwarf.info.constants import At, Tag, UnitType
 from rocdbg.dwarf.info.die import Die
@@ -57,6 +59,7 @@ class Annotation:
         self._exec_map = ExecMap(program)
         self._target = program.code_object.target.name
         self._lds = LdsPlaces(program)
+        self._described = DescribedLanes(lambda _, wave_size: machine_code.rows(wave_size))
         self._wave_size = program.wave_size
         self._left = _MOST_BYTES
         self.with_lanes = 0
@@ -187,7 +190,11 @@ class Annotation:
         if isinstance(value, Exprloc):
             data = self._clean(die, code, value.data)
             return None if data == value.data else Exprloc(data)
-        return [(low, high, self._clean(die, code, data)) for low, high, data in value]
+        entries = [(low, high, self._clean(die, code, data)) for low, high, data in value]
+        if code == At.LOCATION and die.tag in _VARIABLES and isinstance(unit.conventions, UpstreamClang):
+            listed = LocationList(entries, self.dialect(unit))
+            return self._described.without_gaps(self._program, self._wave_size, Variable(die), listed)
+        return entries
 
     def _clean(self, die: Die, code: int, data: bytes) -> bytes:
         """An expression in the form of the text."""

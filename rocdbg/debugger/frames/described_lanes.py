@@ -14,12 +14,13 @@ from rocdbg.addresses import FileAddress
 from rocdbg.analysis.lane_coverage import Extent, Held, LaneCoverage
 from rocdbg.analysis.machine_state import AGPR
 from rocdbg.analysis.prologue import PrologueRows
+from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR
 from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.recovered_values import constant_of, places_of
 from rocdbg.debugger.program.program import Program
-from rocdbg.dwarf.context import LocationList
+from rocdbg.dwarf.context import LocationList, LocationListEntry
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.lane_values import based_register
@@ -60,21 +61,51 @@ class DescribedLanes:
         place = None if analysis is None else analysis.place_of(pc)
         if analysis is None or place is None:
             return True
+        coverage, described = self._of(program, wave_size, analysis, variable, what, matching[0])
+        address = analysis.blocks[place[0]].instructions[place[1]].address
+        if address in described.gaps:
+            return False
+        return context.pc == context.wave_pc or not described.registers or not coverage.are_written_before(
+            described.registers, address, partial(_is_silent, program)
+        )
+
+    def without_gaps(
+        self, program: Program, wave_size: int, variable: Variable, what: LocationList
+    ) -> list[LocationListEntry]:
+        """The entries of a location list, less the addresses at which some active lane does not have what they
+        describe.
+        """
+        rows = self._rows(program, wave_size)
+        found: list[LocationListEntry] = []
+        for low, high, data in what:
+            analysis = rows.analysis(FileAddress(low)) if low is not None and high is not None else None
+            if low is None or high is None or analysis is None or len(what) > _MOST_ENTRIES:
+                found.append((low, high, data))
+                continue
+            begin = low
+            for gap in sorted(self._of(program, wave_size, analysis, variable, what, data)[1].gaps):
+                place = analysis.place_of(gap)
+                if place is None or not low <= gap < high or len(what.matching(gap)) != 1:
+                    continue
+                if begin < gap:
+                    found.append((begin, gap, data))
+                begin = gap + analysis.blocks[place[0]].instructions[place[1]].size
+            if begin < high:
+                found.append((begin, high, data))
+        return found
+
+    def _of(
+        self, program: Program, wave_size: int, analysis: Analysis, variable: Variable, what: LocationList, data: bytes
+    ) -> tuple[LaneCoverage, _Described]:
         key = id(program), wave_size, analysis.function.start
         coverage = self._coverages.get(key)
         if coverage is None:
             coverage = self._coverages[key] = program, LaneCoverage(analysis)
-        entry = id(program), wave_size, variable.offset, matching[0]
+        entry = id(program), wave_size, variable.offset, data
         found = self._found.get(entry)
         if found is None:
-            found = self._found[entry] = program, _described(coverage[1], what, matching[0], wave_size)
-        address = analysis.blocks[place[0]].instructions[place[1]].address
-        described = found[1]
-        if address in described.gaps:
-            return False
-        return context.pc == context.wave_pc or not described.registers or not coverage[1].are_written_before(
-            described.registers, address, partial(_is_silent, program)
-        )
+            found = self._found[entry] = program, _described(coverage[1], what, data, wave_size)
+        return coverage[1], found[1]
 
 
 class _Described(Struct, frozen=True):
