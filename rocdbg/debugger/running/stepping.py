@@ -207,8 +207,8 @@ class Stepper(Struct):
 
     def run_ahead(self, scope: Focus, over: bool, count: int) -> tuple[int, StopEvent | None]:
         """Execute up to ``count`` instructions of the wave without examining each of them. Returns the number of
-        executed instructions, and the event if something else happened. ``over``: stop where the wave may leave the
-        function."""
+        executed instructions, and the event if something else happened. ``over``: a call counts as the one
+        instruction that makes it."""
         runner, thread = self.runner, thread_of(scope)
         state = runner.parts.state
         recording = runner.target.recording
