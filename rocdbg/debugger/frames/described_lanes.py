@@ -26,7 +26,6 @@ from rocdbg.debugger.program.source_text.constant_variables import ConstantVaria
 from rocdbg.dwarf.context import Expression, LocationList, LocationListEntry
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.info import InlinedSubroutine, Variable
-from rocdbg.dwarf.info.attribute_expressions import AnyExpression
 from rocdbg.dwarf.info.code_ranges import ranges_of
 from rocdbg.dwarf.info.scopes import Scope
 from rocdbg.dwarf.lane_values import based_register
@@ -53,14 +52,14 @@ class DescribedLanes:
         self._coverages: dict[tuple[int, int, int], tuple[Program, LaneCoverage]] = {}
         self._found: dict[tuple[int, int, int, bytes], tuple[Program, _Described]] = {}
 
-    def are_known(self, variable: Variable, what: AnyExpression, context: FrameContext) -> bool:
+    def are_known(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
         """Whether each lane that is at a frame's PC has what the variable's location describes there."""
         try:
             return self._are_known(variable, what, context)
         except (Error, RecursionError):  # damaged locations or code: what evaluates them says so
             return True
 
-    def are_left(self, variable: Variable, what: AnyExpression, context: FrameContext) -> bool:
+    def are_left(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
         """Whether a location is only that of the lanes that are active at a frame's PC, not of those that ended before
         and are placed there with them.
         """
@@ -69,7 +68,7 @@ class DescribedLanes:
         except (Error, RecursionError):
             return False
 
-    def _are_left(self, variable: Variable, what: AnyExpression, context: FrameContext) -> bool:
+    def _are_left(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
         if context.pc is None or not isinstance(what, LocationList) or len(what) > _MOST_ENTRIES:
             return False
         program, wave_size, pc = context.program, context.wave_size, context.program.to_file(context.pc)
@@ -78,7 +77,7 @@ class DescribedLanes:
             return False
         return pc in self._of(program, wave_size, analysis, variable, what, matching[0])[1].ended
 
-    def _are_known(self, variable: Variable, what: AnyExpression, context: FrameContext) -> bool:
+    def _are_known(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
         if context.pc is None or what.dialect is None:
             return True
         program, wave_size = context.program, context.wave_size
@@ -133,7 +132,8 @@ class DescribedLanes:
         return found
 
     def _of(
-        self, program: Program, wave_size: int, analysis: Analysis, variable: Variable, what: AnyExpression, data: bytes
+        self, program: Program, wave_size: int, analysis: Analysis, variable: Variable,
+        what: Expression | LocationList, data: bytes,
     ) -> tuple[LaneCoverage, _Described]:
         key = id(program), wave_size, analysis.function.start
         coverage = self._coverages.get(key)
@@ -183,7 +183,7 @@ def _is_silent(program: Program, address: int) -> bool:
 
 
 def _described(
-    coverage: LaneCoverage, variable: Variable, what: AnyExpression, data: bytes, wave_size: int,
+    coverage: LaneCoverage, variable: Variable, what: Expression | LocationList, data: bytes, wave_size: int,
     keeps: Callable[[], bool],
 ) -> _Described:
     dialect = what.dialect or "amd"
