@@ -5,7 +5,8 @@ be left behind.
     python benchmarks/ends.py --replay NUMBER
 
 A round's number says which front it is, how it ends and how long it waits before; translations are new in every second
-one. Printed are the bad rounds and, at the end, how many ended how.
+one. Printed are the bad rounds and, at the end, how many ended how. Several instances may run side by side, each from a
+first number of its own.
 """
 
 from __future__ import annotations
@@ -42,8 +43,12 @@ code = gpu.load(Path(sys.argv[2]).read_bytes(), {"outside": gpu.allocate(64)})
 queue = gpu.queue()
 data = gpu.allocate(1 << 16)
 done = new_signal(3)
-for name in ("saxpy", "positions", "reversed"):
-    queue.launch(code.kernel(name), struct.pack("<QQQQ", data, data, data, 0), [128], [64], done, group=256)
+kernels = {
+    "saxpy": struct.pack("<f4xQQi", 2.0, data, data + 512, 128), "positions": struct.pack("<QII", data, 128, 1),
+    "reversed": struct.pack("<Q", data),
+}
+for name, arguments in kernels.items():
+    queue.launch(code.kernel(name), arguments, [128], [64], done, group=256)
 Path(sys.argv[3] + "-launched").touch()
 end = sys.argv[4]
 if end == "exit":
@@ -52,8 +57,7 @@ if end == "exit":
 if end == "crash":
     time.sleep(float(sys.argv[5]))
     os.kill(os.getpid(), signal.SIGSEGV)
-wait(done, timeout=60_000_000_000)
-sys.exit(3)
+sys.exit(4 if wait(done, timeout=60_000_000_000) else 3)
 """
 
 RUN_ENDS = ("exit", "crash", "whole", "TERM", "HUP", "INT", "KILL", "KILL program")
@@ -83,6 +87,8 @@ class Round:
             cache = folder / "cache"
             cache.mkdir(mode=0o700)
             shutil.copytree(self.home / "warm" / "host", cache / "host", symlinks=True)
+        else:  # entries of the cache are used only with the key that they were made with
+            shutil.copytree(self.home / "user", folder, dirs_exist_ok=True)
         try:
             return self._run(folder, cache)
         finally:
@@ -92,7 +98,7 @@ class Round:
         note = folder / "client"
         environment = {**os.environ, "ROCDBG_CACHE_DIR": str(cache), "HOME": str(folder), "TMPDIR": str(folder)}
         (folder / "client.py").write_text(CLIENT)
-        client = [sys.executable, str(folder / "client.py"), str(ROOT / "tests" / "host"), str(KERNELS), str(note)]
+        client = [sys.executable, "-S", str(folder / "client.py"), str(ROOT / "tests" / "host"), str(KERNELS), str(note)]
         client += [self.end if self.end in ("exit", "crash") else "whole", str(self.delay)]
         command = [sys.executable, "-m", "rocdbg"]
         if self.front == "run":
@@ -189,6 +195,22 @@ def _gone(pid: int) -> bool:
     return False
 
 
+def warm_up(home: Path) -> None:
+    """Make the folders of rounds: the cache of warm ones, and the user's folder with its key."""
+    user = home / "user"
+    for folder in (home / "warm", user):
+        folder.mkdir(mode=0o700)
+    (user / "client.py").write_text(CLIENT)
+    client = [sys.executable, "-S", str(user / "client.py"), str(ROOT / "tests" / "host"), str(KERNELS)]
+    environment = {**os.environ, "ROCDBG_CACHE_DIR": str(home / "warm"), "HOME": str(user)}
+    command = [sys.executable, "-m", "rocdbg", "run", "--gpu", "gfx90a", *client, str(user / "client"), "whole", "0"]
+    done = subprocess.run(command, cwd=ROOT, env=environment)
+    if done.returncode != 3:
+        raise SystemExit(f"ends: the program does not run: status {done.returncode}")
+    for path in user.glob("client*"):
+        path.unlink()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rounds", type=int, nargs="?", default=40)
@@ -201,11 +223,7 @@ def main() -> int:
     ends: Counter[str] = Counter()
     bad = 0
     try:
-        (home / "warm").mkdir(mode=0o700)
-        subprocess.run(
-            [sys.executable, "-m", "rocdbg", "run", "true"], check=True, cwd=ROOT,
-            env={**os.environ, "ROCDBG_CACHE_DIR": str(home / "warm")},
-        )  # fmt: skip
+        warm_up(home)
         numbers = range(options.first, options.first + options.rounds)
         if options.replay is not None:
             numbers = range(options.replay, options.replay + 1)
