@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 
 import rocdbg
+from rocdbg import early
 from rocdbg.argument_parser import ArgumentParser
 from rocdbg.cli import internal_errors
 from rocdbg.cli.command_registry import CommandError
@@ -25,7 +26,7 @@ from rocdbg.cli.script import Line
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.standard_streams import TerminalState
 from rocdbg.cli.writer import OutputLost, Writer
-from rocdbg.streams import LOST, complain, with_streams
+from rocdbg.streams import LOST, complain, leave_at_once, with_streams
 
 EPILOG = """\
 FILE is an AMDGPU code object, an offload bundle, a host executable or library that carries one, or a launch
@@ -116,8 +117,13 @@ def _run_tool(arguments: list[str]) -> int:
     module = importlib.import_module(f"rocdbg.cli.{TOOLS[arguments[0]]}")
     from rocdbg.cli.progress import work_shown  # late: no other start needs it yet
 
-    with work_shown(sys.stderr):
-        status: int = module.run(arguments[1:])
+    try:
+        with work_shown(sys.stderr):
+            status: int = module.run(arguments[1:])
+    except KeyboardInterrupt:
+        if early.is_command():
+            leave_at_once(128 + signal.SIGINT)  # before the exception's frames release what they hold
+        raise
     return status
 
 
