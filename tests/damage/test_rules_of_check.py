@@ -23,7 +23,7 @@ CASES = [
     ("readable", ".Linfo:", ".short 5", ".short 9", ""),
     ("readable", ".Linfo:", ".long .Linfo_end-.Linfo-4", ".long .Linfo_end-.Linfo+400", ""),
     ("readable", ".Lunit:", ".uleb128 1", ".uleb128 77", ""),
-    ("reference", ".Lx:", ".long .Lint-.Linfo", ".long .Lint-.Linfo+1", "where no entry is"),
+    ("reference", ".Lx:", ".long .Lint-.Linfo", ".long .Lint-.Linfo+1", "where no entry begins"),
     ("reference", ".Lx:", ".long .Lint-.Linfo", ".long .Lfunction-.Linfo", "leads to DW_TAG_subprogram"),
     ("reference", ".Lmember:", ".long .Lint-.Linfo", ".long .Lx-.Linfo", "leads to DW_TAG_variable"),
     # A.3.1.1: augmentation strings

@@ -227,7 +227,8 @@ class _Checker:
             self.at_entry("attribute-tag", f"attribute {code:#x} is on {entry.tag}", entry)
         elif isinstance(value, Reference) and code != At.SIBLING:
             if value.offset not in self._tags:
-                self.at_entry("reference", f"attribute {code:#x} leads to {value.offset:#x}, where no entry is", entry)
+                words = f"attribute {code:#x} leads to {value.offset:#x}, where no entry begins"
+                self.at_entry("reference", words, entry)
             elif code == At.TYPE and not _is_type(self._tags[value.offset]):
                 words = f"DW_AT_type leads to {tag_name(self._tags[value.offset])} at {value.offset:#x}"
                 self.at_entry("reference", words, entry)
