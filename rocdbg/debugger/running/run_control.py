@@ -189,11 +189,13 @@ class RunControl(Driving):
         """``jump``: let the focused wave continue at a loaded address, with its state unchanged."""
         thread = self._need_lane().thread
         assert thread is not None
+        stays = self._parts.inferior.need_target().wave(thread).pc == address
         self._parts.inferior.need_target().write_register(thread, PC, address.to_bytes(8, "little"))
         self._parts.inferior.behind_traps.pop(thread, None)
         self._parts.state.pending_signal = ""
         self._parts.inferior.state_changed()
-        return self._done(self._forward(self._runner.run))
+        # a run passes breakpoints where it begins, but a jump arrives there
+        return self._done(self._forward(lambda: (self._runner.arrive(thread) if stays else None) or self._runner.run()))
 
     def value_of_lanes(self, text: str) -> Value:
         """The value of an expression, mostly a call, on all active lanes of the focused wave, as a vector."""
