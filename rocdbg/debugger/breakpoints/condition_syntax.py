@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rocdbg.debugger.base.errors import NoSymbolError
 from rocdbg.debugger.expr.class_members import pointed_has
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.names.builtin_variables import BUILTINS
@@ -37,7 +38,7 @@ def check_condition(environment: ProgramEnvironment, text: str, locations: Seque
             if this is not None and pointed_has(this.type, name, environment):
                 continue
             if not _is_known(environment, name, around):
-                raise environment.types.missing(name)
+                raise NoSymbolError(name)
 
 
 def _is_known(environment: ProgramEnvironment, name: str, around: Sequence[str]) -> bool:

@@ -219,13 +219,6 @@ class Runner(Struct):
                 if event is not None:
                     return event
 
-    def arrive(self, thread: int) -> StopEvent | None:
-        """The event for a breakpoint at which a wave is already."""
-        wave = self.target.wave(thread)
-        if wave.pc not in self.stop_addresses():
-            return None
-        return self.event(TargetStop(TargetStopKind.BREAKPOINT, thread, wave.pc, wave.exec_mask & wave.used_lanes))
-
     def _end_of(self, thread: int) -> StopEvent | None:
         """Let a wave end that is about to."""
         stop = self.resume(Resume(ResumeMode.STEP, thread, stop_addresses=self.stop_addresses(), only=True))

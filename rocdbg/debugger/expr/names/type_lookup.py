@@ -52,7 +52,7 @@ class TypeLookup(Struct, frozen=True):
     def missing(self, name: str) -> DebuggerError:
         """The error for an unknown name."""
         if self.program is None or not self.program.has_debug_info:
-            return NoSymbolError(name, 'No symbol table is loaded.  Use the "file" command.')
+            return NoSymbolError(name)
         names = ProgramNames(self.program, self.frame)
         if names.namespace(name) is not None:
             return ExpressionError("Attempt to use a type name as an expression")
