@@ -89,7 +89,7 @@ def _candidates(
 
 
 def static_value(class_: ClassType, static: StaticMember, environment: Environment) -> Value:
-    """A static member at its definition, otherwise the constant in its declaration; absent without either, as in GDB."""
+    """A static member at its definition, otherwise the constant in its declaration; absent without either."""
     defined = environment.variable(f"{_name(class_)}::{static.name}")
     if defined is not None and defined.absence is None:
         return defined
