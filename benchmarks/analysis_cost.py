@@ -132,6 +132,7 @@ def of_the_code(path: Path, shape: str, size: int, target: str) -> None:
     from rocdbg.debugger.frames.machine_code import MachineCode
     from rocdbg.debugger.frames.recovered_values import Recovery
     from rocdbg.debugger.program.functions_with_code import Routine
+    from rocdbg.debugger.program.source_text.constant_variables import ConstantVariables
     from rocdbg.debugger.reports.variable_coverage import coverage_rows
 
     session = Session()
@@ -144,7 +145,7 @@ def of_the_code(path: Path, shape: str, size: int, target: str) -> None:
     cached, reason = timed(lambda: MachineCode(program).reason(low, wave_size))
     code = session.inferior.machine_code(program)
     unwinding, analysis = timed(lambda: code.rows(wave_size).analysis(low))
-    recovery = Recovery(lambda of, size: code.rows(size), session.sources)
+    recovery = Recovery(lambda of, size: code.rows(size), ConstantVariables(session.sources))
     following, followed = timed(lambda: recovery.followed(program, Routine(function), wave_size))
     coverage, _ = timed(lambda: coverage_rows(session.inferior, recovery, session.focus, "big"))
     count = sum(len(block.instructions) for block in analysis.blocks.values())

@@ -5,7 +5,8 @@ be left behind.
     python benchmarks/ends.py --replay NUMBER
 
 A round's number says which front it is, how it ends and how long it waits before; translations are new in every second
-one. Printed are the bad rounds and, at the end, how many ended how.
+one. Printed are the bad rounds and, at the end, how many ended how. Several instances may run side by side, each from a
+first number of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "tests" / "host" / "sources" / "kernels.gfx90a.co"
-TIMEOUT = 120
+TIMEOUT = 60
+"""Seconds of processor time that an end may take."""
+PATIENCE = 900
+"""Seconds that it may take on a busy machine: what waits for ever takes no processor time."""
 YOUNG = 0.6
 """Seconds in which a signal may come before Python has begun to listen to any: it ends the process itself then."""
 
@@ -42,8 +46,12 @@ code = gpu.load(Path(sys.argv[2]).read_bytes(), {"outside": gpu.allocate(64)})
 queue = gpu.queue()
 data = gpu.allocate(1 << 16)
 done = new_signal(3)
-for name in ("saxpy", "positions", "reversed"):
-    queue.launch(code.kernel(name), struct.pack("<QQQQ", data, data, data, 0), [128], [64], done, group=256)
+kernels = {
+    "saxpy": struct.pack("<f4xQQi", 2.0, data, data + 512, 128), "positions": struct.pack("<QII", data, 128, 1),
+    "reversed": struct.pack("<Q", data),
+}
+for name, arguments in kernels.items():
+    queue.launch(code.kernel(name), arguments, [128], [64], done, group=256)
 Path(sys.argv[3] + "-launched").touch()
 end = sys.argv[4]
 if end == "exit":
@@ -52,8 +60,7 @@ if end == "exit":
 if end == "crash":
     time.sleep(float(sys.argv[5]))
     os.kill(os.getpid(), signal.SIGSEGV)
-wait(done, timeout=60_000_000_000)
-sys.exit(3)
+sys.exit(4 if wait(done, timeout=60_000_000_000) else 3)
 """
 
 RUN_ENDS = ("exit", "crash", "whole", "TERM", "HUP", "INT", "KILL", "KILL program")
@@ -83,6 +90,8 @@ class Round:
             cache = folder / "cache"
             cache.mkdir(mode=0o700)
             shutil.copytree(self.home / "warm" / "host", cache / "host", symlinks=True)
+        else:  # entries of the cache are used only with the key that they were made with
+            shutil.copytree(self.home / "user", folder, dirs_exist_ok=True)
         try:
             return self._run(folder, cache)
         finally:
@@ -92,8 +101,8 @@ class Round:
         note = folder / "client"
         environment = {**os.environ, "ROCDBG_CACHE_DIR": str(cache), "HOME": str(folder), "TMPDIR": str(folder)}
         (folder / "client.py").write_text(CLIENT)
-        client = [sys.executable, str(folder / "client.py"), str(ROOT / "tests" / "host"), str(KERNELS), str(note)]
-        client += [self.end if self.end in ("exit", "crash") else "whole", str(self.delay)]
+        client = [sys.executable, "-S", str(folder / "client.py"), str(ROOT / "tests" / "host"), str(KERNELS)]
+        client += [str(note), self.end if self.end in ("exit", "crash") else "whole", str(self.delay)]
         command = [sys.executable, "-m", "rocdbg"]
         if self.front == "run":
             command += ["run", "--gpu", "gfx90a", *client]
@@ -112,12 +121,15 @@ class Round:
                 self._wait_for(Path(f"{note}-launched"), process)
             time.sleep(self.delay)
             self._send(process, note)
-        try:
-            output, _ = process.communicate(timeout=TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            return ["it does not end"]
+        while True:
+            try:
+                output, _ = process.communicate(timeout=5)
+                break
+            except subprocess.TimeoutExpired:
+                if _processor_time(process.pid) > TIMEOUT or time.monotonic() - began > PATIENCE:
+                    process.kill()
+                    process.communicate()
+                    return ["it does not end"]
         self.lived = time.monotonic() - began
         wrong = [] if process.returncode in self._promised() else [f"status {process.returncode}: {output[-300:]!r}"]
         starting = self.end == "INT" and self.delay < YOUNG and "/rocdbg/" not in output  # Python itself still starts
@@ -177,6 +189,12 @@ class Round:
         return wrong
 
 
+def _processor_time(pid: int) -> float:
+    """Seconds of processor time that a child has taken so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _gone(pid: int) -> bool:
     """Whether a process has ended, at the latest soon."""
     for _ in range(500):
@@ -187,6 +205,22 @@ def _gone(pid: int) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+def warm_up(home: Path) -> None:
+    """Make the folders of rounds: the cache of warm ones, and the user's folder with its key."""
+    user = home / "user"
+    for folder in (home / "warm", user):
+        folder.mkdir(mode=0o700)
+    (user / "client.py").write_text(CLIENT)
+    client = [sys.executable, "-S", str(user / "client.py"), str(ROOT / "tests" / "host"), str(KERNELS)]
+    environment = {**os.environ, "ROCDBG_CACHE_DIR": str(home / "warm"), "HOME": str(user)}
+    command = [sys.executable, "-m", "rocdbg", "run", "--gpu", "gfx90a", *client, str(user / "client"), "whole", "0"]
+    done = subprocess.run(command, cwd=ROOT, env=environment)
+    if done.returncode != 3:
+        raise SystemExit(f"ends: the program does not run: status {done.returncode}")
+    for path in user.glob("client*"):
+        path.unlink()
 
 
 def main() -> int:
@@ -201,11 +235,7 @@ def main() -> int:
     ends: Counter[str] = Counter()
     bad = 0
     try:
-        (home / "warm").mkdir(mode=0o700)
-        subprocess.run(
-            [sys.executable, "-m", "rocdbg", "run", "true"], check=True, cwd=ROOT,
-            env={**os.environ, "ROCDBG_CACHE_DIR": str(home / "warm")},
-        )  # fmt: skip
+        warm_up(home)
         numbers = range(options.first, options.first + options.rounds)
         if options.replay is not None:
             numbers = range(options.replay, options.replay + 1)

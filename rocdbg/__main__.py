@@ -18,7 +18,7 @@ def run() -> int:
     from rocdbg.cli.main import main
 
     early.imported()
-    return main(interrupts=early.interrupts)
+    return main(interrupts=early.interrupts, owns_process=True)
 
 
 if __name__ == "__main__":

@@ -19,19 +19,33 @@ def is_command() -> bool:
     return (name == "-m" and "rocdbg" in sys.orig_argv) or name.rpartition("/")[2] == "rocdbg"
 
 
+def has_no_session() -> bool:
+    """Whether the command line selects a tool, or a program that runs without a prompt."""
+    arguments = sys.orig_argv if sys.argv[:1] == ["-m"] else sys.argv
+    at = arguments.index("rocdbg") + 1 if arguments is sys.orig_argv else 1
+    return arguments[at : at + 1] in (["run"], ["annotate"], ["dwarf"], ["llvmdi"])
+
+
+def leave(number: int) -> None:
+    """End the process with the status that a signal has in shells."""
+    posix._exit(128 + number)
+
+
 def prepare() -> None:
     """Remove the current directory, which may contain an unrelated numpy.py, from the module path; record Ctrl-C.
 
-    Signals that terminate the process take effect at once, as nothing needs cleaning up yet. Garbage collection is
-    disabled until `imported`: modules create no garbage, and searching for it takes a tenth of the start.
+    Signals that terminate the process take effect at once, as nothing needs cleaning up yet; Ctrl-C as well, if there
+    will be no session. Garbage collection is disabled until `imported`: modules create no garbage, and searching for
+    it takes a tenth of the start.
     """
     if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
         del sys.path[0]  # the package's own modules are found through the package
     if _signal.getsignal(_signal.SIGINT) != _signal.SIG_IGN:  # as for what a shell runs in the background
-        _signal.signal(_signal.SIGINT, lambda number, frame: interrupts.append(number))
+        later = interrupts.append
+        _signal.signal(_signal.SIGINT, lambda number, frame: leave(number) if has_no_session() else later(number))
     for number in (_signal.SIGTERM, _signal.SIGHUP):
         if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, lambda number, frame: posix._exit(128 + number))
+            _signal.signal(number, lambda number, frame: leave(number))
     gc.disable()
 
 

@@ -10,7 +10,9 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, NoReturn
+
+from rocdbg import work
 
 LOST: Final = 1
 """The exit status if output could not be written."""
@@ -49,6 +51,15 @@ def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
         complain(f"rocdbg: output: {getattr(lost, 'strerror', None) or lost}.")
         _finish()
     return LOST
+
+
+def leave_at_once(status: int) -> NoReturn:
+    """End the process now, after other threads and with all output written, but without freeing its memory: with large
+    inputs that takes longer than Ctrl-C may.
+    """
+    work.leave()
+    _finish()
+    os._exit(status)
 
 
 def complain(text: str) -> None:
@@ -94,4 +105,4 @@ def _finish() -> OSError | ValueError | None:
     return lost
 
 
-__all__ = ["LOST", "StreamLost", "complain", "with_streams"]
+__all__ = ["LOST", "StreamLost", "complain", "leave_at_once", "with_streams"]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from rocdbg.sim.engine.private_folder import UntrustedFolder, open_private
 from tests.accounting import Accounting
@@ -16,6 +17,10 @@ from tests.compilations import Compilations
 
 # A bug surfaces as the exception it is, in the commands that tests start, too.
 os.environ.setdefault("ROCDBG_INTERNAL_ERRORS", "raise")
+
+# A busy machine may be slow at any example, and tests are not timed.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 TOOLS = ("clang-22", "ld.lld-22", "llvm-mc-22", "llvm-objdump-22", "llvm-dwarfdump-22", "llvm-readelf-22")
 

@@ -16,7 +16,7 @@ a lane is still in it). They are known from below and from above; EXEC is all la
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Final, TypeAlias
 
@@ -39,8 +39,9 @@ from rocdbg.analysis.mask_effects import (
     vectors_with_masks,
 )
 from rocdbg.analysis.saved_registers import Analysis
+from rocdbg.analysis.scheduled_code import Extent, ScheduledCode
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR
-from rocdbg.isa import Instruction
+from rocdbg.isa import Flow, Instruction
 from rocdbg.work import unit
 
 _MOST_VISITS: Final = 64
@@ -49,8 +50,6 @@ _MOST_ATTEMPTS: Final = 40
 _WEIGHTS: Final = 0x3FFF_FFFF
 _DWORD: Final = 0xFFFF_FFFF
 
-Extent: TypeAlias = tuple[int, int]
-"""Addresses [low, high)."""
 _Masks: TypeAlias = dict[Place, Bits]
 """What is known of registers that hold masks; nothing of those that are missing."""
 
@@ -62,6 +61,17 @@ class Held(Struct, frozen=True):
 
     extent: Extent
     place: int | None
+
+
+class Gaps(Struct, frozen=True):
+    """Addresses at which a list describes what some lane may not have.
+
+    At those in ``active`` an active lane may not; at those in ``ended`` only lanes that have ended earlier, which are
+    placed where the others will end.
+    """
+
+    active: frozenset[int] = frozenset()
+    ended: frozenset[int] = frozenset()
 
 
 class _Crossing(Struct, frozen=True):
@@ -93,6 +103,8 @@ class LaneCoverage:
         """The bit that an instruction sets anew."""
         self._crossings: dict[tuple[int, int], _Crossing] = {}
         self._written: dict[int, frozenset[int]] = {}
+        self.code = ScheduledCode(analysis, self.written)
+        """The code that describes variables."""
         self._predecessors: dict[int, list[int]] = {}
         for start, block in analysis.blocks.items():
             for successor in block.successors:
@@ -105,20 +117,18 @@ class LaneCoverage:
         everyone = self._diagrams.true, self._diagrams.true
         self._diverges = any(executing != everyone for executing in self._exec.values())
 
-    def gaps(
-        self, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held] = ()
-    ) -> frozenset[int]:
-        """The addresses in ``extents`` at which some active lane may not have what the list describes there.
+    def gaps(self, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held] = ()) -> Gaps:
+        """Where in ``extents`` some lane may not have what the list describes there.
 
         ``registers`` are those that the description reads, ``others`` the list's other descriptions. Empty where the
         masks cannot be followed.
         """
         if not self._is_known or not self._diverges:
-            return frozenset()
+            return Gaps()
         try:
             return _Query(self, extents, registers, others).gaps
         except TooLargeError:
-            return frozenset()
+            return Gaps()
 
     # -- functions of bits
 
@@ -397,6 +407,38 @@ class LaneCoverage:
                         todo.append((source, len(blocks[source].instructions)))
         return False
 
+    def are_written_between(self, registers: Collection[int], begin: int, end: int) -> bool:
+        """Whether code on a way from the instruction at one address to that at another writes some registers.
+
+        Scalar registers are those of the whole wave: what other lanes execute before a lane that waits goes on changes
+        them.
+        """
+        first, last = self._analysis.place_of(begin), self._analysis.place_of(end)
+        if first is None or last is None or not registers:
+            return False
+        wanted, blocks = frozenset(registers), self._analysis.blocks
+
+        def are_in(start: int, low: int = 0, high: int | None = None) -> bool:
+            return any(wanted & self.written(instruction) for instruction in blocks[start].instructions[low:high])
+
+        if first[0] == last[0] and first[1] <= last[1]:
+            return are_in(first[0], first[1], last[1])
+        ahead = self._reached(first[0], last[0], lambda start: blocks[start].successors)
+        behind = self._reached(last[0], first[0], lambda start: self._predecessors.get(start, ()))
+        between = (ahead & behind) - {first[0], last[0]}
+        return are_in(first[0], first[1]) or are_in(last[0], 0, last[1]) or any(map(are_in, between))
+
+    def _reached(self, start: int, end: int, following: Callable[[int], Iterable[int]]) -> set[int]:
+        """The blocks on ways from a block, which end in another one."""
+        found, todo = {start}, [start]
+        while todo:
+            for block in following(todo.pop()):
+                if block not in found and block in self._analysis.blocks:
+                    found.add(block)
+                    if block != end:
+                        todo.append(block)
+        return found
+
 
 class _Query:
     """Follows the lanes that have what equal descriptions of a list say."""
@@ -410,7 +452,8 @@ class _Query:
         self._registers = frozenset(registers)
         self._others = others
         self._begun = {other.extent[0]: other.place for other in others}
-        self.gaps: frozenset[int] = frozenset()
+        self.gaps = Gaps()
+        self._ended: set[int] = set()
         blocks = coverage._analysis.blocks
         every = [*self._extents, *(other.extent for other in others)]
         self._concerned = {start for start, block in blocks.items() if self._concerns(block, every)}
@@ -465,7 +508,7 @@ class _Query:
                 if successor not in pending:
                     pending.add(successor)
                     heappush(heap, successor)
-        self.gaps = frozenset(address for found in gaps.values() for address in found)
+        self.gaps = Gaps(frozenset(address for found in gaps.values() for address in found), frozenset(self._ended))
 
     def _run(self, block: Block, lanes: int, moved: int) -> tuple[int, int, set[int]]:
         """The lanes that have the value at the end of a block, those of them to which it was moved, and the gaps.
@@ -493,6 +536,8 @@ class _Query:
                 lanes = of._or(lanes, sure)
             if inside and not of._covers(lanes, possible):
                 gaps.add(address)
+            if inside and instruction.flow is Flow.END and not of._covers(lanes, of._diagrams.true):
+                self._ended.add(address)
             if address in of._forgotten:
                 variable = of._forgotten[address]
                 lanes, moved = of._every(variable, lanes), of._every(variable, moved)

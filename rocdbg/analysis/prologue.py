@@ -77,11 +77,12 @@ class PrologueRows:
         For the frame of a caller, ``pc`` is inside the call instruction, after its first byte. A kernel's row
         leaves the return address undefined: it is the outermost frame.
         """
+        function = self._functions.find(pc)
+        if function is not None and function.is_kernel:  # without its analysis, which includes those of all it calls
+            return self._kernel_row(function)
         analysis = self._functions.at(pc)
         if analysis is None:
             return None
-        if analysis.function.is_kernel:
-            return self._kernel_row(analysis.function)
         found = analysis.before(pc)
         if found is None:
             return None

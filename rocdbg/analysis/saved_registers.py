@@ -155,7 +155,7 @@ class Functions:
         self, find: Callable[[int], FunctionCode | None], read: Callable[[int, int], bytes], target: str,
         wave_size: int, unswizzled: bool, pointer: Callable[[int], int | None] = lambda address: None,
     ) -> None:
-        self._find = find
+        self.find = find
         self._read = read
         self._target = target
         self._machine = Machine(wave_size, unswizzled, self.clobbers, pointer)
@@ -164,7 +164,7 @@ class Functions:
 
     def at(self, pc: int) -> Analysis | None:
         """The analysis of the function at ``pc``; None where there is no function."""
-        function = self._find(pc)
+        function = self.find(pc)
         if function is None:
             return None
         analysis = self._analyses.get(function.start)
@@ -181,11 +181,15 @@ class Functions:
         """
         known = self._clobbers.get(address)
         if known is None:
-            self._clobbers[address] = BY_CONVENTION  # used within recursions
-            function = self._find(address)
-            if function is not None and function.start == address:
-                analysis = self.at(address)
-                if analysis is not None:
-                    self._clobbers[address] = analysis.clobbers()
-            known = self._clobbers[address]
+            known = self._clobbers[address] = BY_CONVENTION  # used within recursions
+            try:
+                function = self.find(address)
+                if function is not None and function.start == address:
+                    analysis = self.at(address)
+                    if analysis is not None:
+                        known = analysis.clobbers()
+            except KeyboardInterrupt:  # nothing is known of it yet
+                del self._clobbers[address]
+                raise
+            self._clobbers[address] = known
         return known

@@ -25,7 +25,7 @@ from rocdbg.cli.script import Line
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.standard_streams import TerminalState
 from rocdbg.cli.writer import OutputLost, Writer
-from rocdbg.streams import LOST, complain, with_streams
+from rocdbg.streams import LOST, complain, leave_at_once, with_streams
 
 EPILOG = """\
 FILE is an AMDGPU code object, an offload bundle, a host executable or library that carries one, or a launch
@@ -112,28 +112,35 @@ TOOLS = {"annotate": "annotate", "dwarf": "dwarf_tool", "llvmdi": "llvmdi_tool"}
 """First arguments that select a tool other than the debugger, and the module of `rocdbg.cli` with its ``run``."""
 
 
-def _run_tool(arguments: list[str]) -> int:
+def _run_tool(arguments: list[str], owns_process: bool) -> int:
     module = importlib.import_module(f"rocdbg.cli.{TOOLS[arguments[0]]}")
     from rocdbg.cli.progress import work_shown  # late: no other start needs it yet
 
-    with work_shown(sys.stderr):
-        status: int = module.run(arguments[1:])
+    try:
+        with work_shown(sys.stderr):
+            status: int = module.run(arguments[1:])
+    except KeyboardInterrupt:
+        if owns_process:
+            leave_at_once(128 + signal.SIGINT)  # before the exception's frames release what they hold
+        raise
     return status
 
 
-def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> int:
-    """Run the debugger; returns the exit status. ``interrupts``: the number of Ctrl-C before this was called."""
-    return with_streams(lambda: _main(sys.argv[1:] if argv is None else list(argv), interrupts))
+def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = (), owns_process: bool = False) -> int:
+    """Run the debugger; returns the exit status. ``interrupts``: the number of Ctrl-C before this was called.
+    ``owns_process``: nothing follows it in the process, which Ctrl-C may end here.
+    """
+    return with_streams(lambda: _main(sys.argv[1:] if argv is None else list(argv), interrupts, owns_process))
 
 
-def _main(arguments: list[str], interrupts: Sequence[int]) -> int:
+def _main(arguments: list[str], interrupts: Sequence[int], owns_process: bool) -> int:
     terminal = TerminalState()
     try:
         if arguments and arguments[0] in TOOLS:  # a file with this name can be given as ./llvmdi
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if interrupts:
                 raise KeyboardInterrupt
-            return _run_tool(arguments)
+            return _run_tool(arguments, owns_process)
         options = make_parser().parse_args(arguments)
         shell = _make_shell(options)
         if options.tui and not shell.interactive:

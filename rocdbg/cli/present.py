@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.internal_errors import write_report_text
@@ -39,6 +40,7 @@ from rocdbg.debugger.running.stop_events import (
 )
 from rocdbg.debugger.values import c_types
 from rocdbg.errors import Error
+from rocdbg.work import Stopped, asking
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -175,7 +177,7 @@ _HOLE = "\0"
 def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool = True) -> None:
     """The source line of a frame: ``9\\t    y[i] = ...``; says why when there is none.
 
-    With ``select``, `list` continues from it.
+    With ``select``, `list` continues from it. ``arguments``: as of `frame_parts`.
     """
     if frame.file is None or frame.line is None:
         next_instructions(shell, frame, has_source=False)
@@ -212,7 +214,8 @@ def next_instructions(shell: Shell, frame: Frame, has_source: bool) -> None:
 
 
 def show_frame(
-    shell: Shell, frame: Frame, number: bool = True, what: str = "source-and-location", select: bool = True
+    shell: Shell, frame: Frame, number: bool = True, what: str = "source-and-location", select: bool = True,
+    arguments: Styled | None = None,
 ) -> None:
     """A frame as set by `set print frame-info`, otherwise by ``what``, one of its values: source line, frame line, or
     both.
@@ -226,7 +229,7 @@ def show_frame(
         wanted = "source-and-location"
     if wanted != "source-line":
         address = True if wanted == "location-and-address" else None
-        shell.out.styled(frame_parts(shell, frame, number, address, place=wanted != "short-location"))
+        shell.out.styled(frame_parts(shell, frame, number, address, wanted != "short-location", arguments))
         shell.line()
     if frame.kind is FrameKind.DUMMY:
         return
@@ -266,6 +269,31 @@ def switching(shell: Shell, scope: Focus) -> str:
 
 
 NOT_DISPLAYED = "<not displayed>"
+SOON = 0.2
+"""Seconds of processor time that a stop's report may take in analyses after Ctrl-C."""
+
+
+def _soon(shell: Shell) -> AbstractContextManager[None]:
+    """While this is open, work ends soon if Ctrl-C has stopped the program: the user waits for the prompt.
+
+    Ctrl-C has been answered by then, so nothing else would end it.
+    """
+    if not shell.state.interrupted:
+        return nullcontext()
+    end = time.thread_time() + SOON
+    return asking(lambda: time.thread_time() > end)
+
+
+def _show_stop_frame(shell: Shell, frame: Frame, what: str) -> None:
+    """The frame of a stop. If its arguments cannot be found soon, they are shown as by ``print frame-arguments
+    presence``."""
+    arguments: Styled | None = None
+    if shell.state.interrupted:
+        try:
+            arguments = list(argument_parts(shell, frame))
+        except Stopped:
+            arguments = [("", "...")]
+    show_frame(shell, frame, number=False, what=what, arguments=arguments)
 
 
 def show_stop(shell: Shell, event: StopEvent) -> None:
@@ -290,10 +318,11 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
         shell.line(switching(shell, event.scope))
     show_reason(shell, event)
     keep_registers(shell, event.scope.thread)
-    frame = shell.session.focus.frame(event.scope)
-    same_frame = isinstance(event.cause, StepDone) and not event.cause.new_frame
-    show_frame(shell, frame, number=False, what="source-line" if same_frame else "source-and-location")
-    shell.show_displays()
+    with _soon(shell):
+        frame = shell.session.focus.frame(event.scope)
+        same_frame = isinstance(event.cause, StepDone) and not event.cause.new_frame
+        _show_stop_frame(shell, frame, "source-line" if same_frame else "source-and-location")
+        shell.show_displays()
     if event.returned is not None:
         _show_returned(shell, event.returned)
 

@@ -49,7 +49,7 @@ def iter_members(source: Source) -> Iterator[Member]:
             return
         header = source.bytes_at(at, _HEADER_SIZE, _WHAT)
         if header[_END] != b"`\n":
-            raise source.error("no header of a member", section=_WHAT, offset=at)
+            raise source.error("there is no member header", section=_WHAT, offset=at)
         size, name = _number(source, header[_SIZE], at), header[_NAME].rstrip(b" ")
         start = at + _HEADER_SIZE
         if start + size > end:

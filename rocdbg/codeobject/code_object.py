@@ -242,7 +242,7 @@ class CodeObject:
             section = sections[symbol.section_index]
             if section.has_bytes and symbol.value + size <= section.size:
                 return section.offset + symbol.value
-        raise self.source.error(f"symbol {symbol.name} has no {size} bytes in the file", section=what)
+        raise self.source.error(f"symbol {symbol.name}: its {size} bytes are not in the file", section=what)
 
     def read(self, address: int, size: int) -> bytes:
         """``size`` bytes at an address; raises `CodeObjectError` if they are not in the file.

@@ -194,7 +194,7 @@ def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
 def _read_memory(name: str, uri: MemoryUri) -> bytes:
     """A copy of another process's memory, if the system permits reading it."""
     if not 0 < uri.size <= MAX_CODE_SIZE:
-        raise CodeObjectError(name, f"a range of {uri.size} bytes, from 1 to {MAX_CODE_SIZE} are possible")
+        raise CodeObjectError(name, f"a range of {uri.size} bytes; it must have from 1 to {MAX_CODE_SIZE}")
     try:
         handle = os.open(f"/proc/{uri.process}/mem", os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
@@ -322,7 +322,7 @@ def _in_archive(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
                 yield replace(found, entry=replace(found.entry, member=title))
                 empty = False
     if empty:
-        raise source.error("holds no AMDGPU code: an archive without members that have some")
+        raise source.error("holds no AMDGPU code: no member of the archive has any")
 
 
 def _is_container(beginning: bytes | bytearray) -> bool:

@@ -86,7 +86,7 @@ class DebugRelocations:
             if section >= SHN_LORESERVE:
                 value = code_object.address_of(code_object.symbols[index])
             elif section >= len(sections):
-                raise self._error(table, f"symbol {index} is in section {section}, which there is not")
+                raise self._error(table, f"symbol {index} is in section {section}, which does not exist")
             found[position] = (starts.get(section, 0) + value) & 0xFFFF_FFFF_FFFF_FFFF
         return found[where]
 

@@ -42,7 +42,7 @@ def with_sections(elf: Elf, contents: Mapping[str, bytes]) -> bytes:
     known = {section.name for section in sections}
     new = [name for name in contents if name not in known]
     if len(sections) + len(new) >= SHN_LORESERVE:
-        raise elf.source.error(f"{len(sections)} sections leave no room for more")
+        raise elf.source.error(f"{len(sections)} sections are the most that a file can have")
     name_index = elf.header.name_section
     names, name_offsets = _names(elf, sections[name_index], new)
     end = _loaded_end(elf, sections)
@@ -106,7 +106,7 @@ def _append(out: bytearray, data: bytes, alignment: int) -> int:
 def _names(elf: Elf, section: Section, new: list[str]) -> tuple[bytes, dict[str, int]]:
     """The section names with new ones appended, and the offsets of those."""
     if new and (section.type != SHT_STRTAB or _is_loaded(elf, section)):
-        raise elf.source.error("the names of sections cannot be added to", section=f"section {section.name}")
+        raise elf.source.error("no name can be added to the table of section names", section=f"section {section.name}")
     data = bytearray(section.data)
     offsets = {}
     for name in new:

@@ -223,7 +223,7 @@ class Interpreter:
             case CfaOperand.ADDRESS:
                 address = self.read_address(cursor)
                 if address is None:
-                    raise EvaluationError("the address is relative to what the section does not tell")
+                    raise EvaluationError("the address is relative to a base that the section does not have")
                 return address
             case CfaOperand.U1:
                 return cursor.unsigned(1)
@@ -269,7 +269,7 @@ class Interpreter:
     def _copy(self, rules: dict[int, Rule]) -> dict[int, Rule]:
         self.copied += len(rules)
         if self.copied > MAX_COPIED:
-            raise IllFormed("the call frame instructions remember and restore too much")
+            raise IllFormed("the call frame instructions remember and restore too many rules")
         return dict(rules)
 
     def _remember(self) -> None:

@@ -160,7 +160,7 @@ class RepeatedStorage(Storage):
     def plan_write(self, offset: int, bits: int, value: int, plan: list[Write]) -> None:
         for skip, count, position in self._pieces(offset, bits):
             if len(plan) > MAX_FRAGMENTS:
-                raise LimitExceeded("the write falls into too many parts")
+                raise LimitExceeded("the write is spread over too many parts")
             self.location.plan_write(count, skip, value >> position & (1 << count) - 1, plan)
 
     def fragments(self, offset: int, bits: int) -> Iterator[Fragment]:

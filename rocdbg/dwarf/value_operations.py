@@ -556,7 +556,7 @@ def _parameter_ref(m: Machine, operands: Operands) -> None:
     assert isinstance(offset, int)
     found = m.context.call_site_value(offset) if isinstance(m.context, CallSites) else None
     if found is None:
-        raise EvaluationError(f"the call site does not tell the value of the parameter at {offset:#x}")
+        raise EvaluationError(f"the call site does not describe the value of the parameter at {offset:#x}")
     result = m.nested(found, m.context.caller(), "value")
     assert isinstance(result, Value)
     m.stack.append(result if result.type is not None else _generic(result))

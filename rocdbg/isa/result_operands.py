@@ -10,6 +10,11 @@ _ALWAYS = frozenset({"vdst", "vdstx", "vdsty"})
 _SWAPS = ("v_swap_", "v_permlane16_swap", "v_permlane32_swap")
 _READS_SDST = ("s_setreg", "s_cmpk_", "s_cbranch_", "s_waitcnt_")
 """SOPK instructions whose only register field is a source."""
+ACCUMULATES = (
+    "v_mac_", "v_fmac_", "v_dot2c_", "v_dot4c_", "v_dot8c_", "v_pk_fmac_", "s_fmac_", "s_addk_", "s_mulk_", "s_cmov",
+    "v_writelane",
+)
+"""Beginnings of the names of instructions that also read what they write."""
 _MATRIX = ("v_mfma", "v_smfmac", "v_wmma", "v_swmmac")
 
 
@@ -41,4 +46,14 @@ def ignores_exec(instruction: Instruction) -> bool:
     return instruction.name == "v_writelane_b32" or instruction.name.startswith(_MATRIX)
 
 
-__all__ = ["ignores_exec", "results"]
+def sources(instruction: Instruction) -> Iterator[Operand]:
+    """The operands that the instruction reads, also those that it writes. Registers that it reads without naming them
+    (EXEC, SCC) are not included."""
+    written = list(results(instruction))
+    keeps = instruction.name.startswith(ACCUMULATES)
+    for operand in instruction.operands:
+        if keeps or operand not in written:
+            yield operand
+
+
+__all__ = ["ACCUMULATES", "ignores_exec", "results", "sources"]

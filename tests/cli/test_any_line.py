@@ -94,19 +94,19 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(LINES)
 def test_with_nothing_loaded(line: str) -> None:
     _try(EMPTY, line)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(LINES)
 def test_while_a_kernel_runs(line: str) -> None:
     _try(RUNNING, line)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(LINES)
 def test_completion(line: str) -> None:
     start, words = complete_line(RUNNING, line)

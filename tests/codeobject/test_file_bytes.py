@@ -45,7 +45,7 @@ def test_what_is_cut_off_cannot_be_read(tmp_path: Path) -> None:
     with FileBytes("file", path.open("rb")) as read:
         os.truncate(path, 10)
         assert read[:10] == bytes(10)
-        with pytest.raises(CodeObjectError, match="has become shorter while it is read"):
+        with pytest.raises(CodeObjectError, match="became shorter while it was read"):
             read[: 1 << 17]
 
 

@@ -9,18 +9,21 @@ Whatever is damaged, a session stops at the kernel, shows the stack and the lane
 from __future__ import annotations
 
 import argparse
+import gc
 import random
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import rocdbg
 from rocdbg import dwarf
 from rocdbg.dwarf.info import Die
-from rocdbg.dwarf.info.attribute_values import Reference
+from rocdbg.dwarf.info.attribute_values import Exprloc, Reference
 from rocdbg.dwarf.info.constants import Tag
+from rocdbg.dwarf.info.unit import Unit
 from tests.damage.damages import Damage, damages
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
@@ -94,11 +97,22 @@ def _entries_of(die: Die) -> set[int]:
             todo.append(each.parent)
         if each.tag in _TYPES:
             todo += each.children
-        todo += [
-            file.die(value.offset) for value in each.attributes.values() if isinstance(value, Reference)
-            for file in [each.unit.entries] if value.offset
-        ]
+        file = each.unit.entries
+        for value in each.attributes.values():
+            if isinstance(value, Reference) and value.offset:
+                todo.append(file.die(value.offset))
+            elif isinstance(value, Exprloc):
+                todo += (file.die(offset) for offset in _called_by(value, each.unit))
     return found
+
+
+def _called_by(value: Exprloc, unit: Unit) -> Iterator[int]:
+    """The entries in whose places an expression continues."""
+    for operation in dwarf.decode(value.data, unit.dialect, address_size=unit.address_size):
+        if operation.info.meaning in ("call2", "call4"):
+            [offset] = operation.operands
+            assert isinstance(offset, int)
+            yield unit.offset + offset
 
 
 def _stop(debugger: rocdbg.Debugger, kernel: str) -> bool:
@@ -148,6 +162,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     total = 0
+    _unrelated(OBJECTS[0])
+    gc.collect()
+    gc.freeze()  # modules and tables, which every collection would go through
     with tempfile.TemporaryDirectory() as folder:
         for name in OBJECTS:
             for damage in sample(name, options.count, options.seed):

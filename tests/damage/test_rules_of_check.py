@@ -23,7 +23,7 @@ CASES = [
     ("readable", ".Linfo:", ".short 5", ".short 9", ""),
     ("readable", ".Linfo:", ".long .Linfo_end-.Linfo-4", ".long .Linfo_end-.Linfo+400", ""),
     ("readable", ".Lunit:", ".uleb128 1", ".uleb128 77", ""),
-    ("reference", ".Lx:", ".long .Lint-.Linfo", ".long .Lint-.Linfo+1", "where no entry is"),
+    ("reference", ".Lx:", ".long .Lint-.Linfo", ".long .Lint-.Linfo+1", "where no entry begins"),
     ("reference", ".Lx:", ".long .Lint-.Linfo", ".long .Lfunction-.Linfo", "leads to DW_TAG_subprogram"),
     ("reference", ".Lmember:", ".long .Lint-.Linfo", ".long .Lx-.Linfo", "leads to DW_TAG_variable"),
     # A.3.1.1: augmentation strings
@@ -50,6 +50,7 @@ CASES = [
     ("return-addr", "// return_addr", "0x38, 0x36, 0xe9, 0x02", "0x90, 36, 0x96, 0x96", "it is register s4"),
     ("static-link", "// static link", "0x38, 0x36, 0xe9, 0x02", "0x90, 36, 0x96, 0x96", "it is register s4"),
     ("static-link", "// static link", "0x38, 0x36, 0xe9, 0x02", "0x38, 0x9f, 0x96, 0x96", "implicit"),
+    ("static-link", "// outer function", ".uleb128 0x2e", ".uleb128 0x39", "DW_TAG_subprogram is not nested"),
     ("source-file", ".Lfunction:", ".byte 0, 1", ".byte 3, 1", "file 3 is not one of the 1"),
     ("range-list", ".Lfunction:", ".quad 0x1100", ".quad 0x0f00", "ends at 0xf00"),
     # A.3.4.2: calls
@@ -59,6 +60,7 @@ CASES = [
     ("call-parameter", "// its parameter", ".uleb128 0x02", ".uleb128 0x3fff", "no DW_AT_location"),
     ("call-parameter", "// location: regx s4", "0x90, 36", "0x13, 0x96", "DW_OP_drop"),
     ("call-parameter", "// data value: lit9", ".long .Lparameter-.Linfo", ".long .Lx-.Linfo", "no formal parameter"),
+    ("call-parameter", "// call site", ".uleb128 0x48", ".uleb128 0x0b", "it is in DW_TAG_lexical_block"),
     ("call-target", "// target: regx s30", "0x90, 62, 0x96", "0x13, 0x96, 0x96", "DW_OP_drop"),
     # A.2.5.4: expressions and their operands
     ("expression", "// regx v2", "0x34, 0x1e, 0xe9, 0x04", "0x34, 0x1e, 0xe9, 0x7f", "unknown extension operation"),
@@ -73,6 +75,10 @@ CASES = [
     ("operand", "// addrx 0", "0xa1, 0", "0xa1, 5", "the unit has no address 5"),
     ("operand", "// call4 shared", ".long .Lshared-.Linfo", ".long .Lshared-.Linfo+1", "there is no entry"),
     ("operand", "// lane_pc: lit0", "0x0b, 64, 64", "0x0b, 64, 0", "a size or count is 0"),
+    ("operand", "// regx v2", "0x34, 0x1e, 0xe9, 0x04", "0x2f, 0xfc, 0xff, 0x96", "no operation begins at 0x4, where"),
+    ("object", "// regx v2", "0x34, 0x1e, 0xe9, 0x04", "0x97, 0x13, 0x96, 0x96", "there is no object"),
+    ("address-size", ".section .debug_addr", ".byte 8, 0", ".byte 4, 0", "its addresses have 4 bytes"),
+    ("address-size", ".section .debug_loclists", ".byte 8, 0", ".byte 2, 0", "its addresses have 2 bytes"),
     # A.2.5.5 and A.2.17: lists
     ("location-list", ".Llist:\n", ".byte 7\n\t.quad 0x1000", ".byte 0x33\n\t.quad 0x1000", "0x33"),
     ("location-list", ".Llist:\n", ".quad 0x1000\n\t.quad 0x1040", ".quad 0x1040\n\t.quad 0x1000", "ends at 0x1000"),
@@ -105,7 +111,10 @@ CASES = [
     ("line-content", "// files: path", "\t.uleb128 0x2002\n\t.byte 0x0f", "\t.uleb128 0x2002\n\t.byte 0x0b",
      "DW_LNCT_LLVM_is_MD5"),
     ("line-content", ".Lheader:", '.byte 0\n\t.asciz "int', '.byte 7\n\t.asciz "int', "directory 7 of 1"),
+    ("line-content", ".Lheader:", '"int x\\n"', '"int x\\r\\n"', "other line endings"),
+    ("line-content", ".Lheader:", '\\n"\n\t.byte 0', '\\n"\n\t.byte 2', "is 2, neither 0 nor 1"),
     # A.6.4: call frames
+    ("call-frame", ".Lcie:", ".byte 8, 0, 4, 4, 16", ".byte 4, 0, 4, 4, 16", "addresses of 4 bytes"),
     ("frame-size", ".Lfde:", ".byte 0, 0\n", ".byte 0\n", "not a multiple of 8"),
     ("call-frame", ".Lcie:", ".byte 4\n", ".byte 3\n", ""),
     ("call-frame", ".Lcie:", ".byte 0x30, 32, 0, 6", ".byte 0x30, 32, 0, 0x4f", "0x4f"),

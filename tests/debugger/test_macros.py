@@ -186,8 +186,9 @@ def by_hand(body: bytes) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("body", "what"),
     [
-        (b"\x01\x01A 1", "no string there"), (b"\x01", "truncated"), (b"\x04", "a file ends that was not begun"),
-        (b"\x07\0\0\0\0", "macros import themselves"), (b"\x05\x01\xff\xff\xff\xff", "no string there"),
+        (b"\x01\x01A 1", "no string at this offset"),
+        (b"\x01", "truncated"), (b"\x04", "a file ends that did not begin"),
+        (b"\x07\0\0\0\0", "macros import themselves"), (b"\x05\x01\xff\xff\xff\xff", "no string at this offset"),
         (b"\x20\x01", "type 0x20 is not known"), (b"\x03\x00\x00" * 300, "files are included deeper"),
     ],
 )

@@ -152,6 +152,8 @@ def test_lds_of_some_kernels_is_placed_where_the_layout_proves_it(compiled: Comp
     made = debugger(compiled("nulls.hip"), 64, "second")
     assert shown(made, "other[3]") == "35" and shown(made, "&other") == "(float (*)[32]) local#0x0"
     assert shown(made, "tile") == "<place in LDS not known>"
+    assert "static storage at address local#0x0." in made.execute("info address other", to_string=True)
+    assert "static storage" not in made.execute("info address tile", to_string=True)
 
 
 def test_global_data_share_is_memory(tmp_path: Path) -> None:
@@ -183,7 +185,8 @@ STATICS = """struct S {
     static const long big = -7000000000;
     int x;
 };
-__attribute__((global)) void k(int *out) { S s; s.x = S::width; out[0] = s.x; }
+template<int N> struct T { static const int size = N; static constexpr short unused = -N; int y; };
+__attribute__((global)) void k(int *out) { S s; T<3> t; s.x = S::width; out[0] = s.x + T<3>::size + (int) sizeof(t); }
 """
 
 
@@ -203,3 +206,5 @@ def test_constants_of_classes_are_found_by_every_name(version: str, tmp_path: Pa
     data = session.data
     texts = ("S::width", "s.width", "s.scale", "S::big", "sizeof(S::width)", "s.width * 2")
     assert [data.format(data.evaluate(text)) for text in texts] == ["42", "42", "2.5", "-7000000000", "4", "84"]
+    texts = ("T<3>::size", "T<3>::unused", "t.unused")  # of the unused one the compiler keeps the declaration only
+    assert [data.format(data.evaluate(text)) for text in texts] == ["3", "<optimized out>", "<optimized out>"]

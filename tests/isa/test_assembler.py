@@ -380,7 +380,7 @@ def test_relocatable_expressions(line: str, code: str) -> None:
     assert isa.assemble(line, "gfx90a", 0x1000, symbols={"here": 0x1100}.get).hex() == code
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     line=st.one_of(
         st.text("vs0123456789[]:,.()-+|*<lit exn_f63 ", max_size=40).map(lambda rest: f"v_add_f32 {rest}"),

@@ -175,7 +175,7 @@ def test_pack_and_unpack(texts: tuple[str | None, ...]) -> None:
     assert unpack(json.loads(json.dumps(pack(texts)))) == texts
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(code=st.binary(max_size=40), target=st.sampled_from(TARGETS))
 def test_any_bytes_decode(code: bytes, target: str) -> None:
     """Disassembly covers every byte once; a single decode fails only where bytes are missing."""

@@ -36,7 +36,7 @@ def following(flow: ControlFlow, index: int) -> list[int]:
     return [flow.starts[successor] for successor in flow.successors[block]]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data(), flow=flows())
 def test_reach(data: st.DataObject, flow: ControlFlow) -> None:
     count = len(flow.instructions)

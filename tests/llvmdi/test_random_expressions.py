@@ -109,7 +109,7 @@ def _text(operations: str, bits: int) -> str:
     return "\n".join([*lines, "nop", *metadata])
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), width=st.sampled_from(WIDTHS), lane=st.sampled_from((0, 1, 37, 63)))
 def test_all_forms_agree(data: st.DataObject, width: int, lane: int) -> None:
     operations = data.draw(expressions(width, data.draw(st.integers(1, 4))))

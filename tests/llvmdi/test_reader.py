@@ -249,7 +249,7 @@ def test_bitcode_without_the_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert str(caught.value) == f"{bitcode} is bitcode; install llvm-dis, or give its text (.ll)"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), path=st.sampled_from(EXAMPLES))
 def test_truncated(data: st.DataObject, path: Path) -> None:
     text = path.read_text()

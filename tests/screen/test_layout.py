@@ -61,7 +61,7 @@ def test_rectangles(text: str, size: tuple[int, int], wanted: dict[tuple[str, bo
     assert {name: (rect.x, rect.y, rect.width, rect.height) for name, rect in found.items()} == expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from([*PREDEFINED.values(), SPLIT]), st.integers(1, 300), st.integers(1, 100),
     st.dictionaries(st.tuples(st.sampled_from(["src", "lanes", "cmd", "regs"]), st.booleans()), st.integers(1, 200)),

@@ -33,7 +33,7 @@ WIDTH = st.one_of(st.just(""), st.integers(1, 30).map(str))
 PRECISION = st.one_of(st.just(""), st.just("."), st.integers(0, 25).map(lambda n: f".{n}"))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(FLAGS, WIDTH, PRECISION, st.sampled_from(["hh", "h", "", "l", "ll", "j", "z", "t"]),
        st.sampled_from("diouxX"), st.integers(0, 2**64 - 1) | st.integers(0, 300))
 def test_integers(flags: str, width: str, precision: str, length: str, kind: str, bits: int) -> None:
@@ -41,7 +41,7 @@ def test_integers(flags: str, width: str, precision: str, length: str, kind: str
     assert one(template).integer(bits) == by_c(template, ctypes.c_uint64(bits))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(FLAGS, WIDTH, PRECISION, st.sampled_from("eEfFgGaA"),
        st.floats() | st.sampled_from([0.5, 1.5, 2.5, -0.0, 5e-324, 1e300, math.inf, -math.inf]))
 def test_floats(flags: str, width: str, precision: str, kind: str, value: float) -> None:
@@ -49,7 +49,7 @@ def test_floats(flags: str, width: str, precision: str, kind: str, value: float)
     assert one(template).floating(value) == by_c(template, ctypes.c_double(value))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.text("-", max_size=1), WIDTH, PRECISION, st.binary(max_size=12).map(lambda text: text.replace(b"\0", b"?")))
 def test_strings(flags: str, width: str, precision: str, text: bytes) -> None:
     template = f"%{flags}{width}{precision}s"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rocdbg
@@ -138,7 +138,6 @@ def test_the_full_screen_shows_it_with_the_commands(
     assert above.endswith(("(rocdbg) continue", "Continuing.")) and any("printing.cl" in line for line in shown)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.binary(max_size=40), max_size=6), st.binary(max_size=300))
 def test_whatever_a_kernel_leaves_in_the_buffer(entries: list[bytes], data: bytes) -> None:
     """Bytes that are not frames and entries that are no formats: some text, and no other error."""
@@ -154,7 +153,6 @@ def test_whatever_a_kernel_leaves_in_the_buffer(entries: list[bytes], data: byte
     assert buffer.printed <= len(data)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.binary(min_size=56, max_size=56)), max_size=20))
 def test_whatever_a_kernel_sends_as_a_message(parts: list[tuple[int, bytes]]) -> None:
     messages = Messages()

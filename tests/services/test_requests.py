@@ -67,7 +67,7 @@ def test_the_default_queue_is_full(opencl: Build) -> None:
     assert out.tolist() == [32, 0xFFFF_FFFF, 1]
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 2**64 - 1) | st.integers(0, 8)), max_size=30))
 def test_whatever_a_kernel_writes_into_the_buffer(writes: list[tuple[int, int]]) -> None:
     """Packets are served, or refused with a reason; nothing else of the buffer is read or written."""

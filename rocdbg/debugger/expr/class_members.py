@@ -88,8 +88,8 @@ def _candidates(
     return found
 
 
-def static_value(class_: ClassType, static: StaticMember, environment: Environment) -> Value | None:
-    """A static member at its definition, otherwise the constant in its declaration; ``None`` without either."""
+def static_value(class_: ClassType, static: StaticMember, environment: Environment) -> Value:
+    """A static member at its definition, otherwise the constant in its declaration; absent without either."""
     defined = environment.variable(f"{_name(class_)}::{static.name}")
     if defined is not None and defined.absence is None:
         return defined
@@ -98,7 +98,7 @@ def static_value(class_: ClassType, static: StaticMember, environment: Environme
         return Value.of_int(c_types.signed_of(size), constant.signed_value(size)).with_type(static.type)
     if isinstance(constant, Block) and size:
         return Value(static.type, data=constant.data[:size].ljust(size, b"\0"))
-    return defined
+    return Value.absent(static.type) if defined is None else defined
 
 
 def _declared(type_: Type, class_: ClassType, name: str) -> str:

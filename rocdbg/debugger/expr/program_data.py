@@ -33,6 +33,7 @@ from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_files import SourceFiles
+from rocdbg.debugger.program.source_text.constant_variables import ConstantVariables
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.appearance import PrettyPrinter
 from rocdbg.debugger.values.format_letters import PLAIN, Format
@@ -81,9 +82,10 @@ class Data:
         def rows(program: Program, wave_size: int) -> PrologueRows:
             return inferior.machine_code(program).rows(wave_size)
 
-        self.recovery: Recovery = Recovery(rows, sources)
-        self.described: DescribedLanes | None = DescribedLanes(rows)
+        constants = ConstantVariables(sources)
+        self.described: DescribedLanes | None = DescribedLanes(rows, constants)
         """Finds where locations are those of other lanes; without it every location counts."""
+        self.recovery: Recovery = Recovery(rows, constants, self.described)
         self.caller: FunctionCaller | None = None
         """Runs functions that expressions call; set once the program can run."""
 

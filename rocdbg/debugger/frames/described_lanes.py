@@ -5,24 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
-from rocdbg.analysis.lane_coverage import Extent, Held, LaneCoverage
+from rocdbg.analysis.lane_coverage import Held, LaneCoverage
 from rocdbg.analysis.machine_state import AGPR
 from rocdbg.analysis.prologue import PrologueRows
 from rocdbg.analysis.saved_registers import Analysis
+from rocdbg.analysis.scheduled_code import Extent
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR
 from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
+from rocdbg.debugger.frames.described_places import constant_of, places_of
 from rocdbg.debugger.frames.frame_context import FrameContext
-from rocdbg.debugger.frames.recovered_values import constant_of, places_of
+from rocdbg.debugger.program.functions_with_code import Routine
 from rocdbg.debugger.program.program import Program
-from rocdbg.dwarf.context import LocationList, LocationListEntry
+from rocdbg.debugger.program.source_text.constant_variables import ConstantVariables
+from rocdbg.dwarf.context import Expression, LocationList, LocationListEntry
 from rocdbg.dwarf.decoding import Operation, decode
-from rocdbg.dwarf.info import Variable
+from rocdbg.dwarf.info import InlinedSubroutine, Variable
+from rocdbg.dwarf.info.code_ranges import ranges_of
+from rocdbg.dwarf.info.scopes import Scope
 from rocdbg.dwarf.lane_values import based_register
 from rocdbg.errors import Error
 
@@ -34,28 +39,51 @@ _DWORD = 0xFFFF_FFFF
 class DescribedLanes:
     """Finds where location lists describe the values of other lanes.
 
-    ``rows`` gives the unwind analysis of a program's functions, for a wave size.
+    ``rows`` gives the unwind analysis of a program's functions, for a wave size; ``constants`` finds variables that
+    keep one value.
     """
 
-    def __init__(self, rows: Callable[[Program, int], PrologueRows]) -> None:
+    def __init__(
+        self, rows: Callable[[Program, int], PrologueRows], constants: ConstantVariables | None = None
+    ) -> None:
         self._rows = rows
+        self.constants = constants
+        self._kept: dict[tuple[int, int], tuple[Program, frozenset[int]]] = {}
         self._coverages: dict[tuple[int, int, int], tuple[Program, LaneCoverage]] = {}
         self._found: dict[tuple[int, int, int, bytes], tuple[Program, _Described]] = {}
 
-    def are_known(self, variable: Variable, what: LocationList, context: FrameContext) -> bool:
-        """Whether each lane that is at a frame's PC has what the variable's location list describes there."""
+    def are_known(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
+        """Whether each lane that is at a frame's PC has what the variable's location describes there."""
         try:
             return self._are_known(variable, what, context)
         except (Error, RecursionError):  # damaged locations or code: what evaluates them says so
             return True
 
-    def _are_known(self, variable: Variable, what: LocationList, context: FrameContext) -> bool:
+    def are_left(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
+        """Whether a location is only that of the lanes that are active at a frame's PC, not of those that ended before
+        and are placed there with them.
+        """
+        try:
+            return self._are_left(variable, what, context)
+        except (Error, RecursionError):
+            return False
+
+    def _are_left(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
+        if context.pc is None or not isinstance(what, LocationList) or len(what) > _MOST_ENTRIES:
+            return False
+        program, wave_size, pc = context.program, context.wave_size, context.program.to_file(context.pc)
+        matching, analysis = what.matching(pc), self._rows(program, wave_size).analysis(pc)
+        if len(matching) != 1 or analysis is None:
+            return False
+        return pc in self._of(program, wave_size, analysis, variable, what, matching[0])[1].ended
+
+    def _are_known(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
         if context.pc is None or what.dialect is None:
             return True
         program, wave_size = context.program, context.wave_size
         pc = program.to_file(context.pc)
-        matching = what.matching(pc)
-        if len(matching) != 1 or len(what) > _MOST_ENTRIES:
+        matching = [what.data] if isinstance(what, Expression) else what.matching(pc)
+        if len(matching) != 1 or (isinstance(what, LocationList) and len(what) > _MOST_ENTRIES):
             return True
         analysis = self._rows(program, wave_size).analysis(pc)
         place = None if analysis is None else analysis.place_of(pc)
@@ -63,10 +91,16 @@ class DescribedLanes:
             return True
         coverage, described = self._of(program, wave_size, analysis, variable, what, matching[0])
         address = analysis.blocks[place[0]].instructions[place[1]].address
-        if address in described.gaps:
+        if address in described.gaps or any(low <= pc < high for low, high in described.misplaced):
             return False
-        return context.pc == context.wave_pc or not described.registers or not coverage.are_written_before(
-            described.registers, address, partial(_is_silent, program)
+        if context.pc == context.wave_pc or not described.registers:
+            return True
+        if address in described.ended:
+            return False
+        silent = partial(_is_silent, program)
+        return not coverage.are_written_before(described.registers, address, silent) and not (
+            context.wave_pc is not None
+            and coverage.are_written_between(described.scalars, program.to_file(context.wave_pc), address)
         )
 
     def without_gaps(
@@ -83,7 +117,10 @@ class DescribedLanes:
                 found.append((low, high, data))
                 continue
             begin = low
-            for gap in sorted(self._of(program, wave_size, analysis, variable, what, data)[1].gaps):
+            described = self._of(program, wave_size, analysis, variable, what, data)[1]
+            if (low, high) in described.misplaced:
+                continue
+            for gap in sorted(described.gaps):
                 place = analysis.place_of(gap)
                 if place is None or not low <= gap < high or len(what.matching(gap)) != 1:
                     continue
@@ -95,7 +132,8 @@ class DescribedLanes:
         return found
 
     def _of(
-        self, program: Program, wave_size: int, analysis: Analysis, variable: Variable, what: LocationList, data: bytes
+        self, program: Program, wave_size: int, analysis: Analysis, variable: Variable,
+        what: Expression | LocationList, data: bytes,
     ) -> tuple[LaneCoverage, _Described]:
         key = id(program), wave_size, analysis.function.start
         coverage = self._coverages.get(key)
@@ -104,15 +142,39 @@ class DescribedLanes:
         entry = id(program), wave_size, variable.offset, data
         found = self._found.get(entry)
         if found is None:
-            found = self._found[entry] = program, _described(coverage[1], what, data, wave_size)
+            keeps = partial(self._keeps, program, FileAddress(analysis.function.start), variable)
+            found = self._found[entry] = program, _described(coverage[1], variable, what, data, wave_size, keeps)
         return coverage[1], found[1]
+
+    def _keeps(self, program: Program, start: FileAddress, variable: Variable) -> bool:
+        """Whether a variable of a function, or of an inlined call in it, has one value according to the text."""
+        function = program.info.function_at(start)
+        if self.constants is None or function is None:
+            return False
+        key = id(program), function.offset
+        kept = self._kept.get(key)
+        if kept is None:
+            routines = _routines(Routine(function), function)
+            found = frozenset(
+                each.offset for routine in routines for each in self.constants.of(program, routine).variables
+            )
+            kept = self._kept[key] = program, found
+        return variable.offset in kept[1]
 
 
 class _Described(Struct, frozen=True):
     """The addresses at which equal descriptions of a list are not of all lanes, and the registers that they read."""
 
     gaps: frozenset[int] = frozenset()
+    ended: frozenset[int] = frozenset()
+    """Those at which it is not of lanes that have ended earlier."""
+    misplaced: frozenset[Extent] = frozenset()
+    """Where the registers may have something else already."""
     registers: frozenset[int] = frozenset()
+
+    @property
+    def scalars(self) -> frozenset[int]:
+        return frozenset(register for register in self.registers if register < VECTOR)
 
 
 def _is_silent(program: Program, address: int) -> bool:
@@ -120,13 +182,21 @@ def _is_silent(program: Program, address: int) -> bool:
     return row is not None and not row.line
 
 
-def _described(coverage: LaneCoverage, what: LocationList, data: bytes, wave_size: int) -> _Described:
-    extents: list[Extent] = []
-    others: list[Held] = []
+def _described(
+    coverage: LaneCoverage, variable: Variable, what: Expression | LocationList, data: bytes, wave_size: int,
+    keeps: Callable[[], bool],
+) -> _Described:
     dialect = what.dialect or "amd"
     registers = _registers(decode(data, dialect))
     if registers is None:
         return _Described()
+    scope = _scope_of(variable)
+    if isinstance(what, Expression):
+        misplaced = coverage.code.misplaced(scope, registers, scope, is_whole=True)
+        pending = coverage.code.pending(registers, scope)
+        return _Described(pending, misplaced=misplaced, registers=frozenset(registers))
+    extents: list[Extent] = []
+    others: list[Held] = []
     for low, high, other in what:
         if low is None or high is None:
             return _Described()
@@ -134,7 +204,27 @@ def _described(coverage: LaneCoverage, what: LocationList, data: bytes, wave_siz
             extents.append((low, high))
         else:
             others.append(Held((low, high), _place(other, dialect, wave_size)))
-    return _Described(coverage.gaps(extents, registers, others), frozenset(registers))
+    gaps = coverage.gaps(extents, registers, others)
+    misplaced = coverage.code.misplaced(extents, registers, scope)
+    overwritten = coverage.code.overwritten(extents, registers)
+    if overwritten and not keeps():
+        overwritten = frozenset()
+    return _Described(gaps.active | overwritten, gaps.ended, misplaced, frozenset(registers))
+
+
+def _routines(routine: Routine, scope: Scope) -> Iterator[Routine]:
+    """A routine and those inlined in it."""
+    if scope is routine.scope:
+        yield routine
+    for child in scope.children:
+        inner = Routine(routine.function, (*routine.calls, child)) if isinstance(child, InlinedSubroutine) else routine
+        yield from _routines(inner, child)
+
+
+def _scope_of(variable: Variable) -> list[Extent]:
+    """The addresses of the block that declares a variable."""
+    parent = variable.die.parent
+    return [] if parent is None else [(part.low, part.high) for part in ranges_of(parent)]
 
 
 def _registers(operations: Sequence[Operation]) -> set[int] | None:

@@ -6,7 +6,7 @@ debug information does not show assignments of values without a location.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 
 from msgspec import Struct, field
@@ -18,14 +18,15 @@ from rocdbg.analysis.passed_lines import PassedLines
 from rocdbg.analysis.prologue import PrologueRows
 from rocdbg.analysis.recomputation import Computations, computations
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR, Claim, ValueFlow
-from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register, register_number
+from rocdbg.arch.dwarf_registers import register_number
+from rocdbg.debugger.frames.described_lanes import DescribedLanes
+from rocdbg.debugger.frames.described_places import constant_of, places_of
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.kernel_arguments import entry_value
 from rocdbg.debugger.frames.routine_of_frame import routine_of
 from rocdbg.debugger.program.functions_with_code import Routine
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.source_files import SourceFiles
 from rocdbg.debugger.program.source_text.constant_variables import Constants, ConstantVariables, is_const
 from rocdbg.debugger.program.source_text.initialisers import Initialiser, Initialisers
 from rocdbg.debugger.program.source_text.source_expressions import Reader, evaluate
@@ -33,7 +34,8 @@ from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import AbsentError, Memory
 from rocdbg.dwarf.context import LocationList
-from rocdbg.dwarf.decoding import Operation, decode
+from rocdbg.dwarf.conventions import UpstreamClang
+from rocdbg.dwarf.decoding import decode
 from rocdbg.dwarf.info import Loclist, Variable
 from rocdbg.dwarf.reader.prepared import location_expression
 from rocdbg.errors import Error
@@ -65,14 +67,19 @@ class Followed(Struct):
 
 
 class Recovery:
-    """Recovers values. ``rows`` gives the unwind analysis of a program's functions, for a wave size.
+    """Recovers values. ``rows`` gives the unwind analysis of functions, for a wave size; ``described`` finds
+    locations that are not those of all lanes.
 
     A function is analysed when one of its variables is first requested; the result is cached.
     """
 
-    def __init__(self, rows: Callable[[Program, int], PrologueRows], sources: SourceFiles) -> None:
+    def __init__(
+        self, rows: Callable[[Program, int], PrologueRows], constants: ConstantVariables,
+        described: DescribedLanes | None = None,
+    ) -> None:
         self._rows = rows
-        self._variables = ConstantVariables(sources)
+        self._variables = constants
+        self._described = described
         self._routines: dict[tuple[int, int, int], tuple[Program, Followed]] = {}
 
     def value(
@@ -131,7 +138,8 @@ class Recovery:
         constants: dict[int, int] = {}
         claims: list[Claim] = []
         for number, variable in enumerate(variables):
-            found = _claims(variable, number, wave_size, constants)
+            what = self._listed(program, variable, wave_size)
+            found = [] if what is None else _claims(variable, what, number, wave_size, constants)
             if found is None:  # it seems to have two values
                 del numbers[variable.offset]
                 constants.pop(number, None)
@@ -157,6 +165,18 @@ class Recovery:
         followed.computations = ways
         followed.flow = ValueFlow(analysis, claims + sources, jump_targets(instructions), repeats=not known.runs_once)
         return followed
+
+    def _listed(self, program: Program, variable: Variable, wave_size: int) -> LocationList | None:
+        """The location list of a variable of up to 8 bytes, less what is not of all lanes."""
+        size = variable.type.size or 0
+        if not isinstance(variable.location, Loclist) or not 0 < size <= 8:
+            return None
+        what = location_expression(variable.die, wave_size, size)
+        if not isinstance(what, LocationList):
+            return None
+        if self._described is None or not isinstance(variable.unit.conventions, UpstreamClang):
+            return what
+        return LocationList(self._described.without_gaps(program, wave_size, variable, what), what.dialect)
 
 
 def _initialise(followed: Followed, known: Constants) -> None:
@@ -266,16 +286,10 @@ def _followed_data(
 
 
 def _claims(
-    variable: Variable, number: int, wave_size: int, constants: dict[int, int]
+    variable: Variable, what: LocationList, number: int, wave_size: int, constants: dict[int, int]
 ) -> list[Claim] | None:
     """The registers and numbers in a location list; None if it has two different numbers."""
-    location = variable.location
     size = variable.type.size or 0
-    if not isinstance(location, Loclist) or not 0 < size <= 8:
-        return []
-    what = location_expression(variable.die, wave_size, size)
-    if not isinstance(what, LocationList):
-        return []
     found: list[Claim] = []
     entries = [entry for entry in what if entry[0] is not None and entry[1] is not None]
     highest = 0
@@ -298,49 +312,6 @@ def _claims(
         if any(place is not None for place in places) and len(places) == (size + 3) // 4:
             found.append(Claim(low, high, number, tuple(places)))
     return found
-
-
-def constant_of(operations: Sequence[Operation]) -> int | None:
-    if len(operations) != 2 or operations[1].info.meaning != "stack_value":
-        return None
-    return operations[0].literal
-
-
-def places_of(operations: Sequence[Operation], wave_size: int) -> list[int | None]:
-    """The registers of an expression that consists of whole dwords in registers; empty for any other."""
-    pieces: list[Sequence[Operation]] = []
-    start = 0
-    for index, operation in enumerate(operations):
-        if operation.info.meaning == "piece":
-            if operation.operands[0] != 4:
-                return []
-            pieces.append(operations[start:index])
-            start = index + 1
-    if start < len(operations):
-        if pieces:
-            return []
-        pieces.append(operations)
-    found = [_register(piece, wave_size) if piece else None for piece in pieces]
-    return [] if any(place is None and piece for place, piece in zip(found, pieces, strict=True)) else found
-
-
-def _register(operations: Sequence[Operation], wave_size: int) -> int | None:
-    """A scalar register, or the lane's dword of a vector register."""
-    number = operations[0].register
-    try:
-        register = dwarf_register(number) if number is not None else None
-    except UnknownRegisterError:
-        return None
-    if register is None or register.wave_size not in (None, wave_size):
-        return None
-    rest = [(operation.info.meaning, list(operation.operands)) for operation in operations[1:]]
-    if register.register_class is RegisterClass.SGPR:
-        return register.index if not rest and register.index < 106 else None
-    if rest != [("push_lane", []), ("lit4", []), ("mul", []), ("offset", [])]:
-        return None
-    if register.register_class is RegisterClass.VGPR:
-        return VECTOR + register.index
-    return VECTOR + AGPR + register.index if register.register_class is RegisterClass.AGPR else None
 
 
 def _read(context: FrameContext, place: int) -> int | None:

@@ -74,7 +74,11 @@ class RoutineCoverage:
     def _where_recovered(self, variable: Variable) -> int:
         if variable.offset not in self._recovered:
             self._recovered[variable.offset] = 0  # guards against recursion
-            self._recovered[variable.offset] = self._find(variable)
+            try:
+                self._recovered[variable.offset] = self._find(variable)
+            except KeyboardInterrupt:
+                del self._recovered[variable.offset]
+                raise
         return self._recovered[variable.offset]
 
     def _find(self, variable: Variable) -> int:

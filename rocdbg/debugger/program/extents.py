@@ -145,25 +145,32 @@ class FunctionExtents:
 
     def _calls(self) -> Iterator[tuple[int, int]]:
         """The targets of calls, if nearby code determines them, and the register through which each returns."""
+        for section, start in self._sections():
+            yield from self._calls_in(start, section.size)
+
+    def called_by(self, function: FunctionCode) -> set[int]:
+        """Where the functions begin that a function calls, as far as code near the calls determines that."""
+        return {target for target, _ in self._calls_in(function.start, function.end - function.start)}
+
+    def _calls_in(self, start: int, size: int) -> Iterator[tuple[int, int]]:
         from rocdbg.analysis.control_flow import jump_targets
         from rocdbg.isa import Flow
 
-        for section, start in self._sections():
-            instructions = self._instructions(section, start)
-            targets = jump_targets(instructions)
-            for instruction in instructions:
-                if instruction.flow is Flow.CALL:
-                    target = instruction.branch_target or targets.get(instruction.address)
-                    link = instruction.operand("sdst")
-                    if target is not None and link is not None:
-                        yield target, link.index
+        instructions = self._instructions(start, size)
+        targets = jump_targets(instructions)
+        for instruction in instructions:
+            if instruction.flow is Flow.CALL:
+                target = instruction.branch_target or targets.get(instruction.address)
+                link = instruction.operand("sdst")
+                if target is not None and link is not None:
+                    yield target, link.index
 
-    def _instructions(self, section: Section, start: int) -> list[Instruction]:
+    def _instructions(self, start: int, size: int) -> list[Instruction]:
         from rocdbg import isa
 
         found: list[Instruction] = []
         try:
-            code = self._code_object.read(start, section.size)
+            code = self._code_object.read(start, size)
             for instruction in isa.disassemble(code, self._code_object.target.name, address=start):
                 found.append(instruction)
                 if len(found) >= _MOST_INSTRUCTIONS:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,6 +24,9 @@ from rocdbg.dwarf.info import CodeLocation, Function, Scope, SourceFile
 from rocdbg.dwarf.info.scopes import Label
 from rocdbg.dwarf.info.types import ClassType, Type
 from rocdbg.dwarf.info.whereabouts import whose
+
+if TYPE_CHECKING:
+    from rocdbg.analysis.control_flow import FunctionCode
 
 MOST_BASES = 32
 """How many generations of base classes are searched for a method."""
@@ -286,8 +290,9 @@ class LocationResolver:
 
     def _kernels_without(self, spec: FunctionSpec, places: Iterable[int]) -> dict[int, Location]:
         """The starts of kernels of a name in which none of the places is, as GDB adds symbols without debug
-        information: what is described may be other functions of that name, or code that never runs. Kernels that have
-        the name only in C++ are sought where debug information is known to be damaged, as that is slow."""
+        information: what is described may be other functions of that name, or code that never runs. A kernel that calls
+        the code of a place is left out: clang compiles an OpenCL kernel as a stub and a body. Kernels that have the
+        name only in C++ are sought where debug information is known to be damaged, as that is slow."""
         program = self._program
         if program.complaints:
             symbols = _plain_functions(program, spec.name, spec.qualified)
@@ -299,13 +304,20 @@ class LocationResolver:
             if not program.code_object.is_code(symbol) or program.code_object.kernels.find(symbol.name) is None:
                 continue
             entry = program.code_object.entry_address_of(symbol)
-            if not program.complaints and program.info.function_at(entry) is not None:
-                continue  # described, and left out on purpose: a stub that only calls the kernel's code
             code = program.functions.at(entry)
-            if code is not None and not any(code.start <= place < code.end for place in places):
+            if code is not None and not self._is_reached_from(code, places):
                 start = program.info.starts(entry)
                 found[start] = self.at(start)
         return found
+
+    def _is_reached_from(self, code: FunctionCode, places: Iterable[int]) -> bool:
+        """Whether a place is in a function's own code, or in that of a function that it calls."""
+        functions = self._program.functions
+        if any(code.start <= place < code.end for place in places):
+            return True
+        around = [functions.at(place) for place in places]
+        called = functions.called_by(code)
+        return any(each is not None and each.start in called for each in around)
 
     def _is_elsewhere(self, function: Function) -> bool:
         """Whether debug information places a function where the file has no code: its symbol is then used; this is

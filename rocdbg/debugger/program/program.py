@@ -11,7 +11,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from rocdbg.debugger.program.complaints import Complaints
 from rocdbg.debugger.program.expansions import Expansions
 from rocdbg.debugger.program.extents import FunctionExtents
 from rocdbg.debugger.program.labels import Labels
-from rocdbg.debugger.program.prologue_ends import begins_instruction
+from rocdbg.debugger.program.prologue_ends import begins_instruction, can_be_passed_by
 from rocdbg.debugger.program.source_files import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, SourceFile, Type
@@ -102,6 +102,7 @@ class Program:
             self.debug, self.code_object, lambda damage: self.complaints.add(damage, "it is not used")
         )
         info.is_code = self._begins_instruction
+        info.can_be_passed_by = partial(can_be_passed_by, self.code_object)
         return info
 
     def _begins_instruction(self, start: FileAddress, address: FileAddress) -> bool:

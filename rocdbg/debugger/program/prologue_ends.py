@@ -1,4 +1,4 @@
-"""Whether a line table puts the end of a function's prologue where an instruction begins."""
+"""Whether a line table puts the end of a function's prologue where an instruction begins, and where all calls pass."""
 
 from __future__ import annotations
 
@@ -9,6 +9,24 @@ from rocdbg.errors import Error
 
 _FARTHEST = 1 << 16
 """Bytes behind a function's start that are decoded: prologues are short."""
+
+
+def can_be_passed_by(code_object: CodeObject, start: FileAddress, address: FileAddress) -> bool:
+    """Whether code from a function's start to an address leads past it: a prologue does not end there.
+
+    What cannot be decoded, or is far away, is taken for code that does not.
+    """
+    if not start <= address <= start + _FARTHEST:
+        return False
+    try:
+        code = code_object.read(start, address - start)
+        return any(
+            instruction.flow in (isa.Flow.END, isa.Flow.INDIRECT, isa.Flow.BRANCH)
+            or (instruction.flow is isa.Flow.COND_BRANCH and (instruction.branch_target or 0) > address)
+            for instruction in isa.disassemble(code, code_object.target.name, address=start)
+        )
+    except Error:  # as above: nothing speaks against the table
+        return False
 
 
 def begins_instruction(code_object: CodeObject, start: FileAddress, address: FileAddress) -> bool:

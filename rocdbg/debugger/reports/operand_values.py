@@ -14,7 +14,7 @@ from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.reports.disassembly import MAX_INSTRUCTION, instructions_at
 from rocdbg.isa import Flow, Instruction, OperandKind
 from rocdbg.isa.operands import Register, register_text
-from rocdbg.isa.result_operands import ignores_exec, results
+from rocdbg.isa.result_operands import ACCUMULATES, ignores_exec, results
 
 _REGISTERS = (OperandKind.VGPR, OperandKind.AGPR, OperandKind.SGPR, OperandKind.TTMP, OperandKind.SPECIAL)
 _SCALAR = ("SOP1", "SOP2", "SOPK", "SOPC", "SOPP", "SMEM", "SMRD")
@@ -25,8 +25,6 @@ _WRITE_SCC = (
     "s_andn2_", "s_orn2_", "s_nand_", "s_nor_", "s_xnor_", "s_and_not", "s_or_not", "s_lshl", "s_lshr_", "s_ashr_",
     "s_bfe_", "s_absdiff", "s_abs_i32", "s_not_", "s_wqm_", "s_quadmask_", "s_bcnt0_", "s_bcnt1_", "s_addk_",
 )
-_ACCUMULATES = ("v_mac_", "v_fmac_", "v_dot2c_", "v_dot4c_", "v_dot8c_", "v_pk_fmac_", "s_fmac_", "s_addk_", "s_mulk_",
-                "s_cmov", "v_writelane")
 
 
 class OperandRow(Struct, frozen=True):
@@ -56,7 +54,7 @@ def operands_of(instruction: Instruction, wave_size: int, target_name: str) -> l
         if text in ("null", "scc", "off") or operand.text == "null":
             continue
         writes = operand in written
-        note(text, reads=not writes or name.startswith(_ACCUMULATES), writes=writes)
+        note(text, reads=not writes or name.startswith(ACCUMULATES), writes=writes)
     by_lanes = instruction.encoding not in _SCALAR and instruction.flow is Flow.NEXT
     if by_lanes and not ignores_exec(instruction) and name != "v_readlane_b32":
         note("exec", reads=True)

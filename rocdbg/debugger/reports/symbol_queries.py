@@ -13,11 +13,12 @@ from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.base.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.expr.names.known_variables import lds_offset
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.type_lookup import TypeLookup
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.labels import unit_labels
-from rocdbg.debugger.program.lds_layout import place_variables
+from rocdbg.debugger.program.lds_layout import is_unplaced, place_variables
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.location_descriptions import static_words
 from rocdbg.debugger.reports.symbol_lists import SymbolRow, function_rows, function_text, type_rows, variable_rows
@@ -250,10 +251,11 @@ class Symbols:
     def where(self, variable: Variable, function: Function | None = None) -> str:
         """The location of a variable (of ``function``) as text (``info address``, ``info scope``)."""
         program = self.program
-        words = static_words(program, variable, function)
+        unplaced = is_unplaced(variable)
+        words = static_words(program, variable, function) if not unplaced or variable.location is None else None
         if words is not None:
             return words
-        if variable.location is not None:
+        if variable.location is not None and not unplaced:
             return "constant"
         for name in (variable.linkage_name, variable.name):
             if name and program.lds_offset(name) is not None:
@@ -261,13 +263,20 @@ class Symbols:
         offset = place_variables(program, function).get(variable.offset) if function is not None else None
         if offset is not None:
             return f"static storage at address local#{offset:#x}"
-        return "optimized out"
+        return "optimized out" if variable.location is None else "in LDS, at a place that is not known"
+
+    def _where_from(self, variable: Variable, frame: Frame | None) -> str:
+        """`where`, also for a variable in LDS that the layout of the frame's kernel places."""
+        offset = lds_offset(variable, self.program, frame) if is_unplaced(variable) else None
+        if offset is not None:
+            return f"static storage at address local#{offset:#x}"
+        return self.where(variable, frame.context.function if frame is not None else None)
 
     def address_of(self, name: str, variable: Variable | None, frame: Frame | None = None) -> str:
         """The sentence of ``info address NAME``, as ``frame`` sees the name. Raises `NoSymbolError`."""
         program = self.program
         if variable is not None:
-            return f'Symbol "{name}" is {self.where(variable, frame.context.function if frame is not None else None)}.'
+            return f'Symbol "{name}" is {self._where_from(variable, frame)}.'
         names = ProgramNames(program, frame)
         functions: Sequence[Function] = ()
         if program.has_debug_info:
@@ -289,7 +298,7 @@ class Symbols:
         found = names.variable(name) if program.has_debug_info else None
         # a qualified name is looked up literally here, without the unnamed namespaces that expressions search
         if found is not None and ("::" not in name or (found.qualified_name or name).endswith(name.removeprefix("::"))):
-            return f'Symbol "{found.qualified_name or name}" is {self.where(found)}.'
+            return f'Symbol "{found.qualified_name or name}" is {self._where_from(found, frame)}.'
         if program.has_debug_info and names.enumerator(name) is not None:
             return f'Symbol "{name}" is constant.'
         symbol = program.code_object.symbols.get(name)

@@ -9,13 +9,14 @@ from rocdbg import work
 from rocdbg.dwarf.architecture import UNSPECIFIED, Architecture, architecture_by_name
 from rocdbg.dwarf.attribute_names import ATTRIBUTES, attribute_name
 from rocdbg.dwarf.cfi import FrameTable, parse_frames
-from rocdbg.dwarf.checker.entry_rules import entry_problems
+from rocdbg.dwarf.checker.entry_rules import entry_problems, is_nested
 from rocdbg.dwarf.checker.operands import operand_problems
 from rocdbg.dwarf.checker.probe import Probe
 from rocdbg.dwarf.checker.rules import RULES, Finding
 from rocdbg.dwarf.checker.tables import (
     augmentation_problem,
     frame_problems,
+    header_problems,
     index_problems,
     is_indexed_by_the_extensions,
 )
@@ -23,7 +24,16 @@ from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.decoding import decode
 from rocdbg.dwarf.errors import DwarfError, EvaluationError, IllFormed
 from rocdbg.dwarf.info.attribute_expressions import as_written, written_list
-from rocdbg.dwarf.info.attribute_values import Address, AttributeValue, Constant, Exprloc, Loclist, Reference, Rnglist
+from rocdbg.dwarf.info.attribute_values import (
+    Address,
+    AttributeValue,
+    Constant,
+    Exprloc,
+    Loclist,
+    Reference,
+    Rnglist,
+    SectionOffset,
+)
 from rocdbg.dwarf.info.code_ranges import raw_ranges
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.errors import DebugInfoError
@@ -48,6 +58,11 @@ _FILLS = (0x00, 0x11)
 _MOST_PLACES = 64
 """Limit on the evaluated entries of one list."""
 
+_WITHOUT_OBJECT = frozenset({
+    At.LOCATION, At.RETURN_ADDR, At.FRAME_BASE, At.STATIC_LINK, At.LLVM_LANE_PC, At.LLVM22_LANE_PC, At.LLVM_ACTIVE_LANE,
+    At.CALL_VALUE, At.CALL_DATA_VALUE,
+})
+"""Attributes that are evaluated without an object (A.3.3.5, A.3.4.2, A.4.1)."""
 _OF_FUNCTIONS = {
     At.RETURN_ADDR: _FUNCTIONS, At.FRAME_BASE: (Tag.SUBPROGRAM, Tag.ENTRY_POINT),
     At.STATIC_LINK: (Tag.SUBPROGRAM, Tag.ENTRY_POINT),
@@ -143,6 +158,10 @@ class _Checker:
         for unit in units:
             work.unit()
             self._unit(unit)
+        if units:
+            sizes = {unit.address_size for unit in units}
+            for section, offset, words in header_problems(self.file.sections, sizes):
+                self.add("address-size", words, section, offset)
         self._lines(units)
         self._names()
         self._frames()
@@ -208,14 +227,15 @@ class _Checker:
             self.at_entry("attribute-tag", f"attribute {code:#x} is on {entry.tag}", entry)
         elif isinstance(value, Reference) and code != At.SIBLING:
             if value.offset not in self._tags:
-                self.at_entry("reference", f"attribute {code:#x} leads to {value.offset:#x}, where no entry is", entry)
+                words = f"attribute {code:#x} leads to {value.offset:#x}, where no entry begins"
+                self.at_entry("reference", words, entry)
             elif code == At.TYPE and not _is_type(self._tags[value.offset]):
                 words = f"DW_AT_type leads to {tag_name(self._tags[value.offset])} at {value.offset:#x}"
                 self.at_entry("reference", words, entry)
         elif code in (At.DECL_FILE, At.CALL_FILE) and isinstance(value, Constant):
             self._source_file(entry, value.value)
         elif code in (At.CALL_VALUE, At.CALL_DATA_VALUE, At.CALL_DATA_LOCATION, At.DATA_LOCATION) and isinstance(
-            value, Loclist
+            value, Loclist | SectionOffset
         ):
             rule = "data-location" if code == At.DATA_LOCATION else "call-site"
             self.at_entry(rule, "it is a location list, not an operation expression", entry)
@@ -267,7 +287,14 @@ class _Checker:
                     value.offset, entry,
                 )
             try:
-                decode(data, unit.dialect, address_size=unit.address_size, offset_size=unit.offset_size)
+                operations = decode(
+                    data, unit.dialect, address_size=unit.address_size, offset_size=unit.offset_size
+                )
+                if code in _WITHOUT_OBJECT and any(
+                    operation.info.meaning == "push_object_address" for operation in operations
+                ):
+                    good = False
+                    self.at_entry("object", f"{name}: there is no object for DW_OP_push_object_address", entry)
                 for words in operand_problems(data, unit, self._tags):
                     good = False
                     self.at_entry("operand", f"{name}: {words}", entry)
@@ -296,6 +323,8 @@ class _Checker:
                 self._probe("frame-base", entry, there, lambda entry, context: results.frame_base(entry.die, context))
             case At.STATIC_LINK:
                 self._probe("static-link", entry, there, lambda entry, context: results.static_link(entry.die, context))
+                if not is_nested(die):
+                    self.at_entry("static-link", f"{tag_name(die.tag)} is not nested in a subprogram", entry)
             case At.LLVM_LANE_PC | At.LLVM22_LANE_PC if there is not None and die.tag in _FUNCTIONS:
                 self._probe("lane-pc", entry, there, lambda entry, context: results.lane_pc(entry.die, context))
             case At.LLVM_ACTIVE_LANE if there is not None and die.tag in _FUNCTIONS:

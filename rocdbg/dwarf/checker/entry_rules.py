@@ -1,4 +1,5 @@
-"""Rules about what an entry of a tag has to have: call site parameters (A.3.4.2) and base types (A.5.1)."""
+"""Rules about what an entry of a tag has to have: call site parameters (A.3.4.2) and base types (A.5.1). And which
+subprograms are nested (A.3.3.5)."""
 
 from __future__ import annotations
 
@@ -7,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from rocdbg.dwarf.info.attribute_values import Reference
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.reader.numbers import tag_name
 
-__all__ = ["entry_problems"]
+__all__ = ["entry_problems", "is_nested"]
 
 _CALL_PARAMETERS = (Tag.CALL_SITE_PARAMETER, Tag.GNU_CALL_SITE_PARAMETER)
+_CALL_SITES = (Tag.CALL_SITE, Tag.GNU_CALL_SITE)
 _ENCODINGS = (range(0x01, 0x20), range(0x80, 0x100))
 """Those of DWARF 5 with some room for its successors, and vendors'."""
 _SIZES = (At.BYTE_SIZE, At.BIT_SIZE)
@@ -25,6 +28,8 @@ def entry_problems(die: Die, tags: Mapping[int, int]) -> Iterator[tuple[str, str
 
 
 def _call_parameter(die: Die, tags: Mapping[int, int]) -> Iterator[tuple[str, str]]:
+    if die.parent is not None and die.parent.tag not in _CALL_SITES:
+        yield "call-parameter", f"it is in {tag_name(die.parent.tag)}"
     if not die.has(At.LOCATION) and die.unit.dialect != "llvm22":
         yield "call-parameter", "it has no DW_AT_location"  # GCC leaves it out where the parameter is nowhere
     parameter = die.attribute(At.CALL_PARAMETER)
@@ -38,3 +43,19 @@ def _base_type(die: Die) -> Iterator[tuple[str, str]]:
         yield "base-type", f"there is no encoding {encoding:#x}"
     elif not any(die.has(size) for size in _SIZES):
         yield "base-type", "it has neither DW_AT_byte_size nor DW_AT_bit_size"
+
+
+def is_nested(function: Die) -> bool:
+    """Whether a subprogram, or the one of an entry point, is lexically inside another; its declaration may be."""
+    for die in function.origins():
+        around = [each.tag for each in _ancestors(die)]
+        if around.count(Tag.SUBPROGRAM) > (die.tag == Tag.ENTRY_POINT):
+            return True
+    return False
+
+
+def _ancestors(die: Die) -> Iterator[Die]:
+    above = die.parent
+    while above is not None:
+        yield above
+        above = above.parent

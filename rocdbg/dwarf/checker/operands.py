@@ -25,7 +25,11 @@ def operand_problems(
     data: bytes, unit: Unit, entries: Container[int], level: int = 0
 ) -> Iterator[str]:
     """The errors in operands of an expression that can be decoded; ``entries`` are all offsets of entries."""
-    for operation in decode(data, unit.dialect, address_size=unit.address_size, offset_size=unit.offset_size):
+    operations = decode(data, unit.dialect, address_size=unit.address_size, offset_size=unit.offset_size)
+    begins = {operation.offset for operation in operations} | {len(data)}
+    for operation in operations:
+        if operation.info.operands == (Operand.BRANCH,):
+            yield from _branch_problem(operation, begins)
         for kind, operand in zip(operation.info.operands, operation.operands, strict=False):
             words = _problem(operation, kind, operand, unit, entries)
             if words is not None:
@@ -35,6 +39,15 @@ def operand_problems(
                     yield from operand_problems(operand, unit, entries, level + 1)
                 except DwarfError as error:
                     yield f"{operation.name} at offset {operation.offset:#x}: its expression: {error.detail}"
+
+
+def _branch_problem(operation: Operation, begins: Container[int]) -> Iterator[str]:
+    """A branch that leads elsewhere than to an operation or the end (A.2.5.4.2), taken or not."""
+    [distance] = operation.operands
+    assert isinstance(distance, int)
+    target = operation.offset + operation.size + distance
+    if target not in begins:
+        yield f"{operation.name} at offset {operation.offset:#x}: no operation begins at {target:#x}, where it leads"
 
 
 def _problem(

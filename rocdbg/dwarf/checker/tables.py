@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.decoding import decode
@@ -14,8 +14,13 @@ from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.name_index import NameIndex
 from rocdbg.text import decode_text
 
-__all__ = ["augmentation_problem", "frame_problems", "index_problems", "is_indexed_by_the_extensions"]
+__all__ = [
+    "augmentation_problem", "frame_problems", "header_problems", "index_problems", "is_indexed_by_the_extensions",
+]
 
+_WITH_ADDRESS_SIZE = (
+    ".debug_addr", ".debug_line", ".debug_rnglists", ".debug_rnglists.dwo", ".debug_loclists", ".debug_loclists.dwo",
+)
 _AUGMENTATION = re.compile(r"(\[[^:\[\]]+:v(0|[1-9]\d*)\.(0|[1-9]\d*)(:[^\]]*)?\])*")
 
 
@@ -44,8 +49,30 @@ def frame_problems(section: bytes, address_size: int) -> Iterator[tuple[int, str
                 yield start, "augmentation-format", words
             elif augmentation.startswith("[") and version != 4:
                 yield start, "call-frame", f"version {version} of an entry with the extensions, which have 4"
+            elif version == 4 and (size := cursor.unsigned(1)) != address_size:
+                yield start, "call-frame", f"addresses of {size} bytes, where those of the unit have {address_size}"
     except DwarfError:  # that is another finding
         return
+
+
+def header_problems(sections: Mapping[str, bytes], sizes: Container[int]) -> Iterator[tuple[str, int, str]]:
+    """Section, offset and words for tables whose headers have another address size than all units (A.2.5.1)."""
+    for name in _WITH_ADDRESS_SIZE:
+        section, position = sections.get(name, b""), 0
+        try:
+            while position < len(section):
+                cursor = Cursor(section, position, what=name)
+                length = cursor.unsigned(4)
+                if length == 0xFFFFFFFF:
+                    length = cursor.unsigned(8)
+                start, position = position, cursor.position + length
+                version, size = cursor.unsigned(2), cursor.unsigned(1)
+                if version != 5:
+                    break  # entries without a header, as split units of GCC have in DWARF 4
+                if size not in sizes:
+                    yield name, start, f"its addresses have {size} bytes, which those of no unit have"
+        except DwarfError:
+            continue  # that is another finding
 
 
 def index_problems(index: NameIndex, tags: Mapping[int, int]) -> Iterator[str]:

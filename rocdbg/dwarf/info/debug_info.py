@@ -73,6 +73,8 @@ class DebugInfo:
         self.is_code: Callable[[FileAddress, FileAddress], bool] = lambda start, address: True
         """Whether execution can reach an address in a function that begins at another address: one of an instruction.
         """
+        self.can_be_passed_by: Callable[[FileAddress, FileAddress], bool] = lambda start, address: False
+        """Whether a branch on the way from a function's start to an address leads past that."""
         self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
         self._scopes_at: dict[FileAddress, tuple[Scope, ...]] = {}
         """The latest results: lanes are at few addresses, and functions may have thousands of blocks."""
@@ -292,8 +294,10 @@ class DebugInfo:
             start = None if entry is None else self.starts(entry)
             found = start
             if entry is not None and start is not None:
-                found = after_prologue(self.lines_of(function), entry, start)
-                if not self.is_code(start, found):
+                rows = self.lines_of(function)
+                found = after_prologue(rows, entry, start)
+                behind = any(row.is_stmt and row.line and start < row.address < found for row in rows)
+                if not self.is_code(start, found) or (behind and self.can_be_passed_by(start, found)):
                     found = start
             self._breakpoint_addresses[function] = found
         return self._breakpoint_addresses[function]

@@ -239,10 +239,15 @@ def _read_tables(
         shown, path = paths.join(root, directory, name, in_comp_dir=index == 0)
         md5 = row.get(Content.MD5, absent)[1]
         valid = _number(row, Content.LLVM_IS_MD5)
+        source = text(*row[Content.LLVM_SOURCE], lines=True) if Content.LLVM_SOURCE in row else ""
+        if valid not in (None, 0, 1):
+            problems.append(f"DW_LNCT_LLVM_is_MD5 of file '{name}' is {valid}, neither 0 nor 1")
+        if "\r" in source:
+            problems.append(f"the source of file '{name}' has other line endings than newlines")
         files.append(SourceFile(
             shown, directory, path,
             md5=md5.to_bytes(16, "little") if isinstance(md5, int) and valid != 0 else None,
-            source=_embedded(text(*row[Content.LLVM_SOURCE], lines=True)) if Content.LLVM_SOURCE in row else None,
+            source=_embedded(source),
             modified=_number(row, Content.TIMESTAMP), length=_number(row, Content.SIZE),
         ))
     return tuple(files)

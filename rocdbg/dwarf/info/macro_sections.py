@@ -169,7 +169,7 @@ class _Reader:
                 raise self._error(start, f"more than {_MOST_ENTRIES} macros")
             if code == _END:
                 if not self._stack:
-                    raise self._error(start, "a file ends that was not begun")
+                    raise self._error(start, "a file ends that did not begin")
                 self._stack.pop()
                 continue
             if code == _IMPORT and not old:
@@ -247,7 +247,7 @@ class _Reader:
     def _text(self, pos: int) -> tuple[str, int]:
         end = self._data.find(b"\0", pos)
         if end < 0:
-            raise self._error(pos, "no string there")
+            raise self._error(pos, "no string at this offset")
         return decode_text(self._data[pos:end]), end + 1
 
     def _byte(self, pos: int) -> int:

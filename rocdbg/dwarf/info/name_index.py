@@ -277,7 +277,7 @@ class NameIndex:
         """The entry at a position in the pool, as ``parent`` gives it."""
         entry, _ = self._entry(self.pool + offset)
         if entry is None:
-            raise self._error(self.pool + offset, "no entry there, but the end of a list")
+            raise self._error(self.pool + offset, "a list ends there: no entry begins there")
         return entry
 
     def items(self) -> Iterator[tuple[IndexedName, IndexEntry]]:
@@ -333,7 +333,7 @@ class NameIndex:
             raise self._error(start, f"there is no type unit {number}, there are {len(local) + len(foreign)}")
         number = values.get(Idx.COMPILE_UNIT, 0 if len(self.compile_units) == 1 else None)
         if number is None:
-            raise self._error(start, "entry does not tell which of several units it is in")
+            raise self._error(start, "the entry does not say which of the units contains it")
         if not 0 <= number < len(self.compile_units):
             raise self._error(start, f"there is no compile unit {number}, there are {len(self.compile_units)}")
         return self.compile_units[number], None

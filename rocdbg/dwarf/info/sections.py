@@ -50,7 +50,7 @@ class Sections:
         data = self[name]
         end = data.find(b"\0", offset) if offset < len(data) else -1
         if end < 0:
-            raise DebugInfoError(name, offset, f"no string there (the section has {len(data)} bytes)")
+            raise DebugInfoError(name, offset, f"no string at this offset (the section has {len(data)} bytes)")
         if end - offset <= _LONG:
             return decode(data[offset:end])
         # Strings may share their ends; one string per byte of a long one would take quadratic memory.

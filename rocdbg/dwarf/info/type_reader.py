@@ -135,7 +135,7 @@ class TypeReader:
         if die.offset in self._reading:
             raise self._entries.error(die.offset, "a type is defined in terms of itself")
         if len(self._reading) >= MOST_LEVELS:
-            raise self._entries.error(die.offset, f"more than {MOST_LEVELS} types are built one on the other")
+            raise self._entries.error(die.offset, f"types are nested more than {MOST_LEVELS} deep")
         self._reading.add(die.offset)
         self._growth.begin()
         result: Type | None = None
@@ -145,9 +145,9 @@ class TypeReader:
             self._reading.discard(die.offset)
             levels, parts = self._growth.end(die.offset, isinstance(result, ClassType), result is not None)
         if levels > MOST_LEVELS:
-            raise self._entries.error(die.offset, f"more than {MOST_LEVELS} types are built one on the other")
+            raise self._entries.error(die.offset, f"types are nested more than {MOST_LEVELS} deep")
         if parts > MOST_PARTS:
-            raise self._entries.error(die.offset, f"a type that is put together from more than {MOST_PARTS}")
+            raise self._entries.error(die.offset, f"a type has more than {MOST_PARTS} parts")
         self._types[die.offset] = result
         self._growth.use(die.offset)
         return result

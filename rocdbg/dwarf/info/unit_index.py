@@ -110,7 +110,10 @@ class UnitIndex:
         return above if above < offset else None
 
     def _search_parent(self, offset: int) -> int:
-        """The parent of an entry that was not recorded: go down from the nearest recorded entry around it."""
+        """The parent of an entry that was not recorded: go down from the nearest recorded entry around it.
+
+        The top entry, if damage is reported and passed over, for one that is below none.
+        """
         unit, records = self._unit, self.records
         index = bisect_right(records.offsets, offset) - 1
         while index > 0:
@@ -127,8 +130,8 @@ class UnitIndex:
             if children[place] == offset:
                 return parent
             parent = children[place]
-        raise unit.entries.error(offset, "no entry starts there")
-
+        unit.entries.pass_over(unit.entries.error(offset, "no entry starts there"))
+        return unit.first
 
     def _children_of(self, offset: int) -> list[int]:
         """Offsets of the entries directly below one; cached, as they are requested often."""

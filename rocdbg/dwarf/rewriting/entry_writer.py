@@ -112,7 +112,7 @@ class _Writer:
             self._unit(unit, ".debug_types" if unit.offset >= info else ".debug_info")
             end = unit.end
         if any(self.source.data[end:]):
-            raise self.source.error(end, "a unit header is damaged: what follows cannot be written again")
+            raise self.source.error(end, "a unit header is damaged: the units after it cannot be rewritten")
         for fixup in self.fixups:
             work.unit()
             self._fix(fixup)
@@ -192,7 +192,7 @@ class _Writer:
     def _fix(self, fixup: _Fixup) -> None:
         target = self.entries.get(fixup.target)
         if target is None:
-            raise self.source.error(fixup.target, "something refers to this offset, where no entry is")
+            raise self.source.error(fixup.target, "a reference leads to this offset, where no entry begins")
         if fixup.unit is not None:
             target -= self.units[fixup.unit.offset]
         try:

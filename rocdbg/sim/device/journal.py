@@ -122,7 +122,7 @@ class Journal:
             extent.check_wave(entry.wave, entry.end)
             last = extent.first_wave + extent.waves
             if entry.cursor > last or entry.turn_of >= last or entry.turn_left > MOST_INSTRUCTIONS:
-                raise JournalError(f"no schedule has such turns at position {entry.end}")
+                raise JournalError(f"the turns at position {entry.end} fit no schedule")
             if entry.random >> 64:
                 raise JournalError(f"the state of the generator at position {entry.end} has more than 64 bits")
         elif isinstance(entry, Written):

@@ -121,7 +121,7 @@ def _check_way(path: Path) -> None:
             continue
         writable = status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX
         if stat.S_ISDIR(status.st_mode) and writable:
-            raise UntrustedFolder(f"others can write to {folder}")
+            raise UntrustedFolder(f"other users can write to {folder}")
     for place in (path, *path.parents):
         if place.is_symlink() and place.lstat().st_uid not in (0, os.geteuid()):
             raise UntrustedFolder(f"{place} is a link that another user made")

@@ -193,6 +193,12 @@
 	.uleb128 0x49
 	.uleb128 0x13
 	.byte 0, 0
+	.uleb128 17                             // outer function
+	.uleb128 0x2e
+	.byte 1
+	.uleb128 0x03
+	.uleb128 0x08
+	.byte 0, 0
 	.byte 0
 
 	.section .debug_info,"",@progbits
@@ -256,6 +262,8 @@
 	.long .Lint-.Linfo
 	.byte 6                                 // push_object_address, deref_size 8, lit0, form_aspace_address
 	.byte 0x97, 0x94, 0x08, 0x30, 0xe9, 0x02
+	.uleb128 17
+	.asciz "outer"
 .Lfunction:
 	.uleb128 11
 	.asciz "k"
@@ -338,6 +346,7 @@
 	.byte 1                                 // data value: lit9
 	.byte 0x39
 	.long .Lparameter-.Linfo                // call_parameter
+	.byte 0
 	.byte 0
 	.byte 0
 	.byte 0

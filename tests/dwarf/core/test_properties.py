@@ -16,7 +16,7 @@ from rocdbg.dwarf.operations import DIALECTS, Operand, OperationInfo
 from tests.breadth import EVERYTHING
 
 pytestmark = pytest.mark.truth
-BRIEF = settings(max_examples=300 if EVERYTHING else 100, deadline=None)
+BRIEF = settings(max_examples=300 if EVERYTHING else 100)
 
 DIES = {
     0x10: dwarf.BaseType("u8", "DW_ATE_unsigned", 8),

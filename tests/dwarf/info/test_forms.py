@@ -239,7 +239,7 @@ CHAINS = [
                  "in terms of itself", id="typedef of itself"),
     pytest.param(abbreviation(2, VARIABLE, False, (NAME, 0x08), (TYPE, 0x13)), b"\x02v\0\xff\0\0\0",
                  "leads outside", id="reference outside the unit"),
-    pytest.param(abbreviation(2, VARIABLE, False, (NAME, 0x0E)), b"\x02\xff\0\0\0", "no string there",
+    pytest.param(abbreviation(2, VARIABLE, False, (NAME, 0x0E)), b"\x02\xff\0\0\0", "no string at this offset",
                  id="string outside its section"),
 ]
 

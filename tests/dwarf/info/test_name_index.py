@@ -137,7 +137,7 @@ DAMAGE = [
     (24, b"\xff\xff\xff\x0f", "a table of 268435455 rows"),
     (32, b"\xff\xff\xff\xff", "bytes are needed"),
     (72, b"\x09\x00\x00\x00", "bucket 0 starts at name 9"),
-    (84, b"\x99\x00\x00\x00", "no string there"),
+    (84, b"\x99\x00\x00\x00", "no string at this offset"),
     (92, b"\x99\x00\x00\x00", "out of the entry pool"),
     (92, b"\x02\x00\x00\x00", "abbreviation 16 is not defined"),
     (100, b"\x02", "is defined twice"),

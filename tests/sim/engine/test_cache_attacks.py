@@ -178,7 +178,7 @@ ATTACKS = [
     Attack("cache for everybody", lambda p: p.cache.chmod(0o777), heals=False, warning="it is writable by others"),
     Attack("cache for the group", lambda p: p.cache.chmod(0o770), heals=False, warning="it is writable by others"),
     Attack("cache in a folder for everybody", lambda p: p.cache.parent.chmod(0o777), heals=False,
-           warning="others can write to"),
+           warning="other users can write to"),
     Attack("cache in a folder such as /tmp", lambda p: p.cache.parent.chmod(0o1777), read=True),
     Attack("cache is a link of mine", lambda p: (p.cache.rename(p.cache.parent / "there"),
                                                  p.cache.symlink_to(p.cache.parent / "there")), read=True),

@@ -177,20 +177,37 @@ class ProgramEnvironment(Struct, dict=True):
         context, unit = self.context_of(variable), variable.unit
         what = self._expression_of(variable, context, type_.size)
         dialect = what.dialect if isinstance(what, LocationList) else None
+        if what is not None and context.pc is not None and self._is_of_other_lanes(variable, what, context):
+            what = Expression(_UNDEFINED, "amd")
+            return Known(variable, type_, type_.size or 0, what, unit, self.context is context, False)
         if isinstance(what, LocationList) and dialect is not None and context.pc is not None:
-            if self._is_of_other_lanes(variable, what, context):
-                what = Expression(_UNDEFINED, "amd")
-                return Known(variable, type_, type_.size or 0, what, unit, self.context is context, False)
             matching = what.matching(context.pc - context.load_bias)
             if len(matching) == 1:
                 what = Expression(matching[0], dialect)
         return Known(variable, type_, type_.size or 0, what, unit, self.context is context, may_be_dynamic(type_))
 
-    def _is_of_other_lanes(self, variable: Variable, what: LocationList, context: FrameContext) -> bool:
+    def _is_of_other_lanes(self, variable: Variable, what: ExpressionLike, context: FrameContext) -> bool:
         """Whether a producer without operations for lanes describes what only lanes of another branch have."""
-        if self.described is None or not isinstance(variable.unit.conventions, UpstreamClang):
+        if self.described is None or isinstance(what, bytes):
+            return False
+        if not isinstance(variable.unit.conventions, UpstreamClang):
             return False
         return not self.described.are_known(variable, what, context)
+
+    def _has_ended_before(self, variable: Variable) -> bool:
+        """Whether the frame's lane has ended where the others end now, and a variable's location is only theirs."""
+        context, frame = self.context, self.frame
+        if self.described is None or self.target is None or frame is None or context is None or context.lane is None:
+            return False
+        if context.pc != context.wave_pc or frame.scope.thread is None:
+            return False
+        if self.target.wave(frame.scope.thread).exec_mask >> context.lane & 1:
+            return False
+        context = self.context_of(variable)
+        what = self._expression_of(variable, context, variable.type.size)
+        if what is None or isinstance(what, bytes) or not isinstance(variable.unit.conventions, UpstreamClang):
+            return False
+        return self.described.are_left(variable, what, context)
 
     def local_variables(self) -> Iterator[Variable]:
         """The variables of the frame's blocks, those that hide others first."""
@@ -257,6 +274,8 @@ class ProgramEnvironment(Struct, dict=True):
         if known is None:
             known = here.known[id(variable)] = self._known_of(variable)
         type_ = known.type
+        if known.expression is not None and self._has_ended_before(variable):
+            return Value.absent(type_, Absence.NOT_PER_LANE)
         if known.expression is not None:
             own = self.frame if known.is_own_unit else None
             context = own.context if own is not None else self.context_of(variable)

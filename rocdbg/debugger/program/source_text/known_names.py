@@ -163,10 +163,14 @@ class KnownNames:
         """Whether a word is the name of a type."""
         if word not in self._types:
             self._types[word] = False  # in case of a recursive query
-            self._types[word] = word in _TYPE_WORDS or _VECTOR.fullmatch(word) is not None or (
-                word not in _WORDS and (self._is_dwarf_type(word) or any(
-                    text.mentions(word) and any(text.has(pattern.format(re.escape(word))) for pattern in _TAGS[:-1])
-                    for text in self._texts.values()
-                ))
-            )
+            try:
+                self._types[word] = word in _TYPE_WORDS or _VECTOR.fullmatch(word) is not None or (
+                    word not in _WORDS and (self._is_dwarf_type(word) or any(
+                        text.mentions(word) and any(text.has(pattern.format(re.escape(word))) for pattern in _TAGS[:-1])
+                        for text in self._texts.values()
+                    ))
+                )
+            except KeyboardInterrupt:
+                del self._types[word]
+                raise
         return self._types[word]

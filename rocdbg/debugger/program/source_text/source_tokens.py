@@ -8,6 +8,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from rocdbg.work import unit
+
 _MOST_TOKENS: Final = 100_000
 _TOKEN = re.compile(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/|\\\r?\n)"""
@@ -88,6 +90,8 @@ def tokens_of(text: str, line: int = 1) -> Iterator[Token]:
     for match in _TOKEN.finditer(_PRAGMA.sub("", text)):
         kind = match.lastgroup
         if match["skip"] is None:
+            if not match.start() & 63:  # every 64th token or so
+                unit()
             is_string = match["string"] is not None or match[0][0] == "'"
             yield Token("" if is_string else match[0], line, kind == "name")
         line += match[0].count("\n")

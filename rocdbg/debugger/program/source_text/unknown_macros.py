@@ -14,6 +14,7 @@ from typing import Final
 
 from rocdbg.debugger.program.source_text.known_names import KnownNames, KnownText
 from rocdbg.debugger.program.source_text.source_tokens import Token
+from rocdbg.work import unit
 
 _LIMITS = re.compile(
     r"(?:U?(?:CHAR|SHRT|INT|LONG|LLONG|INT(?:8|16|32|64|PTR|MAX))|SCHAR|SIZE|PTRDIFF)_(?:MIN|MAX)|CHAR_BIT"
@@ -111,6 +112,7 @@ class UnknownMacros:
 
     def _is_known(self, name: str, is_member: bool) -> bool:
         """Whether a name is a known macro, or not a macro."""
+        unit()
         return (
             name in self._defined or name in self._declared or _LIMITS.fullmatch(name) is not None
             or (not self._is_cxx and name.startswith(_OPENCL_CONSTANTS))

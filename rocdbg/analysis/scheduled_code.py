@@ -1,0 +1,213 @@
+"""Descriptions of variables that scheduling has moved behind the end of what they describe.
+
+LLVM's schedulers do not move DBG_VALUE instructions with the values that they describe: each goes with the instruction
+before it. If that is delayed, a description may begin where its register already has something else:
+
+    v_bfe_i32  v13, v13, 5, 8        reads what DBG_VALUE v13 describes
+    v_lshl     v13, 2, v0            overwrites it
+    v_ldexp    ...                   stood before DBG_VALUE, and took it along
+    DBG_VALUE  v13
+
+Only within a basic block, and not across changes of EXEC and calls, is code reordered. What a register had before its
+last write can have been described only if the description stood before an instruction that reads it (LLVM drops
+descriptions of registers that are not live). So a description is in doubt if such a reader, the write, and the
+instruction before the description may have been in another order: if that one does not compute with their results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final, TypeAlias
+
+from rocdbg.analysis.control_flow import Block
+from rocdbg.analysis.machine_state import AGPR, EXEC_HI, EXEC_LO
+from rocdbg.analysis.saved_registers import Analysis
+from rocdbg.analysis.value_flow import VECTOR
+from rocdbg.isa import Flow, Instruction, OperandKind
+from rocdbg.isa.result_operands import sources
+
+_EXEC: Final = frozenset({EXEC_LO, EXEC_HI})
+
+Extent: TypeAlias = tuple[int, int]
+"""Addresses [low, high)."""
+
+
+class ScheduledCode:
+    """The order of a function's code before it was scheduled, as far as it is certain. ``written`` gives the registers
+    that an instruction writes.
+    """
+
+    def __init__(self, analysis: Analysis, written: Callable[[Instruction], frozenset[int]]) -> None:
+        self._analysis = analysis
+        self._written = written
+
+    def misplaced(
+        self, extents: Sequence[Extent], registers: Collection[int], scope: Sequence[Extent], is_whole: bool = False
+    ) -> frozenset[Extent]:
+        """Those of the extents of equal descriptions in which registers may have something else.
+
+        ``scope`` are the addresses of the block that declares the variable: LLVM omits descriptions outside. With
+        ``is_whole`` the extents are these addresses, for a description of all of them.
+        """
+        blocks = self._analysis.blocks
+        before: dict[int, list[Block]] = {}
+        for block in blocks.values():
+            for successor in block.successors:
+                before.setdefault(successor, []).append(block)
+        found: set[Extent] = set()
+        carried: list[tuple[Extent, list[Extent | None]]] = []
+        for extent in sorted(set(extents)):
+            place = self._analysis.place_of(extent[0])
+            if place is None:
+                continue
+            start, index = place
+            if index:
+                anchors = _anchors(blocks[start].instructions, index, scope) if is_whole else (index - 1,)
+                if self._are_doubtful(blocks[start].instructions, anchors, registers, extents):
+                    found.add(extent)
+                continue
+            sources_of = before.get(start, [])
+            ends = [_extent_of(extents, block.instructions[-1].address) for block in sources_of]
+            carried.append((extent, ends))
+            if None in ends and any(
+                self._are_doubtful(
+                    block.instructions, _anchors(block.instructions, len(block.instructions), scope), registers, extents
+                ) for block, end in zip(sources_of, ends, strict=True) if end is None
+            ):
+                found.add(extent)
+        more = True
+        while more:  # what LLVM carried from block to block
+            more = False
+            for extent, ends in carried:
+                if extent not in found and any(end in found for end in ends if end is not None):
+                    found.add(extent)
+                    more = True
+        return frozenset(found)
+
+    def pending(self, registers: Collection[int], scope: Sequence[Extent]) -> frozenset[int]:
+        """Addresses in a scope at which a register that is described for all of it has still to be written.
+
+        LLVM describes all of a scope by one register only if nothing overwrites it behind the description.
+        """
+        wanted, found = frozenset(registers), set[int]()
+        for block in self._analysis.blocks.values():
+            waiting: list[int] = []
+            for instruction in block.instructions:
+                if _extent_of(scope, instruction.address) is None:
+                    continue
+                waiting.append(instruction.address)
+                if instruction.flow is Flow.NEXT and wanted & self._written(instruction):
+                    found.update(waiting)
+        return frozenset(found)
+
+    def overwritten(self, extents: Sequence[Extent], registers: Collection[int]) -> frozenset[int]:
+        """Addresses in the extents of equal descriptions of a variable with one value, behind a write of a register.
+
+        LLVM joins what describes a variable before and after its register is written, and repeats descriptions behind
+        writes that are not of the variable.
+        """
+        wanted, blocks = frozenset(registers), self._analysis.blocks
+        begun = {low for low, _ in extents if low not in blocks}
+        found: set[int] = set()
+        todo = [
+            (start, index + 1)
+            for start, block in blocks.items() for index, instruction in enumerate(block.instructions)
+            if instruction.flow is Flow.NEXT and _extent_of(extents, instruction.address) is not None
+            and wanted & self._written(instruction)
+        ]
+        while todo:
+            start, index = todo.pop()
+            for instruction in blocks[start].instructions[index:]:
+                address = instruction.address
+                if address in found or address in begun or _extent_of(extents, address) is None:
+                    break
+                found.add(address)
+            else:
+                todo += ((successor, 0) for successor in blocks[start].successors if successor in blocks)
+        return frozenset(found)
+
+    def _are_doubtful(
+        self, instructions: Sequence[Instruction], anchors: Iterable[int], registers: Collection[int],
+        extents: Sequence[Extent],
+    ) -> bool:
+        """Whether a register may have had something else where a description was written: behind one of some
+        instructions, from the last one to the one that writes the register.
+
+        ``extents`` are those of the description: one that ends with the write began for what was there before.
+        """
+        for register in registers:
+            for anchor in anchors:
+                instruction = instructions[anchor]
+                if register in self._written(instruction):
+                    break
+                if self._is_movable(instruction) and self._may_be_late(instructions, anchor, register, extents):
+                    return True
+        return False
+
+    def _is_movable(self, instruction: Instruction) -> bool:
+        return instruction.flow is Flow.NEXT and not _EXEC & self._written(instruction)
+
+    def _may_be_late(
+        self, instructions: Sequence[Instruction], anchor: int, register: int, extents: Sequence[Extent]
+    ) -> bool:
+        first = self._region(instructions, anchor)
+        write = next(
+            (each for each in range(anchor, first - 1, -1) if register in self._written(instructions[each])), None
+        )
+        if write is None or any(low <= instructions[write].address < high for low, high in extents):
+            return False
+        needed = self._needed(instructions, first, anchor)
+        if write in needed:
+            return False
+        for reader in range(write, first - 1, -1):
+            if reader != write and register in self._written(instructions[reader]):
+                return False
+            if reader not in needed and register in _read(instructions[reader]):
+                return True
+        return False
+
+    def _region(self, instructions: Sequence[Instruction], index: int) -> int:
+        """The first instruction of those that may have been exchanged with one."""
+        while index > 0:
+            if not self._is_movable(instructions[index - 1]):
+                break
+            index -= 1
+        return index
+
+    def _needed(self, instructions: Sequence[Instruction], first: int, last: int) -> frozenset[int]:
+        """The instructions from ``first`` on with whose results an instruction computes."""
+        wanted, found = set(_read(instructions[last])), {last}
+        for index in range(last - 1, first - 1, -1):
+            if results := wanted & self._written(instructions[index]):
+                wanted -= results
+                wanted |= _read(instructions[index])
+                found.add(index)
+        return frozenset(found)
+
+
+def _anchors(instructions: Sequence[Instruction], end: int, scope: Sequence[Extent]) -> list[int]:
+    """The instructions that may stand before a description which LLVM does not mention before ``end``, from the last
+    one on: up to the last of a scope.
+    """
+    found = []
+    for index in range(end - 1, -1, -1):
+        found.append(index)
+        address = instructions[index].address
+        if any(low <= address < high for low, high in scope):
+            break
+    return found
+
+
+def _extent_of(extents: Sequence[Extent], address: int) -> Extent | None:
+    return next((extent for extent in extents if extent[0] <= address < extent[1]), None)
+
+
+def _read(instruction: Instruction) -> frozenset[int]:
+    found: set[int] = set()
+    for operand in sources(instruction):
+        if operand.kind in (OperandKind.SGPR, OperandKind.SPECIAL):
+            found.update(range(operand.index, operand.index + operand.dwords))
+        elif operand.kind in (OperandKind.VGPR, OperandKind.AGPR):
+            base = VECTOR + operand.index + (AGPR if operand.kind is OperandKind.AGPR else 0)
+            found.update(range(base, base + operand.dwords))
+    return frozenset(found)

@@ -1,0 +1,54 @@
+"""The registers and numbers that simple location expressions consist of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocdbg.analysis.machine_state import AGPR
+from rocdbg.analysis.value_flow import VECTOR
+from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
+from rocdbg.dwarf.decoding import Operation
+
+
+def constant_of(operations: Sequence[Operation]) -> int | None:
+    """The number that an expression consists of; None for any other."""
+    if len(operations) != 2 or operations[1].info.meaning != "stack_value":
+        return None
+    return operations[0].literal
+
+
+def places_of(operations: Sequence[Operation], wave_size: int) -> list[int | None]:
+    """The registers of an expression that consists of whole dwords in registers; empty for any other."""
+    pieces: list[Sequence[Operation]] = []
+    start = 0
+    for index, operation in enumerate(operations):
+        if operation.info.meaning == "piece":
+            if operation.operands[0] != 4:
+                return []
+            pieces.append(operations[start:index])
+            start = index + 1
+    if start < len(operations):
+        if pieces:
+            return []
+        pieces.append(operations)
+    found = [_register(piece, wave_size) if piece else None for piece in pieces]
+    return [] if any(place is None and piece for place, piece in zip(found, pieces, strict=True)) else found
+
+
+def _register(operations: Sequence[Operation], wave_size: int) -> int | None:
+    """A scalar register, or the lane's dword of a vector register."""
+    number = operations[0].register
+    try:
+        register = dwarf_register(number) if number is not None else None
+    except UnknownRegisterError:
+        return None
+    if register is None or register.wave_size not in (None, wave_size):
+        return None
+    rest = [(operation.info.meaning, list(operation.operands)) for operation in operations[1:]]
+    if register.register_class is RegisterClass.SGPR:
+        return register.index if not rest and register.index < 106 else None
+    if rest != [("push_lane", []), ("lit4", []), ("mul", []), ("offset", [])]:
+        return None
+    if register.register_class is RegisterClass.VGPR:
+        return VECTOR + register.index
+    return VECTOR + AGPR + register.index if register.register_class is RegisterClass.AGPR else None
