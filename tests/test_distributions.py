@@ -156,10 +156,13 @@ def bytecode_of_the_checkout(built: Built) -> dict[str, str]:
     made of a file of the same size and time, as both have where they are the same."""
     if sys.pycache_prefix is None:
         return {}
-    prefix = built.unpacked.parent / "bytecode"
+    made, prefix = Path(sys.pycache_prefix), built.unpacked.parent / "bytecode"
     there = prefix / built.unpacked.relative_to("/")
     there.parent.mkdir(parents=True)
-    there.symlink_to(Path(sys.pycache_prefix) / ROOT.relative_to("/"))
+    there.symlink_to(made / ROOT.relative_to("/"))
+    for folder in made.iterdir():  # that of packages
+        if not (prefix / folder.name).exists():
+            (prefix / folder.name).symlink_to(folder)
     return {"PYTHONPYCACHEPREFIX": str(prefix)}
 
 

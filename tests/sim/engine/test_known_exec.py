@@ -21,18 +21,20 @@ v_mov_b32 v2, 9
 v_cmp_gt_u32 vcc, 5, v0
 v_cndmask_b32 v3, v1, v2, vcc
 s_mov_{b} s[18:19], vcc
-s_mov_{b} s[20:21], s[18:19]
+s_mov_{b} s[20:21], s[12:13]
+s_mov_b32 s22, s20
+s_mov_b32 s23, s21
 s_mov_{b} exec, s[10:11]
 v_mov_b32 v2, 1
 .globl end
 end:
 """
-SOME = 0x0F30
+SOME, HIGH = 0x0F30, 0xA5
 
 
 def kernel(size: int) -> str:
     if size == 64:
-        return CODE.format(b="b64", some=f"s_mov_b32 s12, {SOME}\ns_mov_b32 s13, {SOME}")
+        return CODE.format(b="b64", some=f"s_mov_b32 s12, {SOME}\ns_mov_b32 s13, {HIGH}")
     text = CODE.format(b="b32", some=f"s_mov_b32 s12, {SOME}").replace("exec,", "exec_lo,").replace("vcc", "vcc_lo")
     for pair in ("s[10:11]", "s[12:13]", "s[14:15]", "s[18:19]", "s[20:21]"):
         text = text.replace(pair, pair[: pair.index(":")].replace("[", ""))
@@ -50,11 +52,11 @@ def test_lanes_under_all_of_exec(assembled: Callable[..., Any], target: str, siz
     if not stepped:
         assert made.dispatch.run(RunOptions(stop_pcs={end})).kind is StopKind.BREAKPOINT
     wave = made.wave
-    some = [bool(SOME >> lane % 32 & 1) for lane in range(size)]
+    mask = SOME | HIGH << 32 if size == 64 else SOME
+    some = [bool(mask >> lane & 1) for lane in range(size)]
     assert wave.vgpr(1).tolist() == [8 if one else 7 for one in some]
     assert wave.vgpr(2).tolist() == [1 if one else 9 for one in some]
     assert wave.vgpr(3).tolist() == [9 if lane < 5 else 8 if one else 7 for lane, one in enumerate(some)]
-    assert wave.exec == sum(one << lane for lane, one in enumerate(some))
-    assert [wave.sgpr(n) for n in (18, 20)] == [0b11111] * 2
+    assert (wave.exec, wave.sgpr(18)) == (mask, 0b11111)
     if size == 64:
-        assert [wave.sgpr(n) for n in (19, 21)] == [0] * 2
+        assert [wave.sgpr(n) for n in range(19, 24)] == [0, SOME, HIGH, SOME, HIGH]
