@@ -44,7 +44,7 @@ fuzz-recordings:
 fuzz-readers:
 	$(PYTHON) benchmarks/fuzz_readers.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
 
-# Each attribute, list, table and frame of twenty objects damaged, one at a time: hours.
+# Each attribute, list, table and frame of twenty objects damaged, one at a time: 15,000 sessions of 0.15 s each.
 damage:
 	$(PYTHON) -m tests.damage.explore
 

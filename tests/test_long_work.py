@@ -11,10 +11,17 @@ import pytest
 
 import rocdbg
 from rocdbg import dwarf, isa, work
+from rocdbg.analysis.control_flow import FunctionCode
+from rocdbg.analysis.effects import BY_CONVENTION
+from rocdbg.analysis.prologue import PrologueRows
+from rocdbg.analysis.saved_registers import Functions
+from rocdbg.arch.dwarf_registers import PC
+from rocdbg.arch.targets import target_by_name
 from rocdbg.codeobject import elf_symbols
 from rocdbg.debugger.expr.parsing.lexer import tokenize
 from rocdbg.debugger.reports import memory_search
 from rocdbg.debugger.values.value_storage import Address
+from rocdbg.dwarf.cfi_rules import UndefinedRule
 from rocdbg.dwarf.info import entry_skipping, line_program, unit_index
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
@@ -121,3 +128,24 @@ def test_searches_of_memory_end_when_they_are_asked_to() -> None:
     where = memory_search.SearchSpace(Address(0, 0), 100 * memory_search.CHUNK)
     with pytest.raises(work.Stopped), ended_at(50):
         list(memory_search.matches(Zeros(), where, b"x", lambda text: None))  # type: ignore[arg-type]
+
+
+def test_an_analysis_that_was_ended_leaves_no_guess() -> None:
+    """What a function changes is taken as by convention while it is analysed, and not after that has been ended."""
+    code = bytes.fromhex("000080bf") * 8 + bytes.fromhex("1e1d80be")  # s_nop; s_setpc_b64 s[30:31]
+    function = FunctionCode(0, len(code))
+    functions = Functions(lambda pc: function, lambda at, size: code[at : at + size], "gfx90a", 64, True)
+    with pytest.raises(work.Stopped), ended_at(1):
+        functions.clobbers(0)
+    assert functions.clobbers(0) != BY_CONVENTION
+
+
+def test_a_kernels_rules_need_no_analysis_of_what_it_calls() -> None:
+    kernel = FunctionCode(0, 64, is_kernel=True)
+
+    def read(address: int, size: int) -> bytes:
+        raise AssertionError("its code is read")
+
+    row = PrologueRows(target_by_name("gfx90a"), 64, lambda pc: kernel, read).row(8)
+    assert row is not None
+    assert row.rules == {PC: UndefinedRule()}

@@ -25,6 +25,7 @@ from msgspec import Struct
 from rocdbg.analysis.control_flow import Block
 from rocdbg.analysis.diagrams import Bits, Diagrams, TooLargeError
 from rocdbg.analysis.effects import BY_CONVENTION, apply
+from rocdbg.analysis.joined_numbers import has_other_numbers
 from rocdbg.analysis.machine_state import EXEC_LO, VCC_LO, State
 from rocdbg.analysis.mask_effects import (
     Effect,
@@ -129,6 +130,16 @@ class LaneCoverage:
             return _Query(self, extents, registers, others).gaps
         except TooLargeError:
             return Gaps()
+
+    def has_other_numbers(self, extent: Extent, register: int, others: Sequence[Held], bits: int) -> bool:
+        """Whether a register gets numbers, none of which (in some ``bits``) descriptions before an extent give."""
+        numbers = {
+            other.place - CONSTANT & bits for other in others
+            if other.place is not None and other.place >= CONSTANT and other.extent[0] < extent[0]
+        }
+        return bool(numbers) and has_other_numbers(
+            self._analysis, self.written, extent, register, lambda number: number & bits in numbers
+        )
 
     # -- functions of bits
 

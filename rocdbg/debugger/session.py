@@ -229,6 +229,9 @@ class Session:
         if restored.warning:
             self.warnings.add(restored.warning)
         self.running.leave()
+        launch, sources = self.launch, self.sources
+        launcher, programs, spec, given = self.launcher, launch.programs, launch.spec, launch.given
+        directory, built = sources.program_directory, sources.built
         restored.describe(self.launch)
         self.launcher = self.launch
         self.sources.use(restored.programs[0].path.parent, None)
@@ -237,8 +240,14 @@ class Session:
             self.name_buffers()
             target = restored.start(self.launch)
         except Error:  # undo it completely
-            self.launch.set_programs([])
-            self.inferior.use(None, ())
+            launch.set_programs(programs)
+            launch.spec, launch.given, self.launcher = spec, given, launcher
+            sources.forget()
+            sources.program_directory, sources.built = directory, built
+            if programs:
+                self._use_launch()
+            else:
+                self.inferior.use(None, ())
             raise
         self.running.return_to(target)
         self.focus.settle()
@@ -318,8 +327,9 @@ class Session:
             text, locations, temporary=temporary, condition=condition, thread=thread, lane=lane, hardware=hardware,
             form=form,
         )
-        for problem in made.check_locations(self._condition_problem, new=True):
-            self.warnings.add(problem)
+        if condition is None or force or len(locations) != 1:  # otherwise it was checked above
+            for problem in made.check_locations(self._condition_problem, new=True):
+                self.warnings.add(problem)
         self.convenience.set_int("bpnum", made.number)
         return made
 

@@ -1,8 +1,8 @@
 """Assembly written once and lowered to a GPU and to x86, and what GDB 13 says of the latter.
 
 A session (``twins/NAME.txt``) has a source in which each ``@op`` is one instruction of either processor, on a line of
-its own, then commands with GDB's answers. Texts that cannot be the same are replaced by words (`normal`). Commands of
-which the answer is about instructions, files or the host's runtime are no part of a session.
+its own, then commands with GDB's answers. Texts that cannot be the same, such as those of instructions, are replaced by
+words (`normal`). Commands of which the answer is about files or the host's runtime are no part of a session.
 
 ``python -m tests.assembly.twins`` asks GDB again, and needs gcc and gdb.
 """
@@ -92,11 +92,13 @@ def normal(answer: str, side: str) -> str:
     for number, name in enumerate(REGISTERS[side]):
         answer = answer.replace(f"${name}", f"%{number}")
     for pattern, word in (
-        (r"0x[0-9a-f]+", "ADDR"), (r"\+\d+>", "+N>"), (r"(?m)^(\d+)\t.*$", r"\1\tSOURCE"),
+        (r"0x[0-9a-f]+", "ADDR"), (r"\+\d+>", "+N>"),
+        (r"(?m)^(\s*(?:=> )?ADDR <[^>]*>:)\t[a-z].*", r"\1\tINSTRUCTION"),
+        (r"(?m)^(\d+)\t.*$", r"\1\tSOURCE"),
         (r"\[Switching to .*\n|Starting (?:kernel|program).*\n|\[Thread debugging.*\n|Using host libthread.*\n", ""),
         (r'Thread \d+ "main" hit ', ""), (r", with lanes? [^,]*,", ","), ("Hardware watchpoint", "Watchpoint"),
         # what GDB says at a prompt only
-        (r"(?:Run till exit from |Note: breakpoint |Will ignore |\(More stack frames|Continuing\.).*\n", ""),
+        (r"(?:Run till exit from |Note: breakpoint |Will ignore |\(More stack frames|Continuing(?:\.| at )).*\n", ""),
         (r"code object load", "shared library load"), (r"(?m)^#\d+ .*(?:libc_start|_start \().*\n", ""),
         (r"\n?Make breakpoint pending on .*", ""), (r"(in section \.text) of .*", r"\1"), (r" \+ \d+ in ", " + N in "),
     ):

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from msgspec.structs import replace
 
+from rocdbg import early, work
+from rocdbg.cli import present
 from rocdbg.cli.interrupts import Signals, Terminated
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
@@ -84,3 +86,42 @@ def test_told_to_end(number: signal.Signals, status: int, shell: tuple[Shell, io
     with pytest.raises(Terminated) as leaving:
         run(shell[0], "output")
     assert leaving.value.status == status
+
+
+def test_a_stop_that_it_made_is_shown_without_arguments_that_take_long(
+    shell: tuple[Shell, io.StringIO], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Ctrl-C is spent by then: the report bounds itself."""
+    run(shell[0], "file demo_kernels/saxpy/saxpy.toml", "break saxpy.hip:10", "run")
+    stop = shell[0].session.running.last_stop
+    assert stop is not None
+    arguments = present._arguments
+
+    def endless(*whatever: object) -> Iterator[tuple[str, str]]:
+        while True:
+            work.unit()
+
+    monkeypatch.setattr(present, "_arguments", endless)
+    monkeypatch.setattr(present, "SOON", 0.01)
+    shell[0].state.interrupted = True
+    shell[1].seek(0)
+    shell[1].truncate()
+    present.show_stop(shell[0], stop)
+    assert "saxpy (...) at saxpy.hip:10" in shell[1].getvalue()
+    monkeypatch.setattr(present, "_arguments", arguments)
+    run(shell[0], "frame")
+    assert ", n=1000) at saxpy.hip:10" in shell[1].getvalue()
+
+
+@pytest.mark.parametrize(("orig", "expected"), [
+    (["python", "-m", "rocdbg", "llvmdi", "check", "a.ll"], True), (["python", "-m", "rocdbg", "run", "true"], True),
+    (["python", "-X", "dev", "-m", "rocdbg", "dwarf"], True), (["python", "-m", "rocdbg", "-ex", "run"], False),
+    (["python", "-m", "rocdbg"], False), (["python", "-m", "rocdbg", "./annotate"], False),
+])
+def test_which_command_lines_have_a_session(orig: list[str], expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.orig_argv", orig)
+    monkeypatch.setattr("sys.argv", ["-m"])  # as while the package is imported
+    assert early.has_no_session() is expected
+    at = orig.index("rocdbg")
+    monkeypatch.setattr("sys.argv", ["/usr/bin/rocdbg", *orig[at + 1 :]])
+    assert early.has_no_session() is expected

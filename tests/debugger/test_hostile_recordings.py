@@ -268,6 +268,24 @@ def test_nothing_of_a_refused_recording_stays(sound: Any, tmp_path: Path) -> Non
     session.launch.release()
 
 
+def test_a_refused_recording_leaves_the_program_that_was_loaded(sound: Any, tmp_path: Path) -> None:
+    run = copy.deepcopy(sound)
+    run["journal"].insert(0, ["w", 0, ["special", 1, "limit"], bytes(8)])
+    path = tmp_path / "a.rec"
+    path.write_bytes(recordings.encoded(run))
+    session = Session()
+    session.load(ROOT / "demo_kernels" / "saxpy" / "saxpy.toml")
+    spec, folder = session.launch.spec, session.sources.program_directory
+    with pytest.raises(Error, match="has no register limit"):
+        session.restore_recording(path)
+    assert session.launch.spec is spec
+    assert session.sources.program_directory == folder
+    session.break_at("saxpy.hip:10")
+    session.run()
+    assert session.focus.frame().name == "saxpy"
+    session.launch.release()
+
+
 def test_the_engines_words_are_apart_from_the_state(sound: Any, tmp_path: Path) -> None:
     """Between a wave's registers and what the engine keeps of it lies a page that cannot be touched, and no write of a
     journal changes the latter."""

@@ -17,7 +17,7 @@ from tests.debugger.conftest import SOURCES
 
 pytestmark = pytest.mark.llvm
 Compile = Callable[..., Path]
-LANES = (0, 3, 6, 17, 30)
+LANES = (0, 1, 3, 6, 17, 30)
 INPUT = [(i * 7919 + 4093) % 70001 - 35000 for i in range(128)]
 
 
@@ -30,6 +30,16 @@ def truth(kernel: str, lane: int) -> dict[str, set[int]]:
     if kernel == "crossed":
         b = INPUT[lane + 1]
         return {"b": {b}, "c": {x + b}, "d": {4 * (x + b)}, "e": {(x >> 4) * b}}
+    if kernel == "folded":
+        x &= 0xFF
+        known = {"x": {x}, "r": {0}, "more": set[int]()}
+        if x & 3 in (1, 2):
+            r = x * x if x & 3 == 1 else 0
+            known["more"] = {r + 17}
+            known["r"] |= {r, r + 17 ^ x}
+        else:
+            known["r"].add(INPUT[x & 63] if x & 3 else x * 3)
+        return known
     if x & 1:
         return {"x": {x}, "tail": set(), "square": set()}
     tail = abs(x) // 3 * (1 if x >= 0 else -1) + INPUT[64]
@@ -38,7 +48,7 @@ def truth(kernel: str, lane: int) -> dict[str, set[int]]:
 
 @pytest.mark.parametrize(("kernel", "target", "level", "least"), (
     ("moved", "gfx90a", "-O2", 30), ("crossed", "gfx1201", "-O1", 200), ("crossed", "gfx90a", "-O3", 150),
-    ("ended", "gfx1100", "-O3", 50),
+    ("ended", "gfx1100", "-O3", 50), ("folded", "gfx1201", "-O1", 50),
 ))
 def test_no_register_is_shown_that_has_something_else(
     compiled: Compile, kernel: str, target: str, level: str, least: int

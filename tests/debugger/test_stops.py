@@ -83,7 +83,10 @@ def test_after_a_trap_it_goes_on() -> None:
 
 
 # scheduler-locking -> what `continue` and `stepi` ask for: (thread, only)
-LOCKING = [("off", (None, False), (1, False)), ("step", (None, False), (1, True)), ("on", (1, True), (1, True))]
+LOCKING = [
+    ("off", (None, False), (1, False)), ("replay", (None, False), (1, False)),
+    ("step", (None, False), (1, True)), ("on", (1, True), (1, True)),
+]
 
 
 @pytest.mark.parametrize(("setting", "proceeding", "stepping"), LOCKING)

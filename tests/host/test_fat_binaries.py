@@ -31,6 +31,29 @@ int main(int count, char **arguments) {
   return !__hipRegisterFatBinary(&fat);
 }
 """
+MODULE_HIP = """
+#include <stdio.h>
+int hipModuleLoadData(void **module, const void *image) { fwrite(*module = (void *)image, 1, SIZE, stdout); return 0; }
+int hipModuleLoadDataEx(void **module, const void *image, unsigned n, int *o, void **v) {
+  return hipModuleLoadData(module, image);
+}
+int hipModuleLoad(void **module, const char *path) { return !fopen(path, "rb") ? 301 : printf("by name"); }
+int hipModuleUnload(void *module) { fwrite(module, 1, 4, stdout); return 0; }
+"""
+MODULE_PROGRAM = """
+#include <stdio.h>
+int hipModuleLoad(void **, const char *), hipModuleLoadData(void **, const void *), hipModuleUnload(void *);
+int hipModuleLoadDataEx(void **, const void *, unsigned, int *, void **);
+static char bytes[1 << 20];
+int main(int count, char **arguments) {
+  void *modules[3] = {0};
+  fread(bytes, 1, sizeof bytes, fopen(arguments[1], "rb"));
+  int named = hipModuleLoad(&modules[0], arguments[1]), missing = hipModuleLoad(&modules[1], "/no/file");
+  hipModuleLoadData(&modules[1], bytes), hipModuleLoadDataEx(&modules[2], bytes, 0, 0, 0);
+  for (int i = !!named; i < 3; i++) hipModuleUnload(modules[i]);
+  return missing != 301;
+}
+"""
 OFFSETS = [0, 8, 120, 127, 128, 248, 255, 256, 264, 4096, 65535]
 KINDS = ("hidden_default_queue", "hidden_completion_action")
 
@@ -54,7 +77,8 @@ def compressed(data: bytes, version: int, method: int = 1) -> bytes:
 
 
 def registered(
-    folder: Path, library: RuntimeLibrary, data: bytes, soname: str, size: int | None = None
+    folder: Path, library: RuntimeLibrary, data: bytes, soname: str, size: int | None = None,
+    sources: tuple[str, str] = (HIP, PROGRAM),
 ) -> tuple[bytes, str]:
     """The bytes that a HIP of this name reads from a program's fat binary, ``size`` of them, and what was written on
     standard error."""
@@ -62,7 +86,7 @@ def registered(
     assert compiler is not None
     (folder / "map").write_text("hip_4.2 { global: *; };")
     (folder / "fat").write_bytes(data)
-    for name, text in (("hip", HIP), ("program", PROGRAM)):
+    for name, text in zip(("hip", "program"), sources, strict=True):
         (folder / f"{name}.c").write_text(text)
     hip, program = folder / soname, folder / "program"
     options = ["-w", f"-DSIZE={size or len(data)}", f"-Wl,-soname,{soname}", f"-Wl,--version-script={folder / 'map'}"]
@@ -125,3 +149,46 @@ def test_a_compression_that_cannot_be_undone_is_named(library: RuntimeLibrary, t
     found, said = registered(tmp_path, library, packed, "libamdhip64.so.5")
     assert found == packed
     assert "compressed, which HIP 5 cannot read: compile with -no-offload-compress" in said
+
+
+def elf(data: bytes) -> bytes:
+    """An ELF file of its header, these bytes and a table of one section."""
+    head = b"\x7fELF" + bytes(36) + struct.pack("<Q", 64 + len(data)) + bytes(10) + struct.pack("<HHH", 64, 1, 0)
+    return head + data + bytes(64)
+
+
+@pytest.mark.parametrize("kind", ["object", "bundle", "compressed"])
+def test_modules_are_changed_in_a_copy(
+    library: RuntimeLibrary, before: list[dict[str, Any]], tmp_path: Path, kind: str
+) -> None:
+    packed = (elf if kind == "object" else bundle)(msgpack.packb(before))
+    data = compressed(packed, 3) if kind == "compressed" else packed
+    found, said = registered(
+        tmp_path, library, data, "libamdhip64.so.5", len(packed), (MODULE_HIP, MODULE_PROGRAM)
+    )
+    start = 64 if kind == "object" else 4096
+    loaded, begins = found[: 3 * len(packed)], found[3 * len(packed) :]
+    for number in range(3):  # by name, from memory, from memory with options
+        image = loaded[number * len(packed) :][: len(packed)]
+        assert image[:start] == packed[:start]
+        unpacker = msgpack.Unpacker()
+        unpacker.feed(image[start:])
+        kinds = [one[".value_kind"] for one in unpacker.unpack()[: len(KINDS) * len(OFFSETS)]]
+        assert set(kinds) == {"hidden_none"}
+    assert begins == packed[:4] * 3  # each copy is there until its unload
+    assert said.count("\n") == 1 and "hidden arguments for device-side enqueue" in said
+
+
+@pytest.mark.parametrize("soname", ["libamdhip64.so.5", "libamdhip64.so.6"])
+def test_modules_that_hip_can_read_are_its_own_affair(library: RuntimeLibrary, tmp_path: Path, soname: str) -> None:
+    data = elf(msgpack.packb([argument("hidden_none", 8)]))
+    found, said = registered(tmp_path, library, data, soname, sources=(MODULE_HIP, MODULE_PROGRAM))
+    assert found == b"by name" + data * 2 + data[:4] * 2 and not said
+
+
+def test_a_module_that_is_cut_short_is_hips_affair(
+    library: RuntimeLibrary, before: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    data = elf(msgpack.packb(before))[:-65]
+    found, _ = registered(tmp_path, library, data, "libamdhip64.so.5", 64, (MODULE_HIP, MODULE_PROGRAM))
+    assert found.startswith(b"by name")

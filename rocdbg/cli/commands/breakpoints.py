@@ -97,7 +97,7 @@ def set_breakpoint(
     return True
 
 
-MOST_NOTED = 200
+MOST_NOTED = 50
 """Limit on breakpoints listed in the note about others at the same place: with a thousand, each would list all before
 it.
 """

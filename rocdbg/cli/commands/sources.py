@@ -11,7 +11,7 @@ from rocdbg.cli.command_registry import Category, CommandError, Completes, Repea
 from rocdbg.cli.kinds import LOCATION, REGEXP, SLASHES, text_of
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.source_listing import around, search, show_lines, source_lines, write_instructions
-from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.errors import DebuggerError, NoProgramError
 from rocdbg.debugger.base.patterns import Pattern, PatternError, Syntax, compile_pattern
 from rocdbg.debugger.breakpoints.break_arguments import split_location
 from rocdbg.debugger.expr.parsing.brackets import at_comma
@@ -58,6 +58,8 @@ def list_(shell: Shell, lines: str) -> None:
             first = places.position.first
             show_lines(shell, place.file, first - size, first - 1)
         return
+    if not shell.session.symbols.any_debug_info:
+        raise NoProgramError
     first_text, comma, last_text = at_comma(lines)
     if at_comma(last_text)[1] or split_location(lines)[1]:
         raise CommandError("Junk at end of line specification.")
@@ -193,7 +195,7 @@ def disassemble(shell: Shell, flags: str, place: str) -> None:
         shell.line(f"Dump of assembler code for function {title}:")
     else:
         shell.line(f"Dump of assembler code from {low:#x} to {high:#x}:")
-    if "s" in flags or "m" in flags:
+    if ("s" in flags or "m" in flags) and any(line.file is not None for line in lines):
         _mixed(shell, lines, "r" in flags, in_line_order="m" in flags)
     else:
         write_instructions(shell, lines, "r" in flags, title, heads=True)
@@ -232,7 +234,9 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
             if file != previous and not in_line_order:
                 shell.line(f"{file.name}:")
             first = number
-            if file == previous and not in_line_order and last:
+            if file == previous and last and in_line_order:
+                first = min(last + 1, number)  # GDB shows all lines in between
+            elif file == previous and last:
                 while first > last + 1 and (file, first - 1) not in with_code:
                     first -= 1  # lines without code, such as labels, go with the following line
             previous, last = file, number

@@ -34,6 +34,7 @@ from rocdbg.debugger.expr.literals import (
 from rocdbg.debugger.expr.names.convenience_variables import string_value
 from rocdbg.debugger.expr.names.dollar_names import dollar_value, is_convenience, registers
 from rocdbg.debugger.expr.names.meanings import name_value, need_names
+from rocdbg.debugger.expr.names.minimal_symbols import NO_DEBUG_DATA, need_type
 from rocdbg.debugger.expr.operators import (
     COMPARISONS,
     binary,
@@ -170,7 +171,10 @@ class Evaluator(Struct):
             case syntax.Bool(truth):
                 return Value.of_int(self.environment.bool_type, truth)
             case syntax.Name():
-                return name_value(node, self.environment, self.only_type)
+                value = self._named(node)
+                if not self.only_type:
+                    need_type(value, node.name)
+                return value
             case syntax.ScopedName(scope, name):
                 return self.environment.scoped_variable(scope, name)
             case syntax.Dollar(name):
@@ -208,6 +212,20 @@ class Evaluator(Struct):
                 self.type(node.type)
                 raise ExpressionError("Attempt to use a type name as an expression")
 
+    def _named(self, node: syntax.Name) -> Value:
+        """What a name means, even a symbol of unknown type, of which only the place is known."""
+        return name_value(node, self.environment, self.only_type)
+
+    def cast_symbol(self, type_: Type, operand: syntax.Expression) -> Value | None:
+        """A symbol of unknown type read as the type that a cast gives it; None for any other operand."""
+        if not isinstance(operand, syntax.Name):
+            return None
+        value = self._named(operand)
+        if value.type is not NO_DEBUG_DATA:
+            return None
+        found = Value(type_, value.storage)
+        return found if self.only_type else found.rvalue()
+
     def lvalue(self, node: syntax.Expression) -> Value:
         """The value with references followed."""
         return follow(self.value(node), self.environment)
@@ -240,7 +258,7 @@ class Evaluator(Struct):
                 pointer = self.lvalue(operand.operand)  # as GDB, which does not dereference it
                 if c_types.is_pointer(pointer.type) or c_types.is_number(pointer.type):
                     return pointer
-            inner = self.value(operand)
+            inner = self._named(operand) if isinstance(operand, syntax.Name) else self.value(operand)
             stripped = inner.bare
             if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
                 return Value.of_int(c_types.pointer_to(stripped.target, stripped.address_class or 0), inner.as_int())
@@ -366,6 +384,8 @@ class Evaluator(Struct):
     # -- sizeof
 
     def _sizeof(self, node: syntax.Sizeof) -> Value:
+        if isinstance(node.operand, syntax.Name):
+            need_type(self._named(node.operand), node.operand.name)
         return size_value(self._unevaluated(node.operand), node.align, self.environment)
 
     # -- calls
@@ -461,6 +481,9 @@ def cast_value(type_: Type, operand: syntax.Expression, kind: str, operands: Eva
     """The value of ``(type) operand``; ``kind`` is ``static`` for ``static_cast`` and so on. Raises `rocdbg.Error`."""
     environment = operands.environment
     stripped = type_.strip_typedefs()
+    symbol = operands.cast_symbol(type_, operand) if not kind else None
+    if symbol is not None:
+        return symbol
     if isinstance(operand, syntax.ArrayLiteral) and isinstance(stripped, VectorType):
         return vector_literal(type_, operand.elements, operands.operand)
     if isinstance(stripped, VectorType) and isinstance(operand, syntax.Binary) and operand.operator == ",":

@@ -206,6 +206,10 @@ def _described(
             others.append(Held((low, high), _place(other, dialect, wave_size)))
     gaps = coverage.gaps(extents, registers, others)
     misplaced = coverage.code.misplaced(extents, registers, scope)
+    place = _place(data, dialect, wave_size)
+    if place is not None and VECTOR <= place < CONSTANT:
+        bits = _DWORD >> max(0, 32 - 8 * (variable.type.size or 4))
+        misplaced |= {extent for extent in extents if coverage.has_other_numbers(extent, place, others, bits)}
     overwritten = coverage.code.overwritten(extents, registers)
     if overwritten and not keeps():
         overwritten = frozenset()

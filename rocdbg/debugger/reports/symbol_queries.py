@@ -104,6 +104,11 @@ class Symbols:
         return function_text(Function(program.info.die(offset))).removesuffix(";")
 
     @property
+    def any_debug_info(self) -> bool:
+        """Whether any code object has debug information."""
+        return any(program.has_debug_info for program in self._all())
+
+    @property
     def program(self) -> Program:
         """The program."""
         program = self._get()

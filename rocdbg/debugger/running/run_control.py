@@ -24,7 +24,7 @@ from rocdbg.debugger.running.run_state import Internal, aside
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stepping import Stepper, settle, settled
 from rocdbg.debugger.running.stop_events import LocationReached, Signal, StopEvent
-from rocdbg.debugger.target.runnable import Progress, TargetStop
+from rocdbg.debugger.target.runnable import Progress, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value
 
@@ -189,11 +189,21 @@ class RunControl(Driving):
         """``jump``: let the focused wave continue at a loaded address, with its state unchanged."""
         thread = self._need_lane().thread
         assert thread is not None
+        stays = self._parts.inferior.need_target().wave(thread).pc == address
         self._parts.inferior.need_target().write_register(thread, PC, address.to_bytes(8, "little"))
         self._parts.inferior.behind_traps.pop(thread, None)
         self._parts.state.pending_signal = ""
         self._parts.inferior.state_changed()
-        return self._done(self._forward(self._runner.run))
+        # a run passes breakpoints where it begins, but a jump arrives there
+        return self._done(self._forward(lambda: (self._arrived(thread) if stays else None) or self._runner.run()))
+
+    def _arrived(self, thread: int) -> StopEvent | None:
+        """The event for a breakpoint where a wave is already."""
+        wave = self._runner.target.wave(thread)
+        if wave.pc not in self._runner.stop_addresses():
+            return None
+        lanes = wave.exec_mask & wave.used_lanes
+        return self._runner.event(TargetStop(TargetStopKind.BREAKPOINT, thread, wave.pc, lanes))
 
     def value_of_lanes(self, text: str) -> Value:
         """The value of an expression, mostly a call, on all active lanes of the focused wave, as a vector."""

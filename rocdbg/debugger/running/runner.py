@@ -162,7 +162,7 @@ class Runner(Struct):
     @property
     def locked(self) -> bool:
         """Whether other waves are stopped while one steps."""
-        return self.parts.state.alone or self.parts.settings.scheduler_locking != "off"
+        return self.parts.state.alone or self.parts.settings.scheduler_locking in ("on", "step")
 
     def run(
         self, internal: Internal | None = None, thread: int | None = None, follows: int | None = None

@@ -250,10 +250,10 @@ class Value(Struct, frozen=True):
 
     def field(self, member: Member) -> Value:
         """A data member of this class value."""
-        if member.bit_offset is None:
-            raise ExpressionError(f"The offset of member {member.name} is not a constant.")
         if self.absence is not None:
             return Value(member.type, absence=self.absence)
+        if member.bit_offset is None:
+            raise ExpressionError(f"The offset of member {member.name} is not a constant.")
         if isinstance(member, PlacedMember):
             return member.make()
         if member.bit_size is None:

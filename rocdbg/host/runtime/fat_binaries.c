@@ -1,4 +1,4 @@
-/* Fat binaries of HIP programs, before HIP reads them.
+/* Fat binaries and modules of HIP programs, before HIP reads them.
  *
  * HIP 5 takes a kernel that has the hidden arguments of device-side enqueue for one that enqueues, and crashes at its
  * first launch. Later releases of LLVM give these arguments to every kernel that it has not optimised, though HIP has no
@@ -7,11 +7,15 @@
  * so that nothing else moves. HIP 5 cannot read compressed bundles either: they are unpacked if libzstd is there. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime.h"
@@ -20,15 +24,16 @@ static const char bundle_magic[] = "__CLANG_OFFLOAD_BUNDLE__", none[] = "hidden_
 enum { MAGIC_SIZE = sizeof bundle_magic - 1, MOST_ENTRIES = 256, NONE_SIZE = sizeof none - 1, MAP_OF_THREE = 0x83 };
 typedef struct { uint32_t magic, version; const void *binary; void *unused; } fat_binary_t;
 
-/* The end of what the bundle's entries cover; 0 if it is no bundle. */
-static uint64_t bundle_size(const char *bundle) {
+/* The end of what the bundle's entries cover; 0 if it is no bundle, or not one within `most` bytes. */
+static uint64_t bundle_size(const char *bundle, uint64_t most) {
   uint64_t count, end = 0, entry[3];
-  if (memcmp(bundle, bundle_magic, MAGIC_SIZE)) return 0;
+  if (most < MAGIC_SIZE + 8 || memcmp(bundle, bundle_magic, MAGIC_SIZE)) return 0;
   memcpy(&count, bundle + MAGIC_SIZE, 8);
   if (count > MOST_ENTRIES) return 0;
   for (const char *at = bundle + MAGIC_SIZE + 8; count--; at += sizeof entry + entry[2]) {
+    if ((uint64_t)(at - bundle) + sizeof entry > most) return 0;
     memcpy(entry, at, sizeof entry); /* where its code is, its size, and that of its name, which follows */
-    if (entry[2] > 4096 || entry[0] + entry[1] < entry[0]) return 0;
+    if (entry[2] > 4096 || entry[0] + entry[1] < entry[0] || entry[0] + entry[1] > most) return 0;
     if (entry[0] + entry[1] > end) end = entry[0] + entry[1];
   }
   return end;
@@ -114,20 +119,30 @@ static bool is_old(void *function) {
   return strstr(where.dli_fname, "libamdhip64.so.5") || strstr(path, "libamdhip64.so.5");
 }
 
-/* A compressed bundle as it was before; NULL, with a message, if it cannot be unpacked here. */
-static uint8_t *unpacked(const uint8_t *packed) {
+/* A compressed bundle of at most so many bytes, as it was before; NULL, with a message, if it cannot be unpacked. */
+static uint8_t *unpacked(const uint8_t *packed, uint64_t most, uint64_t *size) {
   uint16_t version, method;
   uint64_t sizes[2] = {0};
+  if (most < 32) return NULL;
   memcpy(&version, packed + 4, 2), memcpy(&method, packed + 6, 2);
   size_t head = version == 3 ? 32 : version == 2 ? 24 : 0, width = version == 3 ? 8 : 4;
   memcpy(&sizes[0], packed + 8, width), memcpy(&sizes[1], packed + 8 + width, width); /* packed with its head, unpacked */
-  void *library = head && method == 1 && sizes[0] > head ? dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
+  void *library = head && method == 1 && sizes[0] > head && sizes[0] <= most ? dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
   size_t (*decompress)(void *, size_t, const void *, size_t) = library ? dlsym(library, "ZSTD_decompress") : NULL;
   uint8_t *bundle = decompress ? mmap(NULL, sizes[1], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
-  if (bundle != MAP_FAILED && decompress(bundle, sizes[1], packed + head, sizes[0] - head) == sizes[1]) return bundle;
+  if (bundle != MAP_FAILED && decompress(bundle, sizes[1], packed + head, sizes[0] - head) == sizes[1]) {
+    *size = sizes[1];
+    return bundle;
+  }
   if (bundle != MAP_FAILED) munmap(bundle, sizes[1]);
   say(0, "the kernels of this program are compressed, which HIP 5 cannot read: compile with -no-offload-compress");
   return NULL;
+}
+
+static void say_renamed(void) {
+  static bool said;
+  if (!said) say(0, "hidden arguments for device-side enqueue, on which HIP 5 crashes, are taken out of the kernels' metadata");
+  said = true;
 }
 
 EXPORT void **__hipRegisterFatBinary(const fat_binary_t *fat) {
@@ -135,21 +150,119 @@ EXPORT void **__hipRegisterFatBinary(const fat_binary_t *fat) {
   if (!hips) return NULL;
   if (!fat || !fat->binary || !is_old(hips)) return hips(fat);
   uint8_t *bundle = (uint8_t *)fat->binary;
-  if (!memcmp(bundle, "CCOB", 4) && (bundle = unpacked(bundle))) {
+  uint64_t whole = UINT64_MAX;
+  if (!memcmp(bundle, "CCOB", 4) && (bundle = unpacked(bundle, whole, &whole))) {
     fat_binary_t *copy = malloc(sizeof *copy); /* HIP keeps both */
     if (!copy) return hips(fat);
     *copy = *fat, copy->binary = bundle;
     fat = copy;
   }
-  uint64_t size = bundle ? bundle_size((char *)bundle) : 0;
+  uint64_t size = bundle ? bundle_size((char *)bundle, whole) : 0;
   if (size && rename_kinds(bundle, size, false)) {
     uint64_t page = sysconf(_SC_PAGESIZE), first = (uint64_t)bundle & -page;
     if (!mprotect((void *)first, (uint64_t)bundle + size - first, PROT_READ | PROT_WRITE)) {
       rename_kinds(bundle, size, true);
-      static bool said;
-      if (!said) say(0, "hidden arguments for device-side enqueue, on which HIP 5 crashes, are taken out of the kernels' metadata");
-      said = true;
+      say_renamed();
     }
   }
   return hips(fat);
+}
+
+/* Modules: HIP reads them from where they are as long as they are loaded, so a changed copy lives until the unload. */
+typedef struct copy { struct copy *next; void *module; uint8_t data[]; } copy_t;
+static copy_t *copies;
+static pthread_mutex_t copies_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The size of a code object: LLVM's linker writes the table of sections last. 0 if it is not an ELF file, or not one
+ * within `most` bytes. */
+static uint64_t object_size(const uint8_t *image, uint64_t most) {
+  Elf64_Ehdr head;
+  if (most < sizeof head || memcmp(image, ELFMAG, SELFMAG)) return 0;
+  memcpy(&head, image, sizeof head);
+  uint64_t table = (uint64_t)head.e_shentsize * head.e_shnum;
+  return head.e_shoff > most - table || table > most ? 0 : head.e_shoff + table;
+}
+
+/* A copy of an image of at most so many bytes with the hidden arguments renamed, or as it was before it was compressed;
+ * NULL if HIP can read the image as it is. */
+static copy_t *readable(const uint8_t *image, uint64_t most) {
+  uint64_t unpacked_size = 0;
+  uint8_t *bundle = most < 32 || memcmp(image, "CCOB", 4) ? NULL : unpacked(image, most, &unpacked_size);
+  const uint8_t *from = bundle ? bundle : image;
+  if (bundle) most = unpacked_size;
+  uint64_t size = object_size(from, most);
+  if (!size) size = bundle_size((const char *)from, most);
+  bool renamed = size && rename_kinds((uint8_t *)from, size, false);
+  copy_t *copy = size && (renamed || bundle) ? malloc(sizeof *copy + size) : NULL;
+  if (copy) memcpy(copy->data, from, size);
+  if (bundle) munmap(bundle, unpacked_size);
+  if (copy && renamed) rename_kinds(copy->data, size, true), say_renamed();
+  return copy;
+}
+
+/* Keep a copy with the module that HIP has loaded from it. Returns HIP's status. */
+static int loaded(copy_t *copy, void **module, int status) {
+  if (status) {
+    free(copy);
+    return status;
+  }
+  copy->module = *module;
+  pthread_mutex_lock(&copies_lock);
+  copy->next = copies, copies = copy;
+  pthread_mutex_unlock(&copies_lock);
+  return status;
+}
+
+typedef int load_t(void **, const void *), load_ex_t(void **, const void *, unsigned, int *, void **);
+
+/* Load an image, changed where HIP cannot read it, by one of HIP's functions. */
+static int load(load_t *plain, load_ex_t *extended, void **module, const void *image, unsigned count, int *options,
+                void **values) {
+  copy_t *copy = image && is_old(plain ? (void *)plain : (void *)extended) ? readable(image, UINT64_MAX) : NULL;
+  if (copy) image = copy->data;
+  int status = plain ? plain(module, image) : extended(module, image, count, options, values);
+  return copy ? loaded(copy, module, status) : status;
+}
+
+enum { NOT_INITIALIZED = 3 }; /* of hipError_t */
+
+EXPORT int hipModuleLoadData(void **module, const void *image) {
+  load_t *hips = (load_t *)dlsym(RTLD_NEXT, "hipModuleLoadData");
+  return hips ? load(hips, NULL, module, image, 0, NULL, NULL) : NOT_INITIALIZED;
+}
+
+EXPORT int hipModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+  load_ex_t *hips = (load_ex_t *)dlsym(RTLD_NEXT, "hipModuleLoadDataEx");
+  return hips ? load(NULL, hips, module, image, count, options, values) : NOT_INITIALIZED;
+}
+
+/* A file that HIP can read stays HIP's affair, with its name and its errors. */
+EXPORT int hipModuleLoad(void **module, const char *path) {
+  load_t *hips = (load_t *)dlsym(RTLD_NEXT, "hipModuleLoad"), *data = (load_t *)dlsym(RTLD_NEXT, "hipModuleLoadData");
+  if (!hips) return NOT_INITIALIZED;
+  int file = path && data && is_old(hips) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  struct stat about;
+  uint8_t *whole = NULL;
+  if (file >= 0 && !fstat(file, &about) && about.st_size > 0 && (whole = malloc(about.st_size))) {
+    ssize_t got = 0;
+    for (ssize_t more; got < about.st_size && (more = read(file, whole + got, about.st_size - got)) > 0;) got += more;
+    if (got < about.st_size) free(whole), whole = NULL;
+  }
+  if (file >= 0) close(file);
+  copy_t *copy = whole ? readable(whole, about.st_size) : NULL;
+  free(whole);
+  return copy ? loaded(copy, module, data(module, copy->data)) : hips(module, path);
+}
+
+EXPORT int hipModuleUnload(void *module) {
+  int (*hips)(void *) = (int (*)(void *))dlsym(RTLD_NEXT, "hipModuleUnload");
+  int status = hips ? hips(module) : NOT_INITIALIZED;
+  pthread_mutex_lock(&copies_lock);
+  for (copy_t **at = &copies; !status && *at;) {
+    copy_t *copy = *at;
+    if (copy->module == module) *at = copy->next, free(copy);
+    else at = &copy->next;
+  }
+  pthread_mutex_unlock(&copies_lock);
+  return status;
 }

@@ -65,3 +65,25 @@ extern "C" __global__ void ended(int *out, const int *in)
     out[i] = tail;
     out[i + 64] = square;
 }
+
+extern "C" __global__ void folded(int *out, const int *in)
+{
+    int i = __builtin_amdgcn_workitem_id_x();
+    int x = in[i] & 0xff;
+    int r = 0;
+    switch (x & 3) {
+    case 0:
+        r = x * 3;
+        break;
+    case 1:
+        r = x * x;
+    case 2: {
+        int more = r + 17;
+        r = more ^ x;
+        break;
+    }
+    default:
+        r = in[x & 63];
+    }
+    out[i] = r;
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import MemoryStorage
@@ -40,6 +41,12 @@ def minimal_symbol(environment: ProgramEnvironment, name: str) -> Value | None:
     if is_code:
         address = program.to_loaded(program.code_object.entry_address_of(symbol))
     return Value(NO_DEBUG_TEXT if is_code else NO_DEBUG_DATA, MemoryStorage(environment.memory, 0, address))
+
+
+def need_type(value: Value, name: str) -> None:
+    """Raise `ExpressionError` for a symbol of unknown type: only its address and its value in a cast are known."""
+    if value.type is NO_DEBUG_DATA:
+        raise ExpressionError(f"'{name}' has unknown type; cast it to its declared type")
 
 
 def _number(value: int) -> Value:
