@@ -121,8 +121,8 @@ Thread 1 "divergence" hit Temporary breakpoint 1, with lanes [0 6 11-12 15 26 35
 def test_the_wheel_debugs_away_from_the_checkout(built: Built, tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=False)
     python = tmp_path / "venv" / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index", built.wheel,
-        cwd=tmp_path)
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", "--no-deps", "--no-index",
+        built.wheel, cwd=tmp_path)
     # The packages it needs are those of the tests' environment: a plain path, so that this checkout, which is
     # installed there in place by a .pth file of its own, does not come along.
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "venv")}))
@@ -151,6 +151,21 @@ def test_the_library_may_be_built_later(built: Built, tmp_path: Path, variables:
     assert not (tmp_path / "rocdbg/host/prebuilt").exists()
 
 
+def bytecode_of_the_checkout(built: Built) -> dict[str, str]:
+    """Variables with which Python finds the checkout's bytecode for the source distribution's files. It uses what was
+    made of a file of the same size and time, as both have where they are the same."""
+    if sys.pycache_prefix is None:
+        return {}
+    made, prefix = Path(sys.pycache_prefix), built.unpacked.parent / "bytecode"
+    there = prefix / built.unpacked.relative_to("/")
+    there.parent.mkdir(parents=True)
+    there.symlink_to(made / ROOT.relative_to("/"))
+    for folder in made.iterdir():  # that of packages
+        if not (prefix / folder.name).exists():
+            (prefix / folder.name).symlink_to(folder)
+    return {"PYTHONPYCACHEPREFIX": str(prefix)}
+
+
 @pytest.mark.truth
 def test_the_source_distribution_collects_its_tests(built: Built) -> None:
     """In ``./test`` a file of each folder: what `./test quick` runs."""
@@ -158,7 +173,7 @@ def test_the_source_distribution_collects_its_tests(built: Built) -> None:
     chosen = sorted({line.partition("::")[0] for line in quick if line.endswith(".py")})
     text = run(sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
                *([] if EVERYTHING else chosen), cwd=built.unpacked, PYTHONPATH=str(built.unpacked),
-               PYTHONDONTWRITEBYTECODE="1")
+               PYTHONDONTWRITEBYTECODE="1", **bytecode_of_the_checkout(built))
     found = set(re.findall(r"(?m)^(tests/.*\.py): \d+$", text))
     wanted = {name for name in files_below(built.checkout) if re.fullmatch(r"tests/(.*/)?test_[^/]*\.py", name)}
     if importlib.util.find_spec("triton") is None:  # its tests are skipped as a whole

@@ -76,6 +76,8 @@ from msgspec.structs import replace
 class OperandKind(Enum):
     """The kind of an operand."""
 
+    __hash__ = object.__hash__  # in C: every instruction looks up some
+
     VGPR = auto()
     AGPR = auto()
     SGPR = auto()

@@ -50,6 +50,8 @@ FLOAT = {t.bits: t for t in (F16, F32, F64)}
 class Op(Enum):
     """Primitives. Operands and result have the same type unless noted otherwise."""
 
+    __hash__ = object.__hash__  # in C: translating an instruction looks up dozens
+
     ADD = auto()
     SUB = auto()
     MUL = auto()

@@ -88,6 +88,8 @@ class BlockRegisters(Writer, Builder):
         self._scalars = _Scalars()
         self._run: _Run | None = None
         self._splats = {}
+        self._halves: dict[str, tuple[Value, Value]] = {}
+        """Of pairs that were put together from two words, by their names."""
         self._label = "head"
         self._touched_vgprs = self._touched_agprs = 0
 
@@ -175,25 +177,34 @@ class BlockRegisters(Writer, Builder):
             acc = f"%{k}.m{code}"
             head.append(f"{acc} = phi {t} [ 0, %{self._label} ], [ {acc}.out, %{latch} ]")
             run.body += self._collect(acc, self.ref(bits, False), f"%{k}.at")
-            tail.append(f"{acc}.out = phi {t} [ {acc}, %{k} ], [ {acc}.new, %{body} ]")
+            skipped = "" if self._all_active(run) else f"[ {acc}, %{k} ], "
+            tail.append(f"{acc}.out = phi {t} {skipped}[ {acc}.new, %{body} ]")
             results.append((code, f"{acc}.out"))
+        head.append(
+            f"%{k}.at = zext i32 %{k}.lane to {t}" if self.wave_size == 64 else f"%{k}.at = add i32 %{k}.lane, 0"
+        )
+        if self._all_active(run):
+            head += [f"br label %{body}", f"{body}:"]
+        else:
+            head += [
+                f"%{k}.shifted = lshr {t} {run.exec.ref}, %{k}.at",
+                f"%{k}.bits = trunc {t} %{k}.shifted to i{width}"
+                if width < self.wave_size
+                else f"%{k}.bits = add {t} %{k}.shifted, 0",
+                f"%{k}.any = icmp ne i{width} %{k}.bits, 0",
+                f"br i1 %{k}.any, label %{body}, label %{latch}",
+                f"{body}:",
+                *self._lanes_of_bits(f"%{k}.active", f"%{k}.shifted"),
+            ]
         head += [
-            f"%{k}.at = zext i32 %{k}.lane to {t}"
-            if self.wave_size == 64
-            else f"%{k}.at = add i32 %{k}.lane, 0",
-            f"%{k}.shifted = lshr {t} {run.exec.ref}, %{k}.at",
-            f"%{k}.bits = trunc {t} %{k}.shifted to i{width}"
-            if width < self.wave_size
-            else f"%{k}.bits = add {t} %{k}.shifted, 0",
-            f"%{k}.any = icmp ne i{width} %{k}.bits, 0",
-            f"br i1 %{k}.any, label %{body}, label %{latch}",
-            f"{body}:",
-            f"%{k}.active = bitcast i{width} %{k}.bits to <{width} x i1>",
             f"%{k}.byte = mul i32 %{k}.lane, 4",
             f"%{k}.state = getelementptr i8, ptr %state, i32 %{k}.byte",
-            f"%{k}.env = getelementptr i8, ptr %env, i32 %{k}.byte",
-            f"%{k}.env8 = getelementptr i8, ptr %{k}.env, i32 %{k}.byte",
         ]
+        if any("%RUN.env" in line for line in run.body):
+            head += [
+                f"%{k}.env = getelementptr i8, ptr %env, i32 %{k}.byte",
+                f"%{k}.env8 = getelementptr i8, ptr %{k}.env, i32 %{k}.byte",
+            ]
         tail += [
             f"%{k}.next = add i32 %{k}.lane, {width}",
             f"%{k}.more = icmp ult i32 %{k}.next, {self.wave_size}",
@@ -208,6 +219,24 @@ class BlockRegisters(Writer, Builder):
         for code, name in results:
             self.write_sgpr(code, Value(self, wave, name, True))
 
+    def _lanes_of_bits(self, lanes: str, bits: str) -> list[str]:
+        """Lines that define a vector of conditions from the lowest bits of a mask. Where the processor has no registers
+        for such vectors, LLVM makes the same code from a cast, but takes much longer."""
+        wave, width = f"i{self.wave_size}", self.width
+        if self.masked_stores:
+            low = [] if width == self.wave_size else [f"{lanes}.low = trunc {wave} {bits} to i{width}"]
+            return [*low, f"{lanes} = bitcast i{width} {f'{lanes}.low' if low else bits} to <{width} x i1>"]
+        vector = f"<{width} x i32>"
+        each = "<" + ", ".join(f"i32 {1 << n}" for n in range(width)) + ">"
+        low = [f"{lanes}.low = trunc {wave} {bits} to i32"] if self.wave_size > 32 else []
+        return [
+            *low,
+            f"{lanes}.first = insertelement {vector} poison, i32 {f'{lanes}.low' if low else bits}, i32 0",
+            f"{lanes}.all = shufflevector {vector} {lanes}.first, {vector} poison, <{width} x i32> zeroinitializer",
+            f"{lanes}.own = and {vector} {lanes}.all, {each}",
+            f"{lanes} = icmp eq {vector} {lanes}.own, {each}",
+        ]
+
     def _collect(self, acc: str, bits: str, at: str) -> list[str]:
         wave, width = f"i{self.wave_size}", self.width
         lines = [f"{acc}.b = bitcast <{width} x i1> {bits} to i{width}"]
@@ -221,12 +250,18 @@ class BlockRegisters(Writer, Builder):
             lines.append(f"{acc}.new = or {wave} {acc}, {acc}.b")
         return lines
 
+    def _all_active(self, run: _Run) -> bool:
+        """Whether EXEC is known to have all bits set, as where compilers spill registers of inactive lanes, too."""
+        return self.constant(run.exec) == (1 << self.wave_size) - 1
+
     def _store_vgprs(self, run: _Run) -> None:
         vector = f"<{self.width} x i32>"
         for number in sorted(run.dirty):
             value = self.ref(run.vgprs[number], False)
             pointer = self._vgpr_pointer(number)
-            if self.masked_stores:
+            if self._all_active(run):
+                run.body.append(f"store {vector} {value}, ptr {pointer}, align 4")
+            elif self.masked_stores:
                 name = f"llvm.masked.store.v{self.width}i32.p0"
                 self.declare(name, "void", [vector, "ptr", "i32", f"<{self.width} x i1>"])
                 run.body.append(
@@ -261,18 +296,15 @@ class BlockRegisters(Writer, Builder):
 
     def lane_bit(self, mask: Value) -> Value:
         self._open()
-        wave, width = f"i{self.wave_size}", self.width
-        shifted, small = self.fresh(), self.fresh()
+        shifted, lanes = self.fresh(), self.fresh()
         body = self._open().body
-        body.append(f"{shifted} = lshr {wave} {mask.ref}, %RUN.at")
-        if width == self.wave_size:
-            small = shifted
-        else:
-            body.append(f"{small} = trunc {wave} {shifted} to i{width}")
-        return self.new(I1, False, f"bitcast i{width} {small} to <{width} x i1>")
+        body.append(f"{shifted} = lshr i{self.wave_size} {mask.ref}, %RUN.at")
+        body += self._lanes_of_bits(lanes, shifted)
+        return Value(self, I1, lanes, False)
 
     def active(self) -> Value:
-        self._open()
+        if self._all_active(self._open()):
+            return self.const(1, I1)
         return Value(self, I1, "%RUN.active", False)
 
     def read_vgpr(self, number: int) -> Value:
@@ -324,8 +356,7 @@ class BlockRegisters(Writer, Builder):
         for other in list(run.masks):
             if other != code and abs(other - code) < span:
                 raise RunConflict
-        t = f"<{self.width} x i1>"
-        run.masks[code] = self.new(I1, False, f"and {t} {self.ref(bit, False)}, %RUN.active")
+        run.masks[code] = bit & self.active()
 
     def read_data(self, dword: int) -> Value:
         pointer = self.fresh("p")
@@ -368,9 +399,13 @@ class BlockRegisters(Writer, Builder):
         if word is not None:
             return word
         if code in s.pairs:
-            word = s.pairs[code].trunc(I32)
+            pair = s.pairs[code]
+            halves = self._halves.get(str(pair.ref))
+            word = halves[0] if halves is not None else pair.trunc(I32)
         elif code - 1 in s.pairs:
-            word = s.pairs[code - 1].lshr(32).trunc(I32)
+            pair = s.pairs[code - 1]
+            halves = self._halves.get(str(pair.ref))
+            word = halves[1] if halves is not None else pair.lshr(32).trunc(I32)
         else:
             word = self.load_state(self._scalar_place(code), I32)
         s.words[code] = word
@@ -383,6 +418,7 @@ class BlockRegisters(Writer, Builder):
             if any(word in s.words for word in (code, code + 1)) or {code - 1, code + 1} & s.dirty_pairs:
                 low, high = self.read_sgpr(code), self.read_sgpr(code + 1)
                 pair = low.zext(I64) | high.zext(I64).shl(32)
+                self._halves[str(pair.ref)] = low, high
             else:
                 pair = self.load_state(self._scalar_place(code, 2), I64)
             s.pairs[code] = pair

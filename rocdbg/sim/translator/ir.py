@@ -466,6 +466,10 @@ def _fold(writer: Writer, op: Op, type: Type, args: Sequence[Value]) -> Value | 
     first = writer.constant(args[0])
     if len(args) == 2 and op in _FOLDS:
         second = writer.constant(args[1])
+        for known, other in ((first, args[1]), (second, args[0])):
+            if known is not None and op in (Op.AND, Op.OR) and known in (0, (1 << type.bits) - 1):
+                # one of both bounds: it leaves the other operand as it is, or decides
+                return other if (known == 0) is (op is Op.OR) else writer.const(known, type)
         if second is None:
             return None
         if first is not None:
