@@ -177,7 +177,7 @@ _HOLE = "\0"
 def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool = True) -> None:
     """The source line of a frame: ``9\\t    y[i] = ...``; says why when there is none.
 
-    With ``select``, `list` continues from it. ``arguments``: as of `frame_parts`.
+    With ``select``, `list` continues from it.
     """
     if frame.file is None or frame.line is None:
         next_instructions(shell, frame, has_source=False)
