@@ -9,6 +9,12 @@ from rocdbg import early
 
 def run() -> int:
     """Run the debugger on the command line's arguments; returns the exit status."""
+    status = _run()
+    early.ended()
+    return status
+
+
+def _run() -> int:
     if sys.argv[1:2] == ["run"]:
         from rocdbg.host.command import main as run_program
         from rocdbg.streams import with_streams

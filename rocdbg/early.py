@@ -9,6 +9,8 @@ import gc
 import posix
 import sys
 
+_prepared = False
+"""Whether this process is the command. `is_command` says so only until its main module runs: sys.argv changes then."""
 interrupts: list[int] = []
 """Ctrl-C that arrived before there was a session to handle it."""
 
@@ -38,6 +40,8 @@ def prepare() -> None:
     will be no session. Garbage collection is disabled until `imported`: modules create no garbage, and searching for
     it takes a tenth of the start.
     """
+    global _prepared
+    _prepared = True
     if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
         del sys.path[0]  # the package's own modules are found through the package
     if _signal.getsignal(_signal.SIGINT) != _signal.SIG_IGN:  # as for what a shell runs in the background
@@ -53,6 +57,15 @@ def imported() -> None:
     """Enable garbage collection again, if this is the command: only for objects created from now on, as modules are
     kept.
     """
-    if is_command():
+    if _prepared:
         gc.freeze()
         gc.enable()
+
+
+def ended() -> None:
+    """Ignore signals from now on, if this is the command: its exit status is decided, and Python removes its own
+    handlers before it has ended.
+    """
+    if _prepared:
+        for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+            _signal.signal(number, _signal.SIG_IGN)

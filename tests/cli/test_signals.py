@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -125,3 +127,20 @@ def test_which_command_lines_have_a_session(orig: list[str], expected: bool, mon
     at = orig.index("rocdbg")
     monkeypatch.setattr("sys.argv", ["/usr/bin/rocdbg", *orig[at + 1 :]])
     assert early.has_no_session() is expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_after_the_end_does_not_change_the_status(number: signal.Signals) -> None:
+    """Python releases its modules after it has removed the handlers of signals."""
+    program = f"""
+import os, sys
+class Last:
+    def __init__(self): self.kill, self.own = os.kill, os.getpid()
+    def __del__(self): self.kill(self.own, {int(number)})
+sys.last = Last()
+sys.orig_argv = sys.argv = ["rocdbg", "-nx", "-batch", "-ex", "print 6 * 7"]
+from rocdbg.__main__ import run
+sys.exit(run())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "$1 = 42\n")

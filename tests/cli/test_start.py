@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+START = "from rocdbg.__main__ import run; run()"
 
 @pytest.mark.parametrize(
     ("name", "states"),
@@ -26,3 +27,12 @@ def test_garbage_is_looked_for_once_the_modules_are_there(name: str, states: lis
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (done.stdout.split(), done.stderr) == (states, "")
+
+
+@pytest.mark.parametrize("command", [["-m", "rocdbg"], ["-c", "import sys; sys.argv[0] = 'rocdbg'; " + START]])
+def test_a_session_looks_for_garbage(command: list[str], tmp_path: Path) -> None:
+    """However it was started: sys.argv[0] becomes a path where a module runs as the main one."""
+    (tmp_path / "plug.py").write_text("import gc\n\ndef register(api): print(gc.isenabled())\n")
+    arguments = ["-nx", "-batch", "-ex", f"plugin load {tmp_path}/plug.py"]
+    done = subprocess.run([sys.executable, *command, *arguments], capture_output=True, text=True, timeout=60)
+    assert (done.stdout.split(), done.stderr) == (["True"], "")
