@@ -39,9 +39,13 @@ class Stepper(Struct):
 
     # -- commands
 
-    def step_line(self, scope: Focus, into: bool, until: tuple[int, int] | None = None) -> StopEvent:
+    def step_line(
+        self, scope: Focus, into: bool, until: tuple[int, int] | None = None, within: tuple[int, int] | None = None
+    ) -> StopEvent:
         """``step`` and ``next``. ``until``: a range of addresses of the frame in which the step began. If the step
-        would end within that range, it continues as another step from there."""
+        would end within that range, it continues as another step from there. ``within``: the addresses that the step
+        has to leave, by default those of the line, or without lines those of the symbol.
+        """
         ended = self.runner.check_pending_signal()
         if ended is not None:
             return ended
@@ -56,7 +60,7 @@ class Stepper(Struct):
             hides_other = frame.hidden and line_of(frame) != start.line
             if hides_other or (not frame.hidden and is_at_another_line(frame, start)):
                 return self.runner.step_done(frame_changed(frame, start))
-        low, high = line_range(self.runner.top_frame(scope))
+        low, high = within or line_range(self.runner.top_frame(scope))
         line = start.line
         plan = self._plan(scope, start, into)
         if plan is not None:
@@ -276,10 +280,13 @@ class Stepper(Struct):
         """``until`` without a place: like ``next``, but it never goes backwards in the function, so that it leaves
         loops.
 
-        As in GDB, it compares addresses in whatever frame, so it leaves recursion as well.
+        As in GDB, it compares addresses in whatever frame, so it leaves recursion as well; without lines, it goes to
+        the first instruction that is not before this one.
         """
         start = self.runner.top_frame(scope)
         low, end = line_range(start)
+        if start.row is None:
+            return self.step_line(scope, into=False, within=(low, start.pc + 1))
         physical = start.context.function
         if physical is not None and physical.low_pc is not None:
             low = start.program.to_loaded(physical.low_pc)
