@@ -290,7 +290,8 @@ def _show_stop_frame(shell: Shell, frame: Frame, what: str) -> None:
     arguments: Styled | None = None
     if shell.state.interrupted:
         try:
-            arguments = list(argument_parts(shell, frame))
+            with _soon(shell):
+                arguments = list(argument_parts(shell, frame))
         except Stopped:
             arguments = [("", "...")]
     show_frame(shell, frame, number=False, what=what, arguments=arguments)
@@ -318,11 +319,14 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
         shell.line(switching(shell, event.scope))
     show_reason(shell, event)
     keep_registers(shell, event.scope.thread)
-    with _soon(shell):
-        frame = shell.session.focus.frame(event.scope)
-        same_frame = isinstance(event.cause, StepDone) and not event.cause.new_frame
-        _show_stop_frame(shell, frame, "source-line" if same_frame else "source-and-location")
-        shell.show_displays()
+    frame = shell.session.focus.frame(event.scope)
+    same_frame = isinstance(event.cause, StepDone) and not event.cause.new_frame
+    _show_stop_frame(shell, frame, "source-line" if same_frame else "source-and-location")
+    try:
+        with _soon(shell):
+            shell.show_displays()
+    except Stopped:
+        shell.line('The displays take long: "display" shows them.')
     if event.returned is not None:
         _show_returned(shell, event.returned)
 

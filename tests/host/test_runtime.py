@@ -50,8 +50,9 @@ def test_client(check: str, answers: dict[str, str]) -> None:
     assert answers.get(check) == "ok"
 
 
-BEFORE_HIP = {"__hipRegisterFatBinary": "hip_4.2"}
-"""What the library does before HIP's function of that name and version."""
+MODULES = ("hipModuleLoad", "hipModuleLoadData", "hipModuleLoadDataEx", "hipModuleUnload")
+BEFORE_HIP = dict.fromkeys(("__hipRegisterFatBinary", *MODULES), "hip_4.2")
+"""What the library does before HIP's functions of these names and version."""
 
 
 def symbols(library: RuntimeLibrary) -> dict[str, str]:

@@ -24,6 +24,7 @@ from rocdbg.debugger.program.functions_with_code import Routine
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_text.constant_variables import ConstantVariables
 from rocdbg.dwarf.context import Expression, LocationList, LocationListEntry
+from rocdbg.dwarf.conventions import UpstreamClang
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.info import InlinedSubroutine, Variable
 from rocdbg.dwarf.info.code_ranges import ranges_of
@@ -171,10 +172,12 @@ class _Described(Struct, frozen=True):
     misplaced: frozenset[Extent] = frozenset()
     """Where the registers may have something else already."""
     registers: frozenset[int] = frozenset()
+    has_scalars: bool = True
+    """Whether a scalar register may be described for lanes that wait while others go on to change it."""
 
     @property
     def scalars(self) -> frozenset[int]:
-        return frozenset(register for register in self.registers if register < VECTOR)
+        return frozenset(register for register in self.registers if register < VECTOR and self.has_scalars)
 
 
 def _is_silent(program: Program, address: int) -> bool:
@@ -191,7 +194,11 @@ def _described(
     if registers is None:
         return _Described()
     scope = _scope_of(variable)
+    conventions = variable.unit.conventions
+    by_clang = isinstance(conventions, UpstreamClang) and conventions.version is not None
     if isinstance(what, Expression):
+        if not by_clang:
+            return _Described()
         misplaced = coverage.code.misplaced(scope, registers, scope, is_whole=True)
         pending = coverage.code.pending(registers, scope)
         return _Described(pending, misplaced=misplaced, registers=frozenset(registers))
@@ -205,6 +212,8 @@ def _described(
         else:
             others.append(Held((low, high), _place(other, dialect, wave_size)))
     gaps = coverage.gaps(extents, registers, others)
+    if not by_clang:  # what follows is about what LLVM does to descriptions
+        return _Described(gaps.active, registers=frozenset(registers), has_scalars=False)
     misplaced = coverage.code.misplaced(extents, registers, scope)
     place = _place(data, dialect, wave_size)
     if place is not None and VECTOR <= place < CONSTANT:
