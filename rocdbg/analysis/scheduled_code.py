@@ -11,7 +11,8 @@ before it. If that is delayed, a description may begin where its register alread
 Only within a basic block, and not across changes of EXEC and calls, is code reordered. What a register had before its
 last write can have been described only if the description stood before an instruction that reads it (LLVM drops
 descriptions of registers that are not live). So a description is in doubt if such a reader, the write, and the
-instruction before the description may have been in another order: if that one does not compute with their results.
+instruction before the description may have been in another order. Code is reordered after registers are allocated, so
+an instruction stays behind those that compute what it reads, and those that read or write what it overwrites.
 """
 
 from __future__ import annotations
@@ -175,12 +176,15 @@ class ScheduledCode:
         return index
 
     def _needed(self, instructions: Sequence[Instruction], first: int, last: int) -> frozenset[int]:
-        """The instructions from ``first`` on with whose results an instruction computes."""
-        wanted, found = set(_read(instructions[last])), {last}
+        """The instructions from ``first`` on that stay before an instruction in any order: it computes with their
+        results, or overwrites what they read or write, or that holds for one between.
+        """
+        read, written, found = set(_read(instructions[last])), set(self._written(instructions[last])), {last}
         for index in range(last - 1, first - 1, -1):
-            if results := wanted & self._written(instructions[index]):
-                wanted -= results
-                wanted |= _read(instructions[index])
+            reads, writes = _read(instructions[index]), self._written(instructions[index])
+            if read & writes or written & (reads | writes):
+                read |= reads
+                written |= writes
                 found.add(index)
         return frozenset(found)
 
