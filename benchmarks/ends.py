@@ -60,7 +60,7 @@ if end == "exit":
 if end == "crash":
     time.sleep(float(sys.argv[5]))
     os.kill(os.getpid(), signal.SIGSEGV)
-sys.exit(4 if wait(done, timeout=60_000_000_000) else 3)
+sys.exit(4 if wait(done, timeout=900_000_000_000) else 3)
 """
 
 RUN_ENDS = ("exit", "crash", "whole", "TERM", "HUP", "INT", "KILL", "KILL program")
