@@ -21,28 +21,19 @@ from pathlib import Path
 
 from engine_speed import TARGETS, build
 
-SIZES = {"loop": (20, 220), "saxpy": (100, 300), "matmul16": (4, 8), "matmul32": (2, 4), "reduce": (100, 300)}
-"""Kernel to what its grid grows with: thousands of rounds, workgroups, or tiles in each dimension."""
+HERE = Path(__file__).resolve().parent
+SIZES = {
+    "loop": (20_000, 220_000), "saxpy": (25_600, 76_800), "matmul16": (64, 128), "matmul32": (64, 128),
+    "reduce": (25_600, 76_800),
+}
+"""Kernel to two of its sizes, as of `engine_speed.launch`."""
 
 RUN = """
 import sys
-sys.path.insert(0, sys.argv[1])
-import numpy as np, rocdbg
-path, kernel, k = sys.argv[2], sys.argv[3], int(sys.argv[4])
-floats = np.random.default_rng(0).random
-if kernel == "loop":
-    grid, group, args = 32, 32, [np.zeros(32, "u4"), np.uint32(k * 1000)]
-elif kernel == "saxpy":
-    grid, group = 256 * k, 256
-    args = [floats(grid, np.float32), floats(grid, np.float32), np.float32(2), np.int32(grid)]
-elif kernel == "reduce":
-    grid, group, args = 256 * k, 256, [np.zeros(k, "f4"), floats(256 * k, np.float32), np.int32(256 * k)]
-else:
-    tile = int(kernel[6:])
-    n = tile * k
-    grid, group = (n, n), (tile, tile)
-    args = [np.zeros(n * n, "f4"), floats(n * n, np.float32), floats(n * n, np.float32), np.int32(n)]
-dispatch = rocdbg.load(path).kernels[kernel].launch(grid=grid, workgroup=group, args=args)
+sys.path[:0] = sys.argv[1:3]
+import rocdbg
+from engine_speed import launch
+dispatch = launch(rocdbg.load(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
 dispatch.run()
 sys.stdout.write(str(dispatch.instructions))
 """
@@ -71,8 +62,8 @@ def generated(profile: Path) -> int:
 def executed(tree: Path, code: Path, kernel: str, size: int, folder: Path) -> tuple[int, int]:
     """Wave-instructions of a run and host instructions of generated code."""
     profile = folder / "profile"
-    cache = folder / f"cache{abs(hash(tree))}"
-    command = [sys.executable, "-P", "-c", RUN, str(tree), str(code), kernel, str(size)]
+    cache = folder / f"cache{tree.name}"
+    command = [sys.executable, "-P", "-c", RUN, str(tree), str(HERE), str(code), kernel, str(size)]
     under = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}"]
     environment = {**os.environ, "ROCDBG_CACHE_DIR": str(cache)}
     done = subprocess.run([*under, *command], env=environment, capture_output=True, text=True, check=True)

@@ -114,30 +114,42 @@ def build(folder: Path, target: str) -> Path:
     return output
 
 
+SIZES = {"loop": 2_000_000, "saxpy": 1 << 20, "matmul16": 256, "matmul32": 256, "reduce": 1 << 20}
+"""Kernel to its size: rounds, elements (a multiple of 256), or rows of the matrices (a multiple of the tile)."""
+
+
+def launch(program: rocdbg.Program, name: str, size: int) -> rocdbg.Dispatch:
+    """A launch of one of the kernels, which has not run yet."""
+    rng = np.random.default_rng(0)
+    grid: object = size
+    workgroup: object = 256
+    if name == "loop":
+        grid = workgroup = 32
+        args: list[object] = [np.zeros(32, np.uint32), np.uint32(size)]
+    elif name == "saxpy":
+        args = [rng.random(size, np.float32), rng.random(size, np.float32), np.float32(2), np.int32(size)]
+    elif name == "reduce":
+        args = [np.zeros(size // 256, np.float32), rng.random(size, np.float32), np.int32(size)]
+    else:
+        tile = int(name.removeprefix("matmul"))
+        grid, workgroup = (size, size), (tile, tile)
+        args = [*(rng.random(size * size, np.float32) for _ in range(3)), np.int32(size)]
+    return program.kernels[name].launch(grid=grid, workgroup=workgroup, args=args)
+
+
 def launches(program: rocdbg.Program) -> dict[str, Callable[[], tuple[int, float]]]:
     """Kernel name to a function that runs it once and gives the instructions executed and the seconds of CPU time."""
-    rng = np.random.default_rng(0)
-    count, n = 1 << 20, 256
-    x, y = (rng.random(count, np.float32) for _ in range(2))
-    a, b, c = (rng.random(n * n, np.float32) for _ in range(3))
 
-    def run(name: str, grid: object, workgroup: object, *args: object) -> Callable[[], tuple[int, float]]:
+    def run(name: str) -> Callable[[], tuple[int, float]]:
         def once() -> tuple[int, float]:
-            dispatch = program.kernels[name].launch(grid=grid, workgroup=workgroup, args=list(args))
+            dispatch = launch(program, name, SIZES[name])
             began = time.process_time()
             dispatch.run()
             return int(dispatch.instructions), time.process_time() - began
 
         return once
 
-    rows = {
-        "loop": run("loop", 32, 32, np.zeros(32, np.uint32), np.uint32(2_000_000)),
-        "saxpy": run("saxpy", count, 256, y, x, np.float32(2), np.int32(count)),
-        "matmul16": run("matmul16", (n, n), (16, 16), c, a, b, np.int32(n)),
-        "matmul32": run("matmul32", (n, n), (32, 32), c, a, b, np.int32(n)),
-        "reduce": run("reduce", count, 256, np.zeros(count // 256, np.float32), x, np.int32(count)),
-    }
-    return {name: row for name, row in rows.items() if name in program.kernels}
+    return {name: run(name) for name in SIZES if name in program.kernels}
 
 
 def tinygrad_rate(runs: int) -> float | None:

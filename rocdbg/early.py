@@ -21,11 +21,15 @@ def is_command() -> bool:
     return (name == "-m" and "rocdbg" in sys.orig_argv) or name.rpartition("/")[2] == "rocdbg"
 
 
+WITHOUT_SESSION = ("run", "annotate", "dwarf", "llvmdi")
+"""First arguments that select a tool, or a program that runs without a prompt."""
+
+
 def has_no_session() -> bool:
-    """Whether the command line selects a tool, or a program that runs without a prompt."""
+    """Whether the command line selects one of `WITHOUT_SESSION`."""
     arguments = sys.orig_argv if sys.argv[:1] == ["-m"] else sys.argv
     at = arguments.index("rocdbg") + 1 if arguments is sys.orig_argv else 1
-    return arguments[at : at + 1] in (["run"], ["annotate"], ["dwarf"], ["llvmdi"])
+    return len(arguments) > at and arguments[at] in WITHOUT_SESSION
 
 
 def leave(number: int) -> None:

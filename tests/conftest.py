@@ -26,7 +26,8 @@ TOOLS = ("clang-22", "ld.lld-22", "llvm-mc-22", "llvm-objdump-22", "llvm-dwarfdu
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test marked `llvm` needs the tools: without them it is skipped, or fails where they are required."""
+    """A test marked `llvm` needs the tools. `./test` requires them (ROCDBG_REQUIRE_TOOLS), so that none is skipped
+    unnoticed; plain pytest skips, so that those who have no LLVM can still run the others."""
     if item.get_closest_marker("llvm") is None:
         return
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]

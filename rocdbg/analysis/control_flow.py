@@ -6,6 +6,7 @@ followed within a block to find the target.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -221,3 +222,12 @@ def blocks_of(function: FunctionCode, instructions: list[Instruction], targets: 
             case _:
                 current.successors = (after,)
     return blocks
+
+
+def predecessors(blocks: Mapping[int, Block]) -> dict[int, list[int]]:
+    """The blocks from which each block is entered, by their addresses; nothing for blocks that no other leads to."""
+    found: dict[int, list[int]] = {}
+    for start, block in blocks.items():
+        for successor in dict.fromkeys(block.successors):
+            found.setdefault(successor, []).append(start)
+    return found

@@ -11,7 +11,7 @@ variable was none of these numbers before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rocdbg.analysis.mask_effects import Number, moves
 from rocdbg.analysis.saved_registers import Analysis
@@ -21,19 +21,17 @@ from rocdbg.isa import Instruction
 
 
 def has_other_numbers(
-    analysis: Analysis, written: Callable[[Instruction], frozenset[int]], extent: Extent, register: int,
-    is_one: Callable[[int], bool],
+    analysis: Analysis, before: Mapping[int, Sequence[int]], written: Callable[[Instruction], frozenset[int]],
+    extent: Extent, register: int, is_one: Callable[[int], bool],
 ) -> bool:
     """Whether a register gets numbers on ways that join before the first address of an extent, none of which
-    ``is_one`` of the variable's. ``register`` is numbered as in ``value_flow``.
+    ``is_one`` of the variable's. ``before`` has the blocks that lead to each block; ``register`` is numbered as in
+    ``value_flow``.
     """
     place = analysis.place_of(extent[0])
     if place is None:
         return False
-    blocks, before = analysis.blocks, dict[int, list[int]]()
-    for start, block in blocks.items():
-        for successor in block.successors:
-            before.setdefault(successor, []).append(start)
+    blocks = analysis.blocks
     todo, seen, numbers = [place], set[int](), list[int]()
     while todo:
         start, index = todo.pop()

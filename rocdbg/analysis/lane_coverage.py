@@ -22,7 +22,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from rocdbg.analysis.control_flow import Block
+from rocdbg.analysis.control_flow import Block, predecessors
 from rocdbg.analysis.diagrams import Bits, Diagrams, TooLargeError
 from rocdbg.analysis.effects import BY_CONVENTION, apply
 from rocdbg.analysis.joined_numbers import has_other_numbers
@@ -104,12 +104,9 @@ class LaneCoverage:
         """The bit that an instruction sets anew."""
         self._crossings: dict[tuple[int, int], _Crossing] = {}
         self._written: dict[int, frozenset[int]] = {}
-        self.code = ScheduledCode(analysis, self.written)
+        self._predecessors = predecessors(analysis.blocks)
+        self.code = ScheduledCode(analysis, self._predecessors, self.written)
         """The code that describes variables."""
-        self._predecessors: dict[int, list[int]] = {}
-        for start, block in analysis.blocks.items():
-            for successor in block.successors:
-                self._predecessors.setdefault(successor, []).append(start)
         self._heads = {
             start for start, sources in self._predecessors.items() if any(source >= start for source in sources)
         }
@@ -138,7 +135,7 @@ class LaneCoverage:
             if other.place is not None and other.place >= CONSTANT and other.extent[0] < extent[0]
         }
         return bool(numbers) and has_other_numbers(
-            self._analysis, self.written, extent, register, lambda number: number & bits in numbers
+            self._analysis, self._predecessors, self.written, extent, register, lambda number: number & bits in numbers
         )
 
     # -- functions of bits

@@ -25,7 +25,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
-from rocdbg.analysis.control_flow import Block, FunctionCode, blocks_of, decode, jump_targets
+from rocdbg.analysis.control_flow import Block, FunctionCode, blocks_of, decode, jump_targets, predecessors
 from rocdbg.analysis.diagrams import Diagrams, TooLargeError
 from rocdbg.analysis.effects import BY_CONVENTION, Clobbers
 from rocdbg.analysis.machine_state import EXEC_LO, VCC_LO
@@ -115,7 +115,7 @@ class LanePositions:
         if len(self._blocks) > _MOST_BLOCKS:
             raise TooLargeError("the function has too many blocks")
         self._starts = sorted(self._blocks)
-        self._predecessors = _predecessors(self._blocks)
+        self._predecessors = predecessors(self._blocks)
         self._ranks = _ranks(self._blocks, self._starts)
         self.ends = {
             block.instructions[-1].address for block in self._blocks.values()
@@ -262,7 +262,7 @@ class LanePositions:
             flow.visits += 1
             if flow.visits > _MOST_VISITS:
                 raise TooLargeError("the loops are too involved")
-            for before in self._predecessors.get(start, set()) - pending:
+            for before in set(self._predecessors.get(start, ())) - pending:
                 pending.add(before)
                 heappush(heap, (ranks[before], before))
 
@@ -396,14 +396,6 @@ def _decides(effects: list[Effect]) -> tuple[Source, bool] | None:
             )
             return None if is_lost else effect.decides
     return None
-
-
-def _predecessors(blocks: dict[int, Block]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {}
-    for start, block in blocks.items():
-        for successor in block.successors:
-            found.setdefault(successor, set()).add(start)
-    return found
 
 
 def _ranks(blocks: dict[int, Block], starts: list[int]) -> dict[int, int]:

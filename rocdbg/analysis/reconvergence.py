@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from rocdbg.analysis.control_flow import Block
+from rocdbg.analysis.control_flow import Block, predecessors
 from rocdbg.analysis.machine_state import EXEC_LO
 from rocdbg.isa import Flow
 from rocdbg.work import unit
@@ -45,11 +45,7 @@ def _last_rejoin(block: Block) -> int | None:
 
 def _passed_once(blocks: Mapping[int, Block], entry: int) -> set[int]:
     """The blocks outside loops through which every path from the entry to an end leads."""
-    predecessors: dict[int, list[int]] = {start: [] for start in blocks}
-    for start, block in blocks.items():
-        for successor in block.successors:
-            if successor in blocks:
-                predecessors[successor].append(start)
+    before = predecessors(blocks)
     ends = {
         start for start, block in blocks.items()
         if block.instructions[-1].flow in (Flow.INDIRECT, Flow.END) and not block.successors
@@ -58,7 +54,7 @@ def _passed_once(blocks: Mapping[int, Block], entry: int) -> set[int]:
     reached = _reached((entry,), lambda start: blocks[start].successors, blocks)
     if not ends & reached:
         return alone  # there are no such paths
-    on_paths = reached & _reached(ends & reached, lambda start: predecessors[start], blocks)
+    on_paths = reached & _reached(ends & reached, lambda start: before.get(start, ()), blocks)
     # The numbers of loops and single blocks decrease along every path. A block is on all paths if none steps
     # over its number: every path descends from the entry, which has the highest number, to an end.
     once: set[int] = set()

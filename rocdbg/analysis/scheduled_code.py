@@ -17,10 +17,9 @@ an instruction stays behind those that compute what it reads, and those that rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from rocdbg.analysis.control_flow import Block
 from rocdbg.analysis.machine_state import AGPR, EXEC_HI, EXEC_LO
 from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.analysis.value_flow import VECTOR
@@ -34,12 +33,16 @@ Extent: TypeAlias = tuple[int, int]
 
 
 class ScheduledCode:
-    """The order of a function's code before it was scheduled, as far as it is certain. ``written`` gives the registers
-    that an instruction writes.
+    """The order of a function's code before it was scheduled, as far as it is certain. ``before`` has the blocks that
+    lead to each block, ``written`` gives the registers that an instruction writes.
     """
 
-    def __init__(self, analysis: Analysis, written: Callable[[Instruction], frozenset[int]]) -> None:
+    def __init__(
+        self, analysis: Analysis, before: Mapping[int, Sequence[int]],
+        written: Callable[[Instruction], frozenset[int]],
+    ) -> None:
         self._analysis = analysis
+        self._before = before
         self._written = written
 
     def misplaced(
@@ -51,10 +54,6 @@ class ScheduledCode:
         ``is_whole`` the extents are these addresses, for a description of all of them.
         """
         blocks = self._analysis.blocks
-        before: dict[int, list[Block]] = {}
-        for block in blocks.values():
-            for successor in block.successors:
-                before.setdefault(successor, []).append(block)
         found: set[Extent] = set()
         carried: list[tuple[Extent, list[Extent | None]]] = []
         for extent in sorted(set(extents)):
@@ -67,7 +66,7 @@ class ScheduledCode:
                 if self._are_doubtful(blocks[start].instructions, anchors, registers, extents):
                     found.add(extent)
                 continue
-            sources_of = before.get(start, [])
+            sources_of = [blocks[source] for source in self._before.get(start, ())]
             ends = [_extent_of(extents, block.instructions[-1].address) for block in sources_of]
             carried.append((extent, ends))
             if None in ends and any(

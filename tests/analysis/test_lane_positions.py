@@ -21,9 +21,9 @@ pytestmark = pytest.mark.llvm
 
 def table(
     source: str, folder: Path, *, arch: str = "gfx1100", is_kernel: bool = True,
-    silent: tuple[tuple[int, int], ...] = (),
+    silent: tuple[tuple[int, int], ...] = (), wave_size: int = 32,
 ) -> LaneTable:
-    """The table of assembled wave32 code at address 0; ``silent`` are addresses of no source line."""
+    """The table of assembled code at address 0; ``silent`` are addresses of no source line."""
     (folder / "code.s").write_text(source)
     subprocess.run(
         ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-filetype=obj", "code.s", "-o", "code.o"],
@@ -31,7 +31,7 @@ def table(
     )
     with (folder / "code.o").open("rb") as file:
         code = ELFFile(file).get_section_by_name(".text").data()
-    return table_of(LanePositions(FunctionCode(0, len(code), is_kernel), code, arch, 32, silent=silent), False)
+    return table_of(LanePositions(FunctionCode(0, len(code), is_kernel), code, arch, wave_size, silent=silent), False)
 
 
 def positions(found: LaneTable, pc: int, **masks: int) -> list[int | None]:
@@ -129,6 +129,20 @@ def test_a_mask_that_is_the_same_for_all_lanes_tells_the_way(
         assert element is not None
         places = found.candidates(element) if element >= UNKNOWN else [element]
         assert {place - 8 for place in places} == (there if is_uniform or (mask and "mov" in condition) else {16, 24})
+
+
+def test_the_mask_of_the_other_half_says_nothing(tmp_path: Path) -> None:
+    """In wave64 a lane's bit is in one register of a pair. Lane 1 is inactive, and stays it or not by bit 33."""
+    found = table(
+        "s_nop 0\ns_and_saveexec_b64 s[0:1], vcc\ns_mov_b32 s0, s1\ns_or_b64 exec, exec, s[0:1]\ns_nop 1\ns_endpgm\n",
+        tmp_path, arch="gfx90a", wave_size=64,
+    )
+    code = found.lane_pc(0)
+    assert code is not None
+    registers = {16: bytes(8), 17: (1).to_bytes(8, "little"), 32: bytes(4), 33: bytes(4)}
+    context = SimpleContext(wave_size=64, lane=0, pc=0, registers=registers)
+    there = evaluate_location(Expression(code, "amd"), context).read_elements(64, 64)
+    assert there[0] == 0 and there[1] is not None and set(found.candidates(there[1])) == {16, 20}
 
 
 def test_what_depends_on_the_future_is_unknown(tmp_path: Path) -> None:

@@ -101,6 +101,20 @@ def test_return_address_in_lanes(compiled: Callable[..., Any]) -> None:
     assert rules["exec"] == "regx 0x42, piece 0x4, regx 0x43, piece 0x4"  # s_and_saveexec_b64 s[34:35], vcc
 
 
+@pytest.mark.parametrize(("target", "cfa"), [
+    ("gfx90a", "s32-1024 in 6"),
+    ("gfx942", "regx 0x40, deref_size 0x4, consts -1024, plus, lit6, shl, lit6, LLVM_form_aspace_address"),
+])
+def test_moved_stack_pointer_without_a_frame_pointer(target: str, cfa: str) -> None:
+    """The CFA is where s32 was at entry: below where it is now."""
+    code = b"".join(isa.assemble(line, target) for line in ("s_addk_i32 s32, 0x400", "s_nop 0", "s_setpc_b64 s[30:31]"))
+    function = FunctionCode(0, len(code), is_kernel=False)
+    rows = PrologueRows(target_by_name(target), 64, lambda pc: function, lambda address, size: code[address:][:size])
+    before, after = rows.row(0), rows.row(4)
+    assert before is not None and after is not None
+    assert text(before, 64)["cfa"] == cfa.replace("-1024", "+0") and text(after, 64)["cfa"] == cfa
+
+
 def test_stack_pointers_of_lanes(compiled: Callable[..., Any]) -> None:
     # with flat scratch s33 counts bytes of one lane: the wave's memory is 32 times as far
     rules = rules_before(compiled("gfx1100", "O2", 32), "recursive", "s_swappc_b64")

@@ -27,6 +27,9 @@ CASES = {
     "the anchor computes with what was read": (
         ["v_add_u32 v5, v1, v0", "v_mov_b32 v1, v2", "v_add_u32 v3, v5, v4", END], 3, 3, False
     ),
+    "the anchor overwrites what the write reads": (
+        ["v_mov_b32 v5, v1", "v_mov_b32 v1, v2", "v_mov_b32 v2, v4", END], 3, 3, False
+    ),
     "the write itself is the reader": (
         ["v_add_u32 v1, v1, v0", "v_mov_b32 v3, v4", END], 2, 2, True
     ),

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from rocdbg import early, work
 from rocdbg.cli import present
 from rocdbg.cli.interrupts import Signals, Terminated
+from rocdbg.cli.main import TOOLS
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
 
@@ -127,6 +128,11 @@ def test_which_command_lines_have_a_session(orig: list[str], expected: bool, mon
     at = orig.index("rocdbg")
     monkeypatch.setattr("sys.argv", ["/usr/bin/rocdbg", *orig[at + 1 :]])
     assert early.has_no_session() is expected
+
+
+def test_every_tool_ends_at_once() -> None:
+    """The list is kept twice, as one is needed before anything can be imported."""
+    assert set(early.WITHOUT_SESSION) == {"run", *TOOLS}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -24,11 +24,13 @@ CONDITIONS = (
     (23, "byte + half > 30000 || ~byte == -78", lambda i: i * 37 % 256 + half(i) > 30000 or i * 37 % 256 == 77),
     (23, "odd && byte % 3 == 0", lambda i: i & 1 and i * 37 % 256 % 3 == 0),
     (23, "odd ? half > 0 : byte", lambda i: half(i) > 0 if i & 1 else i * 37 % 256),
+    (23, "(unsigned) half * 1.0 > 4294960000.0", lambda i: -7296 < half(i) < 0),
+    (23, "byte * 0.0 / (byte * 0.0)", lambda i: True),  # not a number, which is not zero
     (9, "x == 4 && threadIdx.x == 4 && blockDim.x > 1", lambda i: i == 4),  # `this` is optimised out
 )
 
 
-def first_stop(path: Path, way: str, line: int, condition: str) -> tuple[int, str, int]:
+def first_stop(path: Path, way: str, line: int, condition: str, lane: int | None = None) -> tuple[int, str, int]:
     session = Session()
     session.settings.condition_evaluation = way
     session.load(path)
@@ -36,7 +38,7 @@ def first_stop(path: Path, way: str, line: int, condition: str) -> tuple[int, st
     session.launch.set_workgroup("64")
     for index, text in enumerate(("i32[256]:zeros", "i32[256]:arange")):
         session.launch.set_argument(index, text)
-    made = session.break_at(f"converted.hip:{line}", condition=condition)
+    made = session.break_at(f"converted.hip:{line}", condition=condition, thread=None if lane is None else 2, lane=lane)
     lanes, event = 0, session.run()
     assert event.reason is StopReason.BREAKPOINT, condition
     while event.reason is StopReason.BREAKPOINT:
@@ -57,3 +59,12 @@ def test_both_ways_agree_and_the_target_answers(
     assert host[0] == native[0] == sum(1 << i for i in range(256) if holds(i))
     assert host[2] == native[2]
     assert native[1] == "target"
+
+
+@pytest.mark.parametrize("target", ("gfx90a", "gfx1100"))
+def test_only_the_lane_that_a_breakpoint_names(compiled: Callable[..., Path], target: str) -> None:
+    """Of lanes 5 and 6 of wave 2 only the first holds the condition; the one that is named stops or does not."""
+    path = compiled("converted.hip", target, "-O1")
+    bit = (64 if target == "gfx90a" else 32) + 5
+    for way, answered in (("host", "host"), ("auto", "target")):
+        assert first_stop(path, way, 23, f"byte == {bit * 37 % 256}", lane=5) == (1 << bit, answered, 1)

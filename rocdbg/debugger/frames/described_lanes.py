@@ -172,12 +172,8 @@ class _Described(Struct, frozen=True):
     misplaced: frozenset[Extent] = frozenset()
     """Where the registers may have something else already."""
     registers: frozenset[int] = frozenset()
-    has_scalars: bool = True
-    """Whether a scalar register may be described for lanes that wait while others go on to change it."""
-
-    @property
-    def scalars(self) -> frozenset[int]:
-        return frozenset(register for register in self.registers if register < VECTOR and self.has_scalars)
+    scalars: frozenset[int] = frozenset()
+    """The scalar ones that may be described for lanes which wait while others go on to change them."""
 
 
 def _is_silent(program: Program, address: int) -> bool:
@@ -193,7 +189,7 @@ def _described(
     registers = _registers(decode(data, dialect))
     if registers is None:
         return _Described()
-    scope = _scope_of(variable)
+    scope, scalars = _scope_of(variable), frozenset(register for register in registers if register < VECTOR)
     conventions = variable.unit.conventions
     by_clang = isinstance(conventions, UpstreamClang) and conventions.version is not None
     if isinstance(what, Expression):
@@ -201,7 +197,7 @@ def _described(
             return _Described()
         misplaced = coverage.code.misplaced(scope, registers, scope, is_whole=True)
         pending = coverage.code.pending(registers, scope)
-        return _Described(pending, misplaced=misplaced, registers=frozenset(registers))
+        return _Described(pending, misplaced=misplaced, registers=frozenset(registers), scalars=scalars)
     extents: list[Extent] = []
     others: list[Held] = []
     for low, high, other in what:
@@ -213,7 +209,7 @@ def _described(
             others.append(Held((low, high), _place(other, dialect, wave_size)))
     gaps = coverage.gaps(extents, registers, others)
     if not by_clang:  # what follows is about what LLVM does to descriptions
-        return _Described(gaps.active, registers=frozenset(registers), has_scalars=False)
+        return _Described(gaps.active, registers=frozenset(registers))
     misplaced = coverage.code.misplaced(extents, registers, scope)
     place = _place(data, dialect, wave_size)
     if place is not None and VECTOR <= place < CONSTANT:
@@ -222,7 +218,7 @@ def _described(
     overwritten = coverage.code.overwritten(extents, registers)
     if overwritten and not keeps():
         overwritten = frozenset()
-    return _Described(gaps.active | overwritten, gaps.ended, misplaced, frozenset(registers))
+    return _Described(gaps.active | overwritten, gaps.ended, misplaced, frozenset(registers), scalars)
 
 
 def _routines(routine: Routine, scope: Scope) -> Iterator[Routine]:
