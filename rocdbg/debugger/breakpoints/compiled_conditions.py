@@ -20,19 +20,21 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, Hit
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
+from rocdbg.debugger.breakpoints.condition_tables import FEW, TableMaker
 from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf, Passed
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
+from rocdbg.debugger.target.deciding import deciding_of
 from rocdbg.debugger.target.state import Target
 from rocdbg.errors import Error
 from rocdbg.sim.core.builder import Op
-from rocdbg.sim.core.checks import MAX_CONDITIONS, RECORD_HEAD, Check, Condition, Counter, Log
+from rocdbg.sim.core.checks import ANY_WAVE, MAX_CONDITIONS, RECORD_HEAD, Check, Condition, Counter, Log
 from rocdbg.sim.core.lane_expressions import Choose, Field, Node, apply, both, constant, unsigned
 
 if TYPE_CHECKING:  # the compiler of conditions is loaded when a wave reaches the first condition
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
     from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Layout
-    from rocdbg.debugger.expr.lanes.lane_compiler import Compiled, CompiledValues
+    from rocdbg.debugger.expr.lanes.lane_compiler import Compiled, CompiledValues, Shapes
 
 
 class Place(Struct):
@@ -45,6 +47,7 @@ class Place(Struct):
     active: Node | None
     waves: tuple[int, int] | None = None
     conditions: dict[tuple[str, int], Compiled | str] = field(default_factory=dict)
+    shapes: dict[object, Compiled | None] = field(default_factory=dict)
     values: dict[tuple[tuple[str, ...], int], CompiledValues | None] = field(default_factory=dict)
     layouts: dict[tuple[tuple[Action, ...], int], Layout | None] = field(default_factory=dict)
 
@@ -57,6 +60,8 @@ class NativeConditions:
         self._parts = parts
         self._target: Target | None = None
         self._places: dict[int, Place] = {}
+        self._with_numbers: dict[object, tuple[Node, Node]] = {}
+        """Expressions of tables (`TableMaker`)."""
         self._counters: list[tuple[Breakpoint, Counter]] = []
         self._log = Log()
         self._logged: list[tuple[DynamicPrintf, CompiledValues] | Layout] = []
@@ -99,10 +104,11 @@ class NativeConditions:
                 self._tried(lambda: lanes_there(self._parts.inferior, thread)), waves
             )
         environment = self._parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
-        for text in dict.fromkeys(wanted):
+        fresh = [text for text in dict.fromkeys(wanted) if (text, radix) not in place.conditions]
+        many = len(place.conditions) + len(fresh) > FEW or len(self._places) > FEW
+        for text in fresh:
             work.unit()
-            if (text, radix) not in place.conditions:
-                place.conditions[text, radix] = self._compiled(text, environment)
+            place.conditions[text, radix] = self._compiled(text, environment, place.shapes if many else None)
         for texts in printed:
             place.values[texts, radix] = self._values(texts, environment)
         for actions, made in traced.items():
@@ -129,11 +135,13 @@ class NativeConditions:
             return None
 
     @staticmethod
-    def _compiled(text: str, environment: ProgramEnvironment) -> Compiled | str:
-        from rocdbg.debugger.expr.lanes.lane_compiler import compile_condition
+    def _compiled(text: str, environment: ProgramEnvironment, shapes: Shapes | None) -> Compiled | str:
+        from rocdbg.debugger.expr.lanes.lane_compiler import compile_alike, compile_condition
         from rocdbg.debugger.frames.compiled_places import Untranslatable
 
         try:
+            if shapes is not None:
+                return compile_alike(text, environment, shapes)
             return compile_condition(text, environment)
         except (Untranslatable, Error) as error:
             return str(error)
@@ -219,8 +227,14 @@ class NativeConditions:
         self, address: int, breakpoints: list[Breakpoint], counters: dict[int, tuple[Breakpoint, Counter]]
     ) -> Check | None:
         place = self._places.get(address) if self._parts.settings.condition_evaluation != "host" else None
+
+        def counted(made: Breakpoint) -> Counter:
+            return counters.setdefault(made.number, (made, Counter(skips=made.ignore_count)))[1]
+
         conditions: list[Condition] = []
+        rows = TableMaker(self._with_numbers)
         asked: set[tuple[int, tuple[int, ...], int | None, int | None]] = set()
+        many = sum(one.condition is not None for one in breakpoints) > FEW or (place is not None and bool(place.shapes))
         for breakpoint_ in breakpoints:
             if isinstance(breakpoint_, Catchpoint):
                 caught = self._catch(place, breakpoint_, address)
@@ -258,20 +272,26 @@ class NativeConditions:
                 printed = {
                     "values": layout.nodes, "shared": layout.shared, "log": self._log, "tag": self._tag(layout),
                 }
+            if node is not None and many and not printed:
+                counter = counted(breakpoint_) if breakpoint_.ignore_count else None
+                rows.add(node, cells, breakpoint_.lane, breakpoint_.thread, counter)
+                continue
             if not printed and not breakpoint_.ignore_count:  # nothing is counted here: where it holds, the wave stops
                 same = id(node), cells, breakpoint_.lane, breakpoint_.thread
                 if same in asked:
                     continue
                 asked.add(same)
-            _, counter = counters.setdefault(
-                breakpoint_.number, (breakpoint_, Counter(skips=breakpoint_.ignore_count))
-            )
             conditions.append(Condition(
-                place.active, node, counter, cells,
+                place.active, node, counted(breakpoint_), cells,
                 (1 << 64) - 1 if breakpoint_.lane is None else 1 << breakpoint_.lane & (1 << 64) - 1,
                 breakpoint_.thread, **printed,
             ))
-        return Check(tuple(conditions)) if len(conditions) <= MAX_CONDITIONS else None
+        if max(len(conditions), len(rows)) > MAX_CONDITIONS:
+            return None
+        if not rows:
+            return Check(tuple(conditions))
+        assert place is not None
+        return Check(tuple(conditions), rows.tables(), place.active)
 
     def _condition(self, place: Place, text: str) -> tuple[Node, tuple[int, ...]] | None:
         """The expression of a condition at a place, with current values in its cells; ``None`` if there is none."""
@@ -280,14 +300,48 @@ class NativeConditions:
         if isinstance(compiled, str):
             return None
         if not compiled.parameters:
-            return compiled.node, ()
+            return compiled.node, compiled.literals
         from rocdbg.debugger.expr.lanes.lane_parameters import current
 
         cells = current(compiled.parameters, self._parts.data.environment_of(None))
         if cells is None:  # its type has changed: compile it again at the next arrival
             del place.conditions[key]
             return None
-        return compiled.node, cells
+        return compiled.node, compiled.literals + cells
+
+    def answers(self, asked: Iterable[tuple[str, int]], thread: int, pc: int) -> dict[tuple[str, int], int]:
+        """For conditions, each with the lanes for which it is to be evaluated, the mask of those lanes for which it
+        holds. Those that are not compiled, or that compiled code does not decide, are left out. Raises `work.Stopped`.
+        """
+        place, deciding = self._places.get(pc), deciding_of(self._parts.inferior.target)
+        if place is None or deciding is None or self._parts.settings.condition_evaluation == "host":
+            return {}
+        rows, every = TableMaker(self._with_numbers), 0
+        by_node: dict[int, list[tuple[str, int]]] = {}
+        for text, lanes in dict.fromkeys(asked):
+            found = self._condition(place, text)
+            if found is not None:
+                node, cells = found
+                rows.add_for(node, cells, lanes, ANY_WAVE, Counter())
+                by_node.setdefault(id(node), []).append((text, lanes))
+                every |= lanes
+        if not rows or len(rows) > MAX_CONDITIONS:
+            return {}
+        answers = deciding.decide(thread, rows.tables(), every)
+        if answers is None:
+            return {}
+        result: dict[tuple[str, int], int] = {}
+        for keys, answer in zip(by_node.values(), answers, strict=True):
+            rest = zip(keys, answer.lanes.tolist(), answer.undecided.tolist(), strict=True)
+            result.update((key, held) for key, held, undecided in rest if not undecided)
+        return result
+
+    def is_compiled(self, text: str, pc: int) -> bool:
+        """Whether there is compiled code for a condition at an address."""
+        place = self._places.get(pc)
+        if place is None:
+            return False
+        return not isinstance(place.conditions.get((text, self._parts.settings.input_radix), ""), str)
 
     def _catch(self, place: Place | None, made: Catchpoint, address: int) -> Condition | None:
         """The check that keeps waves from stopping for a catchpoint; its event is examined and counted where they stop.

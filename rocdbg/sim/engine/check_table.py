@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.sim.core.checks import ENTRY_WORDS, LOG_HEAD, LOG_WORDS, MAX_CONDITIONS, Check, Counter, Log
+from rocdbg import work
+from rocdbg.sim.core.checks import (
+    DESCRIPTOR_WORDS,
+    ENTRY_WORDS,
+    LOG_HEAD,
+    LOG_WORDS,
+    MAX_CONDITIONS,
+    ROW_COUNTER,
+    ROW_HEAD,
+    ROW_HOLDS,
+    ROW_LANES,
+    ROW_UNDECIDED,
+    ROW_WAVE,
+    TABLE_ACTIVE,
+    TABLE_COUNT,
+    TABLE_ROUTINE,
+    TABLE_ROWS,
+    TABLE_STRIDE,
+    Answers,
+    Check,
+    Counter,
+    Log,
+    Table,
+)
 from rocdbg.sim.core.guarded import guarded
-from rocdbg.sim.core.lane_expressions import LaneExpressionError, check
+from rocdbg.sim.core.lane_expressions import LaneExpressionError, Node, check
 from rocdbg.sim.core.layout import MAX_CHECK_ENTRIES
 
 if TYPE_CHECKING:
@@ -18,6 +42,23 @@ if TYPE_CHECKING:
     from rocdbg.sim.engine.native_jit import Generation, Jit
 
 _MOST_NAMES = 1_000
+
+
+class _Tables(Struct):
+    """A check's tables in memory: the number of their descriptors and these, and the rows of each."""
+
+    words: NDArray[np.uint64]
+    rows: list[NDArray[np.uint64]]
+
+    @property
+    def address(self) -> int:
+        """Host address of the number of descriptors."""
+        return int(self.words.ctypes.data)
+
+    def descriptor(self, number: int) -> NDArray[np.uint64]:
+        """The words of a descriptor."""
+        first = 1 + number * DESCRIPTOR_WORDS
+        return self.words[first : first + DESCRIPTOR_WORDS]
 
 
 class CheckTable:
@@ -34,11 +75,13 @@ class CheckTable:
         self._functions: dict[int, int] = {}
         self._rows: dict[int, NDArray[np.uint64]] = {}
         self._routines: dict[int, int] = {}
+        self._tables: dict[int, _Tables] = {}
         self._counters: list[tuple[Counter, NDArray[np.uint64]]] = []
         self._current: Mapping[int, Check] = {}
         self._collected: NDArray[np.uint64] | None = None
         self._log: Log | None = None
         self._names: dict[object, tuple[str, object]] = {}
+        self._table_names: dict[tuple[int, int], tuple[str, Node]] = {}
 
     @property
     def address(self) -> int:
@@ -53,29 +96,89 @@ class CheckTable:
     def set(self, checks: Mapping[int, Check], generation: Generation) -> None:
         """Replace all checks; their routines are linked in ``generation``. Raises `LaneExpressionError`."""
         counters: dict[int, tuple[Counter, NDArray[np.uint64]]] = {}
+
+        def address(counter: Counter) -> int:
+            known = counters.get(id(counter))
+            if known is None:
+                known = counters[id(counter)] = counter, np.array((counter.hits, counter.skips), np.uint64)
+            return int(known[1].ctypes.data)
+
+        tables: dict[int, _Tables] = {}
         rows: dict[int, NDArray[np.uint64]] = {}
         routines: dict[int, int] = {}
         made: dict[int, int] = {}
         for pc, at in checks.items():
             cells: list[int] = []
             for condition in at.conditions:
-                if id(condition.counter) not in counters:
-                    kept = np.zeros(2, np.uint64)
-                    kept[:] = condition.counter.hits, condition.counter.skips
-                    counters[id(condition.counter)] = condition.counter, kept
-                cells.append(int(counters[id(condition.counter)][1].ctypes.data))
+                cells.append(address(condition.counter))
             for condition in at.conditions:
                 cells += (number & (1 << 64) - 1 for number in condition.cells)
-            cells.append(self._log_address(at))
+            cells += self._log_address(at), 0
+            if at.tables:
+                tables[pc] = self._in_memory(at.tables, address, generation)
+                cells[-1] = tables[pc].address
             rows[pc] = np.array(cells, np.uint64)
             if id(at) not in made:  # many checks may share one
                 made[id(at)] = self._routine(at, generation)
             routines[pc] = made[id(at)]
-        self._current, self._rows, self._routines = dict(checks), rows, routines
+        self._current, self._rows, self._routines, self._tables = dict(checks), rows, routines, tables
         self._counters = list(counters.values())
         for (_, pc), index in self._entries.items():
             if pc in rows:
                 self._fill(index, pc)
+
+    def decide(
+        self, tables: Sequence[Table], lanes: int, call: Callable[[int, int], bool], generation: Generation
+    ) -> list[Answers] | None:
+        """The answers of tables for one wave and its active lanes. ``call(routine, descriptor)`` calls a routine for
+        the wave; ``None`` if that fails. Raises `LaneExpressionError`.
+        """
+        made = self._in_memory(tables, lambda _: 0, generation)
+        for number in range(len(tables)):
+            work.unit()
+            descriptor = made.descriptor(number)
+            descriptor[TABLE_ACTIVE] = lanes
+            if not call(int(descriptor[TABLE_ROUTINE]), int(descriptor.ctypes.data)):
+                return None
+        return [Answers(rows[:, ROW_HOLDS], rows[:, ROW_UNDECIDED] != 0) for rows in made.rows]
+
+    def _in_memory(
+        self, tables: Sequence[Table], counter: Callable[[Counter], int], generation: Generation
+    ) -> _Tables:
+        """Tables as their routines read them."""
+        made = _Tables(np.zeros(1 + len(tables) * DESCRIPTOR_WORDS, np.uint64), [])
+        made.words[0] = len(tables)
+        for number, table in enumerate(tables):
+            count, cells = table.cells.shape
+            rows = np.zeros((count, ROW_HEAD + cells), np.uint64)
+            rows[:, ROW_LANES], rows[:, ROW_WAVE], rows[:, ROW_HEAD:] = table.lanes, table.waves, table.cells
+            rows[:, ROW_COUNTER] = [counter(each) for each in table.counters]
+            made.rows.append(rows)
+            descriptor = made.descriptor(number)
+            descriptor[TABLE_ROUTINE] = self._table_routine(table.holds, cells, generation)
+            descriptor[TABLE_ROWS], descriptor[TABLE_COUNT] = rows.ctypes.data, count
+            descriptor[TABLE_STRIDE] = rows.itemsize * (ROW_HEAD + cells)
+        return made
+
+    def _table_routine(self, holds: Node, cells: int, generation: Generation) -> int:
+        """The native routine of a table."""
+        known = self._table_names.get((id(holds), cells))
+        if known is None:
+            if len(self._table_names) > _MOST_NAMES:
+                self._table_names.clear()
+            if check(holds, self._target.vgpr_file, self._target.has_agprs) > cells:
+                raise LaneExpressionError(f"{cells} cells are too few for an expression")
+            name = self._jit.key("table", self._wave_size, self._target.vgpr_file, holds, cells)
+            known = self._table_names[id(holds), cells] = name, holds
+        name = known[0]
+
+        def make() -> tuple[str, bytes]:
+            from rocdbg.sim.translator.table_routine import table_text
+
+            return table_text(f"t{name}", holds, cells, self._wave_size, self._target.vgpr_file), b""
+
+        self._jit.load(name, make, True, generation)
+        return generation.address(f"t{name}")
 
     def link_again(self, generation: Generation) -> None:
         """Link the same checks as in `set` again, because the generation of their routines is gone."""
@@ -159,6 +262,7 @@ class CheckTable:
             (c.holds is None, len(c.cells), c.lanes, c.wave, len(c.values), c.log is not None, c.tag, c.first_only)
             for c in at.conditions
         )
+        nodes.append((at.active,) if at.tables and at.active is not None else ())
         key = tuple(tuple(map(id, each)) for each in nodes), rest
         known = self._names.get(key)
         if known is None:
@@ -175,13 +279,18 @@ class CheckTable:
                     needed = max(needed, check(node, self._target.vgpr_file, self._target.has_agprs))
             if needed > len(condition.cells):
                 raise LaneExpressionError(f"{len(condition.cells)} cells for an expression that has {needed}")
-        shape = [
+        shape: list[object] = [
             (
                 c.active, c.holds, len(c.cells), c.lanes, c.wave, c.values, c.shared, c.log is not None, c.tag,
                 c.first_only,
             )
             for c in at.conditions
         ]
+        if at.tables:
+            assert at.active is not None
+            if check(at.active, self._target.vgpr_file, self._target.has_agprs):
+                raise LaneExpressionError("there are no cells for active lanes")
+            shape.append(at.active)
         return self._jit.key("check", self._wave_size, self._target.vgpr_file, shape)
 
     def _routine(self, at: Check, generation: Generation) -> int:

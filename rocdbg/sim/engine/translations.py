@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from rocdbg.arch.targets import Generation, Target
 from rocdbg.isa.decoder import decode
 from rocdbg.isa.instruction import Instruction
 from rocdbg.sim.core import layout
-from rocdbg.sim.core.checks import Check
+from rocdbg.sim.core.checks import Answers, Check, Table
 from rocdbg.sim.core.guarded import guarded
 from rocdbg.sim.core.layout import WINDOW_SIZE, Status
 from rocdbg.sim.core.register_bounds import exists
@@ -165,6 +165,12 @@ class Translations:
     def collect(self) -> None:
         """Update the counters of the checks."""
         self._checks.collect()
+
+    def decide(
+        self, tables: Sequence[Table], lanes: int, call: Callable[[int, int], bool]
+    ) -> list[Answers] | None:
+        """As `CheckTable.decide`."""
+        return self._checks.decide(tables, lanes, call, self._generation)
 
     def _stop_entry(self, key: int, pc: int) -> int:
         """The function for a stop."""
