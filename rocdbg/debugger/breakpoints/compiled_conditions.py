@@ -67,10 +67,17 @@ class NativeConditions:
         self._logged: list[tuple[DynamicPrintf, CompiledValues] | Layout] = []
         """The owners of records, by tag."""
         self._tags: dict[tuple[int, int], int] = {}
+        self._at: dict[int, list[Breakpoint]] = {}
+        self._known_for: object = None
+        self._lasting: dict[int, Check] = {}
+        """Checks that remain as long as `_known_for` does, and what is known about their place."""
+        self._open: set[int] = set()
+        """Addresses whose checks have to be made anew."""
 
     def forget(self) -> None:
         """Called when the program has changed."""
         self._places.clear()
+        self._known_for = None
 
     def arrived(self, breakpoints: Iterable[Breakpoint], thread: int, pc: int) -> None:
         """Compile the conditions of breakpoints at an address that a wave has reached."""
@@ -97,6 +104,7 @@ class NativeConditions:
         lanes = self._parts.inferior.active_lanes(thread)
         if not lanes:
             return
+        self._reopen((pc,))
         if place is None:
             from rocdbg.debugger.frames.active_lanes_compiled import lanes_there
 
@@ -151,6 +159,7 @@ class NativeConditions:
         if self._target is not self._parts.inferior.target:
             self._target = self._parts.inferior.target
             self._places.clear()
+            self._known_for = None
 
     def evaluated_by(self, breakpoint_: Breakpoint) -> str:
         """``target`` or ``host``: which of them evaluates a condition; "" until a wave has reached it."""
@@ -180,28 +189,79 @@ class NativeConditions:
         At addresses in ``again`` it does not decide: a wave may arrive again where it was already counted and printed.
         """
         self._counters = []
-        if all(breakpoint_.at_places for breakpoint_ in self._parts.breakpoints) and (
-            self._parts.settings.condition_evaluation == "host" or not self._places
-        ):
+        elsewhere = self._parts.breakpoints.elsewhere
+        if not elsewhere and (self._parts.settings.condition_evaluation == "host" or not self._places):
             return {}
         self._renew()
-        at: dict[int, list[Breakpoint]] = {}
-        for breakpoint_ in self._parts.breakpoints:
-            if breakpoint_.enabled:
-                for address in map(int, breakpoint_.addresses()):
-                    if address not in always:
-                        at.setdefault(address, []).append(breakpoint_)
+        self._group()
+        moving: dict[int, list[Breakpoint]] = {}
+        for one in elsewhere:
+            if one.enabled:
+                for place in one.addresses():
+                    moving.setdefault(place, []).append(one)
         counters: dict[int, tuple[Breakpoint, Counter]] = {}
-        checks: dict[int, Check] = {}
-        for address, breakpoints in at.items():
-            check = self._check(address, breakpoints, counters) if address not in again else None
+        checks = self._lasting | self._renewed(counters)
+        for address in always.union(again):
+            checks.pop(address, None)
+        for address, there in moving.items():
+            checks.pop(address, None)
+            if address in always:
+                continue
+            every = sorted((*self._at.get(address, ()), *there), key=lambda one: one.number)
+            check = self._check(address, every, counters) if address not in again else None
             if check is not None:
                 checks[address] = check
-            elif any(isinstance(breakpoint_, Catchpoint) for breakpoint_ in breakpoints):
+            elif any(isinstance(one, Catchpoint) for one in there):
                 # A plain stop may come with the last instruction of a turn; others end before the next turn.
                 checks[address] = Check((Condition(constant(1), None, Counter()),))
         self._counters = list(counters.values())
         return checks
+
+    def _group(self) -> None:
+        """Find the breakpoints with places by address, unless nothing has changed since that was done."""
+        settings = self._parts.settings
+        known_for = self._parts.breakpoints.version, settings.condition_evaluation, settings.input_radix
+        if known_for == self._known_for:
+            return
+        self._known_for = known_for
+        self._at.clear()
+        for one in self._parts.breakpoints:
+            if one.at_places and one.enabled:
+                for address in one.addresses():
+                    self._at.setdefault(address, []).append(one)
+        self._lasting.clear()
+        self._open = set(self._at)
+
+    def _renewed(self, counters: dict[int, tuple[Breakpoint, Counter]]) -> dict[int, Check]:
+        """The checks that have to be made anew, without catchpoints. Those of them that last are kept."""
+        renewed: dict[int, Check] = {}
+        for address in tuple(self._open):
+            there = self._at[address]
+            check = self._check(address, there, counters)
+            if check is not None:
+                renewed[address] = check
+            place = self._places.get(address)
+            if place is None or all(self._lasts(place, one) for one in there):
+                self._open.discard(address)
+                if check is not None:
+                    self._lasting[address] = check
+        return renewed
+
+    def _reopen(self, addresses: Iterable[int]) -> None:
+        """Make the checks at addresses anew, because more is known about these places."""
+        for address in addresses:
+            self._lasting.pop(address, None)
+            if address in self._at:
+                self._open.add(address)
+
+    def _lasts(self, place: Place, made: Breakpoint) -> bool:
+        """Whether what is checked for a breakpoint remains the same as long as its fields do."""
+        if type(made) is not Breakpoint or made.ignore_count:
+            return False  # it is counted
+        if made.condition is None:
+            return True
+        compiled = place.conditions.get((made.condition, self._parts.settings.input_radix), "")
+        return isinstance(compiled, str) or not compiled.parameters
 
     def asked(
         self, stops: Iterable[int], counters: dict[int, tuple[Breakpoint, Counter]] | None = None
@@ -335,6 +395,11 @@ class NativeConditions:
             rest = zip(keys, answer.lanes.tolist(), answer.undecided.tolist(), strict=True)
             result.update((key, held) for key, held, undecided in rest if not undecided)
         return result
+
+    def answers_well(self, count: int, pc: int) -> bool:
+        """Whether `answers` for a number of conditions is faster than the evaluator."""
+        place = self._places.get(pc)
+        return count > FEW or (place is not None and bool(place.shapes))
 
     def is_compiled(self, text: str, pc: int) -> bool:
         """Whether there is compiled code for a condition at an address."""

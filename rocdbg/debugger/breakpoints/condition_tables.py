@@ -13,6 +13,8 @@ from rocdbg.sim.core.lane_expressions import Cell, Node, with_cells
 
 FEW = 8
 """Conditions at a place, and places, that are compiled one by one: such code is a little faster."""
+_UNCOUNTED = Counter()
+"""For conditions that stop their wave wherever they hold, so that nothing is counted natively."""
 _ALL_LANES = (1 << 64) - 1
 _MOST_KEPT = 1_000
 
@@ -34,7 +36,6 @@ class TableMaker:
         self._kept = kept
         self._by_node: dict[int, _Rows] = {}
         self._asked: set[tuple[int, tuple[int, ...], int, int]] = set()
-        self._uncounted = Counter()
 
     def __len__(self) -> int:
         """How many tables there are."""
@@ -63,7 +64,7 @@ class TableMaker:
         rows.cells.append(cells)
         rows.lanes.append(lanes)
         rows.waves.append(wave)
-        rows.counters.append(counter if counter is not None else self._uncounted)
+        rows.counters.append(counter if counter is not None else _UNCOUNTED)
 
     def tables(self) -> tuple[Table, ...]:
         """The tables of all conditions, each with the rows in the order in which they were added."""

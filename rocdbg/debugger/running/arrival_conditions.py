@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from rocdbg.debugger.breakpoints.condition_tables import FEW
-
 Asked = tuple[str, int]
 """A condition, and the lanes for which it is evaluated."""
 
@@ -15,7 +13,7 @@ class ArrivalConditions:
 
     ``evaluate`` gives the mask of those lanes of a mask for which a condition holds, and raises a `rocdbg.Error`;
     ``has_effect`` whether evaluating it may change what others give; ``compiled`` whether there is compiled code for
-    it; ``answers`` what compiled code gives for several.
+    it; ``answers_well`` whether that is faster for a number of them; ``answers`` what it gives.
     """
 
     def __init__(
@@ -23,9 +21,11 @@ class ArrivalConditions:
         evaluate: Callable[[str, int], int],
         has_effect: Callable[[str, int], bool],
         compiled: Callable[[str], bool] = lambda text: False,
+        answers_well: Callable[[int], bool] = lambda count: False,
         answers: Callable[[Sequence[Asked]], Mapping[Asked, int]] = lambda asked: {},
     ) -> None:
-        self._evaluate, self._has_effect, self._compiled, self._answers = evaluate, has_effect, compiled, answers
+        self._evaluate, self._has_effect = evaluate, has_effect
+        self._compiled, self._answers_well, self._answers = compiled, answers_well, answers
         self._known: dict[Asked, int] = {}
         self._ahead: dict[Asked, list[Asked]] = {}
         """Compiled conditions that will be evaluated, with all those that may be evaluated together with them."""
@@ -47,7 +47,7 @@ class ArrivalConditions:
         asked = text, lanes
         if asked not in self._known:
             together = self._ahead.pop(asked, [])
-            if len(together) > FEW:
+            if together and self._answers_well(len(together)):
                 self._known.update(self._answers(together))
                 together.clear()
         if asked not in self._known:

@@ -106,8 +106,8 @@ class Runner(Struct):
             checks[address] = self.watcher.end_check()
         if follows is not None:
             for address in self.catcher.ends() - request.stop_addresses:
-                there = checks[address].conditions if address in checks else ()
-                checks[address] = Check((*there, Condition(constant(1), None, Counter(), wave=follows)))
+                there = checks.get(address, Check(()))
+                checks[address] = there.plus(Condition(constant(1), None, Counter(), wave=follows))
         self.watcher.add_checks(checks, request.stop_addresses)
         stops = request.stop_addresses | checks.keys()
         request = replace(request, stop_addresses=stops, checks=checks, watches=watches)
@@ -392,7 +392,7 @@ class Runner(Struct):
 
         return ArrivalConditions(
             lambda text, lanes: self.holds(text, thread, lanes, 0), changes,
-            lambda text: self.native.is_compiled(text, pc), answers,
+            lambda text: self.native.is_compiled(text, pc), lambda count: self.native.answers_well(count, pc), answers,
         )
 
     def stopped_at(
@@ -629,7 +629,8 @@ class Runner(Struct):
 
     def _wants_begins(self) -> bool:
         """Whether catchpoints apply to future dispatches."""
-        return any(isinstance(one, Catchpoint) and one.enabled and one.event.has_ends for one in self.parts.breakpoints)
+        catching = (one for one in self.parts.breakpoints.elsewhere if isinstance(one, Catchpoint))
+        return any(one.enabled and one.event.has_ends for one in catching)
 
     def _code_change_caught(self) -> bool:
         """Whether catchpoints apply to code objects that have come or gone."""

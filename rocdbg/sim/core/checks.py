@@ -96,6 +96,10 @@ class Check(Struct, frozen=True, eq=False):
     tables: tuple[Table, ...] = ()
     active: Node | None = None
 
+    def plus(self, *conditions: Condition) -> Check:
+        """The check with more conditions."""
+        return Check((*self.conditions, *conditions), self.tables, self.active)
+
 
 class Answers(Struct, frozen=True, eq=False):
     """What the rows of a table give for one wave where it is: the lanes (u64) for which each holds, and whether it is

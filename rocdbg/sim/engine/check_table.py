@@ -42,6 +42,18 @@ if TYPE_CHECKING:
     from rocdbg.sim.engine.native_jit import Generation, Jit
 
 _MOST_NAMES = 1_000
+_ENTRIES = 16
+"""Entries whose functions are compiled together."""
+_OPTIMISED = 64
+"""Rows from which on a table's routine is optimised, which takes four times as long to compile."""
+
+
+class _Kept(Struct):
+    """A counter, and its words in memory: hits and skips."""
+
+    counter: Counter
+    words: NDArray[np.uint64]
+    address: int
 
 
 class _Tables(Struct):
@@ -61,6 +73,21 @@ class _Tables(Struct):
         return self.words[first : first + DESCRIPTOR_WORDS]
 
 
+class _Placed(Struct, eq=False):
+    """A check in memory: its routine, its row, its tables and its counters by identity."""
+
+    at: Check
+    routine: int
+    row: NDArray[np.uint64]
+    tables: _Tables | None
+    counters: dict[int, _Kept]
+    words: tuple[int, int] = (0, 0)
+    """What an entry has of it: the addresses of routine and row."""
+
+    def __post_init__(self) -> None:
+        self.words = self.routine, int(self.row.ctypes.data)
+
+
 class CheckTable:
     """The checks of one engine.
 
@@ -73,11 +100,10 @@ class CheckTable:
         self._table = guarded(MAX_CHECK_ENTRIES * ENTRY_WORDS * 8).view(np.uint64)
         self._entries: dict[tuple[int, int], int] = {}
         self._functions: dict[int, int] = {}
-        self._rows: dict[int, NDArray[np.uint64]] = {}
-        self._routines: dict[int, int] = {}
-        self._tables: dict[int, _Tables] = {}
-        self._counters: list[tuple[Counter, NDArray[np.uint64]]] = []
-        self._current: Mapping[int, Check] = {}
+        self._addresses: dict[str, int] = {}
+        """Of linked routines, by name."""
+        self._placed: dict[int, _Placed] = {}
+        self._counters: list[_Kept] = []
         self._collected: NDArray[np.uint64] | None = None
         self._log: Log | None = None
         self._names: dict[object, tuple[str, object]] = {}
@@ -91,41 +117,61 @@ class CheckTable:
     @property
     def pcs(self) -> frozenset[int]:
         """The pcs that have checks."""
-        return frozenset(self._current)
+        return frozenset(self._placed)
 
     def set(self, checks: Mapping[int, Check], generation: Generation) -> None:
         """Replace all checks; their routines are linked in ``generation``. Raises `LaneExpressionError`."""
-        counters: dict[int, tuple[Counter, NDArray[np.uint64]]] = {}
+        counters: dict[int, _Kept] = {}
+        before = self._placed
+        placed = {pc: before[pc] for pc, at in checks.items() if pc in before and before[pc].at is at}
+        for known in placed.values():
+            counters.update(known.counters)
+        for kept in counters.values():
+            kept.words[0], kept.words[1] = kept.counter.hits, kept.counter.skips
+        routines: dict[int, int] = {}
+        for pc, at in checks.items():
+            if pc not in placed:
+                if id(at) not in routines:  # many checks may share one
+                    routines[id(at)] = self._routine(at, generation)
+                placed[pc] = self._place(at, routines[id(at)], counters, generation)
+        fresh = {pc for pc, now in placed.items() if before.get(pc) is not now}
+        self._placed = placed
+        self._counters = list(counters.values())
+        for (_, pc), index in self._entries.items() if fresh else ():
+            if pc in fresh:
+                self._fill(index, pc)
+
+    def _place(
+        self, at: Check, routine: int, counters: dict[int, _Kept], generation: Generation
+    ) -> _Placed:
+        """A check in memory. ``counters`` has those that are, by identity, and receives those of the check."""
+        own: dict[int, _Kept] = {}
 
         def address(counter: Counter) -> int:
-            known = counters.get(id(counter))
+            known = own.get(id(counter))
             if known is None:
-                known = counters[id(counter)] = counter, np.array((counter.hits, counter.skips), np.uint64)
-            return int(known[1].ctypes.data)
+                known = counters.get(id(counter))
+                if known is None:
+                    words = np.array((counter.hits, counter.skips), np.uint64)
+                    known = counters[id(counter)] = _Kept(counter, words, int(words.ctypes.data))
+                own[id(counter)] = known
+            return known.address
 
-        tables: dict[int, _Tables] = {}
-        rows: dict[int, NDArray[np.uint64]] = {}
-        routines: dict[int, int] = {}
-        made: dict[int, int] = {}
-        for pc, at in checks.items():
-            cells: list[int] = []
-            for condition in at.conditions:
-                cells.append(address(condition.counter))
-            for condition in at.conditions:
-                cells += (number & (1 << 64) - 1 for number in condition.cells)
-            cells += self._log_address(at), 0
-            if at.tables:
-                tables[pc] = self._in_memory(at.tables, address, generation)
-                cells[-1] = tables[pc].address
-            rows[pc] = np.array(cells, np.uint64)
-            if id(at) not in made:  # many checks may share one
-                made[id(at)] = self._routine(at, generation)
-            routines[pc] = made[id(at)]
-        self._current, self._rows, self._routines, self._tables = dict(checks), rows, routines, tables
-        self._counters = list(counters.values())
-        for (_, pc), index in self._entries.items():
-            if pc in rows:
-                self._fill(index, pc)
+        words = [address(condition.counter) for condition in at.conditions]
+        for condition in at.conditions:
+            words += (number & (1 << 64) - 1 for number in condition.cells)
+        tables = self._in_memory(at.tables, address, generation) if at.tables else None
+        words += self._log_address(at), tables.address if tables is not None else 0
+        return _Placed(at, routine, np.array(words, np.uint64), tables, own)
+
+    def link_again(self, generation: Generation) -> None:
+        """Link the same checks as in `set` again, because the generation of their routines is gone."""
+        self._functions.clear()
+        self._addresses.clear()
+        self.collect()
+        checks = {pc: known.at for pc, known in self._placed.items()}
+        self._placed = {}
+        self.set(checks, generation)
 
     def decide(
         self, tables: Sequence[Table], lanes: int, call: Callable[[int, int], bool], generation: Generation
@@ -155,12 +201,12 @@ class CheckTable:
             rows[:, ROW_COUNTER] = [counter(each) for each in table.counters]
             made.rows.append(rows)
             descriptor = made.descriptor(number)
-            descriptor[TABLE_ROUTINE] = self._table_routine(table.holds, cells, generation)
+            descriptor[TABLE_ROUTINE] = self._table_routine(table.holds, cells, count >= _OPTIMISED, generation)
             descriptor[TABLE_ROWS], descriptor[TABLE_COUNT] = rows.ctypes.data, count
             descriptor[TABLE_STRIDE] = rows.itemsize * (ROW_HEAD + cells)
         return made
 
-    def _table_routine(self, holds: Node, cells: int, generation: Generation) -> int:
+    def _table_routine(self, holds: Node, cells: int, optimised: bool, generation: Generation) -> int:
         """The native routine of a table."""
         known = self._table_names.get((id(holds), cells))
         if known is None:
@@ -170,26 +216,29 @@ class CheckTable:
                 raise LaneExpressionError(f"{cells} cells are too few for an expression")
             name = self._jit.key("table", self._wave_size, self._target.vgpr_file, holds, cells)
             known = self._table_names[id(holds), cells] = name, holds
-        name = known[0]
+        name = f"{known[0]}{'o' * optimised}"
 
         def make() -> tuple[str, bytes]:
             from rocdbg.sim.translator.table_routine import table_text
 
             return table_text(f"t{name}", holds, cells, self._wave_size, self._target.vgpr_file), b""
 
-        self._jit.load(name, make, True, generation)
-        return generation.address(f"t{name}")
+        return self._linked(f"t{name}", name, make, optimised, generation)
 
-    def link_again(self, generation: Generation) -> None:
-        """Link the same checks as in `set` again, because the generation of their routines is gone."""
-        self._functions.clear()
-        self.collect()
-        self.set(self._current, generation)
+    def _linked(
+        self, symbol: str, name: str, make: Callable[[], tuple[str, bytes]], optimised: bool, generation: Generation
+    ) -> int:
+        """The address of a routine; its module is loaded if it is not."""
+        address = self._addresses.get(symbol)
+        if address is None:
+            self._jit.load(name, make, optimised, generation)
+            address = self._addresses[symbol] = generation.address(symbol)
+        return address
 
     def collect(self) -> None:
         """Update the counters."""
-        for counter, kept in self._counters:
-            counter.hits, counter.skips = int(kept[0]), int(kept[1])
+        for kept in self._counters:
+            kept.counter.hits, kept.counter.skips = kept.words.tolist()
         if self._log is not None and self._collected is not None and self._collected[0]:
             self._log.words.append(self._collected[LOG_HEAD : LOG_HEAD + int(self._collected[0])].copy())
             self._collected[0] = 0
@@ -208,7 +257,7 @@ class CheckTable:
         return int(self._collected.ctypes.data)
 
     def _fill(self, index: int, pc: int) -> None:
-        self._table[index * ENTRY_WORDS + 1 : index * ENTRY_WORDS + 3] = self._routines[pc], self._rows[pc].ctypes.data
+        self._table[index * ENTRY_WORDS + 1 : index * ENTRY_WORDS + 3] = self._placed[pc].words
 
     def entry(self, key: int, pc: int, generation: Generation) -> int:
         """The native function that checks at a pc under a MODE key; 0 if there are too many."""
@@ -222,15 +271,16 @@ class CheckTable:
         self._fill(index, pc)
         if index in self._functions:
             return self._functions[index]
-        name = self._jit.key("check entry", self._wave_size, index)
+        first = index - index % _ENTRIES
+        name = self._jit.key("check entries", self._wave_size, first, _ENTRIES)
 
         def make() -> tuple[str, bytes]:
-            from rocdbg.sim.translator.checking import entry_text
+            from rocdbg.sim.translator.checking import entries_text
 
-            return entry_text(f"c{name}", index), b""
+            return entries_text(f"c{name}", first, _ENTRIES), b""
 
-        self._jit.load(name, make, True, generation)
-        self._functions[index] = generation.address(f"c{name}")
+        self._jit.load(name, make, False, generation)
+        self._functions[index] = generation.address(f"c{name}_{index}")
         return self._functions[index]
 
     def has_instruction(self, key: int, pc: int) -> bool:
@@ -304,5 +354,4 @@ class CheckTable:
 
             return check_text(f"c{name}", at, self._wave_size, self._target.vgpr_file), b""
 
-        self._jit.load(name, make, True, generation)
-        return generation.address(f"c{name}")
+        return self._linked(f"c{name}", name, make, True, generation)

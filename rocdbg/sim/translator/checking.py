@@ -28,6 +28,7 @@ from rocdbg.sim.core.layout import ENV, WORDS, Status
 from rocdbg.sim.translator.lane_code import UNDECIDED, LaneCode
 
 _STOP, _GO = 1, 0
+_ATTRIBUTES = "attributes #0 = { nounwind }\n"
 
 
 def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
@@ -62,7 +63,7 @@ def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
         r.store(r.pointer(r.load(r.gep("%row", cell), I64)), r.load(ends, I64))
     r.lines.append(f"ret i32 {_GO}")
     body = [f"define i32 @{name}(ptr %state, ptr %env, ptr %row) #0 {{", "entry:", *r.lines, "}"]
-    return "\n".join([*sorted(r.declarations), *r.directed.values(), *body, "attributes #0 = { nounwind }", ""])
+    return "\n".join([*sorted(r.declarations), *r.directed.values(), *body, _ATTRIBUTES])
 
 
 def _condition(r: LaneCode, condition: Condition, cell: int, answer: str) -> None:
@@ -182,7 +183,12 @@ def _collect(r: LaneCode, at: Check, held: list[str], last: int) -> str:
     return used
 
 
-def entry_text(name: str, index: int) -> str:
+def entries_text(name: str, first: int, count: int) -> str:
+    """The functions ``name_N`` of ``count`` entries, of which ``first`` is the number of the first."""
+    return "\n".join([*(_entry_text(f"{name}_{n}", n) for n in range(first, first + count)), _ATTRIBUTES])
+
+
+def _entry_text(name: str, index: int) -> str:
     """``i32 name(ptr state, ptr env)``, like a block: checks, and executes one instruction if the check allows it."""
     r = LaneCode(64, 0)
     state = {word: r.gep("%state", WORDS[word].offset) for word in ("instructions", "limit")}
@@ -197,7 +203,8 @@ def entry_text(name: str, index: int) -> str:
     refused = status.eq(int(Status.REGISTERS))
     r.lines.append(f"ret i32 {refused.select(r.const(int(Status.ILLEGAL), I32), status).ref}")
     body = [f"define i32 @{name}(ptr %state, ptr %env) #0 {{", "entry:", *r.lines, "}"]
-    return "\n".join([*sorted(r.declarations), *body, "attributes #0 = { nounwind }", ""])
+    assert not r.declarations
+    return "\n".join(body)
 
 
-__all__ = ["check_text", "entry_text"]
+__all__ = ["check_text", "entries_text"]
