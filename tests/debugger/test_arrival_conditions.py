@@ -1,4 +1,4 @@
-"""The conditions of one arrival: which are evaluated together by compiled code, which one by one, and in which order."""
+"""The conditions of one arrival: which compiled code evaluates together, which are evaluated one by one, in order."""
 
 from __future__ import annotations
 
