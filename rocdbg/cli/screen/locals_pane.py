@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.cli.screen.fragments import Fragment, Line, columns, shortened
+from rocdbg.cli.screen.fragments import Fragment, Line, columns, padded, shortened
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger import lane_list
@@ -69,7 +69,7 @@ class LocalsPane(Pane):
         for index in self.window(len(rows), height - 1):
             name, value = rows[index]
             text = _text(view, frame, value)
-            line: Line = [("class:variable", f"{shortened(name, names):<{names}} "), ("", _filled(text, cell))]
+            line: Line = [("class:variable", padded(shortened(name, names), names + 1)), ("", _filled(text, cell))]
             for other_frame, values in there:
                 other = ELSEWHERE if index not in values else _text(view, other_frame, values[index])
                 style = "class:dim" if other in (ELSEWHERE, text) else "class:differs"
@@ -80,8 +80,7 @@ class LocalsPane(Pane):
 
 
 def _filled(text: str, width: int) -> str:
-    text = shortened(text, width - 1)
-    return text + " " * (width - columns(text))
+    return padded(shortened(text, width - 1), width)
 
 
 def _variables(view: View, frame: Frame) -> list[tuple[str, Value]]:
