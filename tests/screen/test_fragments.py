@@ -8,6 +8,7 @@ import pytest
 
 from rocdbg.cli.screen.command_pane import CommandPane
 from rocdbg.cli.screen.fragments import columns, expanded, padded, plain, shortened_name, title_of
+from rocdbg.cli.screen.locals_pane import filled, fitting
 from rocdbg.cli.screen.session_view import View
 
 LONG = "beginning_" + "x" * 90 + "_end.cpp"
@@ -61,3 +62,24 @@ def test_rows_of_the_command_window_lose_nothing() -> None:
     pane.write("x漢字漢字 end\n\x1b[31m24\x1b[0m\t\x1b[32mcode\x1b[0m\n")
     rows = [plain(row) for row in pane.lines(cast(View, None), 4, 20)]  # it shows the same in every session
     assert rows == ["x漢", "字漢", "字 e", "nd", "24  ", "    ", "code"]
+
+
+@pytest.mark.parametrize(("text", "shown"), [
+    ("-12", "-12       "),
+    ("generic#0x7f0000300000", "...300000 "),
+    ("local#0x40", "...l#0x40 "),
+    ('"generic#0x7f0000300000"', '"gener... '),
+])
+def test_pointers_keep_their_last_digits(text: str, shown: str) -> None:
+    assert filled(text, 10) == shown
+
+
+@pytest.mark.parametrize(("texts", "others"), [
+    (["1", "2", "3"], 2),
+    (["1031181722", "2", "3"], 1),
+    (["-1.5e+10", "2", "3"], 2),
+    (["generic#0x7f0000300000"] * 3, 2),
+    (["123456789012345678901234567890", "2", "3"], 1),
+])
+def test_fewer_lanes_rather_than_parts_of_numbers(texts: list[str], others: int) -> None:
+    assert fitting([("x", texts)], 30, 2) == others
