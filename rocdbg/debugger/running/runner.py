@@ -354,7 +354,7 @@ class Runner(Struct):
         self.enter_inlined(thread, pc, here)
         conditions = self._conditions(thread, pc)
         arrival = replace(self._arrival(thread, pc), condition=conditions)
-        with suppress(Stopped), self.interruptible():  # if it is interrupted, the evaluator reports that
+        with suppress(Stopped), self._interruptible():  # if it is interrupted, the evaluator reports that
             self.native.arrived(here, thread, pc)
             conditions.expect(
                 (each.condition, lanes) for each in here
@@ -364,7 +364,7 @@ class Runner(Struct):
         return self.parts.breakpoints.hits(replace(arrival, again=again))
 
     @contextmanager
-    def interruptible(self) -> Iterator[None]:
+    def _interruptible(self) -> Iterator[None]:
         """While this is open, an interrupt ends the session's own work. Raises `Stopped`."""
         with asking(lambda: self.parts.state.interrupting):
             yield
@@ -385,7 +385,7 @@ class Runner(Struct):
 
         def answers(asked: Sequence[Asked]) -> Mapping[Asked, int]:
             try:
-                with self.interruptible():
+                with self._interruptible():
                     return self.native.answers(asked, thread, pc)
             except Stopped:
                 return {}
