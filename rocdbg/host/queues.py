@@ -1,8 +1,8 @@
 """The queues of a process: what is in them, and what becomes of each packet.
 
 A queue is an ``amd_queue_t`` and a ring of packets, in memory that the program writes to. What rocdbg relies on (place
-and size of the ring, the type) it keeps itself. The program may remove a queue while another thread looks at it: a queue
-that is gone is empty.
+and size of the ring, the type) it keeps itself. The program may remove a queue while another thread looks at it: a
+queue that is gone is empty.
 """
 
 from __future__ import annotations

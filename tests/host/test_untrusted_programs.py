@@ -1,5 +1,5 @@
-"""What a program does while rocdbg looks at it: it removes queues, frees memory, does not answer, and says it is another
-process."""
+"""What a program does while rocdbg looks at it: it removes queues, frees memory, does not answer, and says that it is
+another process."""
 
 from __future__ import annotations
 
