@@ -36,6 +36,8 @@ from rocdbg.sim.device.journal import Written
 
 from . import kinds
 
+CODE = str(Path(recording_file.__file__).parents[1])
+"""The folder of rocdbg's modules."""
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 BASES = (("calls/calls.toml", "gfx90a"), ("reduce/reduce.toml", "gfx1100"), ("histogram/histogram.toml", "gfx90a"))
 COMMANDS = (
@@ -320,11 +322,11 @@ def interrupted_after(seconds: float) -> Iterator[None]:
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        if frame is not None and "/rocdbg/" in frame.f_code.co_filename:
+        if frame is not None and frame.f_code.co_filename.startswith(CODE):
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGVTALRM, interrupt)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.02)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.25)
     try:
         yield
     finally:

@@ -229,7 +229,7 @@ class ProgramProcess:
         return bool(status == Status.SUCCESS)
 
     def share_pinned(self, address: int) -> bool:
-        """Whether to retry the access to a faulting address: it is pinned memory whose pages the program has shared now,
+        """Whether to retry the access to a faulting address: it is pinned memory whose pages the program has shared,
         or an interrupt came before that."""
         allocation = self.memory.global_memory.find(address)
         if allocation is None or self.pinned.get(allocation.address) is not allocation:
