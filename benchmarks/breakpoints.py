@@ -1,6 +1,6 @@
 """Breakpoints by the thousand: what making them, passing them, listing them and deleting them costs.
 
-    python benchmarks/breakpoints.py [--most 10000] [--interrupt]
+    python benchmarks/breakpoints.py [--least 100] [--most 10000] [--case NAME] [--interrupt]
 
 All in time of the processor, by commands as they are typed. The conditions differ and never hold. They are at one line
 of a loop: of one shape (only a number differs), of two hundred shapes, of one shape beside a condition that only the
@@ -156,13 +156,14 @@ def interrupted(path: Path, name: str, count: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=10_000)
+    parser.add_argument("--least", type=int, default=100)
     parser.add_argument("--case", choices=CASES, action="append")
     parser.add_argument("--interrupt", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = build(Path(folder))
         for name in options.case or CASES:
-            count = 100
+            count = options.least
             while count <= options.most:
                 (interrupted if options.interrupt else measured)(path, name, count)
                 count *= 10

@@ -406,7 +406,9 @@ class BreakpointTable:
                 try:
                     lanes = arrival.condition(breakpoint_.condition, lanes)
                 except Error as error:
-                    problems.append(f"Error in testing breakpoint condition:\n{error}")
+                    problem = f"Error in testing breakpoint condition:\n{error}"
+                    if str(error) != "Quit" or problem not in problems[-1:]:  # one interrupt ends thousands of them
+                        problems.append(problem)
             if not lanes:
                 continue
             breakpoint_.hit_count += 1
