@@ -41,6 +41,7 @@ from rocdbg.analysis.mask_effects import (
 )
 from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.analysis.scheduled_code import Extent, ScheduledCode
+from rocdbg.analysis.speculated_values import is_speculated
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR
 from rocdbg.isa import Flow, Instruction
 from rocdbg.work import unit
@@ -167,6 +168,19 @@ class LaneCoverage:
         return bool(numbers) and has_other_numbers(
             self._analysis, self._predecessors, self.written, extent, register, lambda number: number & bits in numbers
         )
+
+    def is_speculated(self, extent: Extent, place: int, others: Sequence[Held]) -> bool:
+        """Whether a description of a variable by a register or number may be of an assignment that is not executed by
+        each lane, because code selects between this and the description before.
+        """
+        found = self._analysis.place_of(extent[0])
+        before = [other for other in others if other.extent[1] <= extent[0] and other.place is not None]
+        if found is None or not before:
+            return False
+        latest = max(other.extent[1] for other in before)
+        earlier = {other.place for other in before if other.extent[1] == latest and other.place is not None}
+        instructions = self._analysis.blocks[found[0]].instructions
+        return is_speculated(instructions, found[1], place, earlier, self.written)
 
     # -- functions of bits
 

@@ -109,6 +109,8 @@ class ScheduledCode:
                     continue
                 if register in self._written(anchor) or self._region(instructions, last) > index - 1:
                     continue
+                if not any(register in self._written(each) for each in instructions[: index - 1]):
+                    continue  # not computed here, and so not what the anchor was behind
                 if index - 1 not in self._needed(instructions, index - 1, last):
                     found.update(each.address for each in instructions[index : last + 1])
         return frozenset(found)

@@ -305,6 +305,8 @@ def _described(
     if place is not None and VECTOR <= place < CONSTANT:
         bits = _DWORD >> max(0, 32 - part.piece.size)
         misplaced |= {extent for extent in extents if coverage.has_other_numbers(extent, place, others, bits)}
+    if place is not None:
+        misplaced |= {extent for extent in extents if coverage.is_speculated(extent, place, others)}
     overwritten = coverage.code.overwritten(extents, registers)
     if overwritten and not keeps():
         overwritten = frozenset()
