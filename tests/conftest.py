@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -44,9 +45,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _take_a_core(config)
     into = config.getoption("--processor-time")
     if into is not None:
         config.pluginmanager.register(Accounting("" if hasattr(config, "workerinput") else into))
+
+
+def _take_a_core(config: pytest.Config) -> None:
+    """Give each worker a core of its own if there are as many: some virtual machines keep all processes on one core
+    as long as they can, and both workers would share it.
+    """
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is not None and hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) == worker["workercount"] > 1:
+            os.sched_setaffinity(0, {cores[int(worker["workerid"].removeprefix("gw"))]})
 
 
 def pytest_collection_finish() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
+import select
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 
 from rocdbg.argument_parser import ArgumentParser
@@ -60,11 +63,34 @@ def main(argv: Sequence[str], interrupts: Sequence[int] = ()) -> int:
 
 def _run(arguments: Sequence[str], gpu: str | None, passing: _Passing) -> int:
     """Run a program with this terminal. Raises the errors of `Program`."""
-    with Program(arguments, gpu) as program:
+    with Program(arguments, gpu) as program, _woken_by_signals() as wake:
         passing.program = program
         program.start()
         passing.started()
+        waiting = select.poll()
+        waiting.register(wake, select.POLLIN)
+        while program.returncode is None:
+            waiting.poll()
+            os.read(wake, select.PIPE_BUF)
         return program.wait()
+
+
+@contextmanager
+def _woken_by_signals() -> Iterator[int]:
+    """A pipe that every signal writes to, also the one of a child's end: unlike a call that waits for the child, one
+    that waits for this also returns if the signal came just before it, or in another thread.
+    """
+    wake, written = os.pipe()
+    os.set_blocking(written, False)
+    before = signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    child_ended = signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    try:
+        yield wake
+    finally:
+        signal.signal(signal.SIGCHLD, child_ended or signal.SIG_DFL)
+        signal.set_wakeup_fd(before)
+        os.close(wake)
+        os.close(written)
 
 
 class _Passing:

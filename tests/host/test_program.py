@@ -110,6 +110,24 @@ def test_ending_is_passed_on() -> None:
     assert gone(pid)
 
 
+SIGNAL_OF_A_THREAD = """
+import os, signal, sys, threading, time
+from rocdbg.host.command import main
+
+def end():
+    time.sleep(0.3)  # the main thread waits for the program by now
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+threading.Thread(target=end).start()
+sys.exit(main(["sleep", "20"]))
+"""
+
+
+def test_a_signal_that_does_not_interrupt_the_wait_is_passed_on() -> None:
+    done = subprocess.run([sys.executable, "-c", SIGNAL_OF_A_THREAD], timeout=60, check=False)
+    assert done.returncode == 143
+
+
 def test_with_ends_a_program() -> None:
     with rocdbg.Program([sys.executable, "-c", USES_GPU], stdout=subprocess.PIPE) as program:
         program.start()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from prompt_toolkit.formatted_text import ANSI, to_formatted_text
 
-from rocdbg.cli.screen.fragments import Fragment, Line, clean, columns, fitted
+from rocdbg.cli.screen.fragments import Fragment, Line, clean, columns, expanded, first_columns
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
 
@@ -88,15 +88,34 @@ class CommandPane(Pane):
 
 def _styled(text: str) -> Line:
     if "\x1b" not in text:
-        return [("", text.expandtabs(8))]
-    return [(part[0], part[1].expandtabs(8)) for part in to_formatted_text(ANSI(text))]
+        return [("", expanded(text, 8))]
+    found: Line = []
+    at = 0
+    for style, part, *_ in to_formatted_text(ANSI(text)):
+        part = expanded(part, 8, at)
+        at += columns(part)
+        found.append((style, part))
+    return found
 
 
 def _wrap(line: Line, width: int) -> list[Line]:
-    size = sum(columns(clean(text)) for _, text in line)
-    if size <= width:
+    """The rows of a line. A wide character that does not fit begins the next row, as terminals place it."""
+    if sum(columns(clean(text)) for _, text in line) <= width:
         return [line]
-    return [fitted(line, width, skip=first) for first in range(0, size, max(1, width))]
+    rows: list[Line] = [[]]
+    left = width
+    for style, text in line:
+        text = clean(text)
+        while columns(text) > left:
+            here = first_columns(text, left)
+            if not here and left == width:
+                break  # a wide character in a window of one column
+            rows[-1].append((style, here))
+            rows.append([])
+            text, left = text[len(here) :], width
+        rows[-1].append((style, text))
+        left -= columns(text)
+    return rows
 
 
 class _Stream(io.StringIO):

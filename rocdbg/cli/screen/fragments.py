@@ -16,6 +16,9 @@ Fragment = tuple[str, str]
 """A style of prompt_toolkit (``class:title``, several with blanks between) and a text."""
 Line = list[Fragment]
 
+MOST_OF_NAME = 24
+"""Columns that the name in a title always gets, if the window has them."""
+
 
 def clean(text: str) -> str:
     """Text for one line of a window, without anything that moves the cursor."""
@@ -43,7 +46,7 @@ def fitted(line: Iterable[Fragment], width: int, style: str = "", skip: int = 0)
             text, skip = _after(text, skip), 0
         size = columns(text)
         if size > left:
-            text = _first(text, left)
+            text = first_columns(text, left)
             size = columns(text)
         if text:
             found.append((f"{own} {style}" if own and style else own or style, text))
@@ -65,10 +68,55 @@ def shortened(text: str, width: int) -> str:
     text = clean(text)
     if columns(text) <= width:
         return text
-    return _first(text, width - 3) + "..." if width > 6 else _first(text, max(0, width))
+    return first_columns(text, width - 3) + "..." if width > 6 else first_columns(text, max(0, width))
 
 
-def _first(text: str, width: int) -> str:
+def shortened_name(name: str, width: int) -> str:
+    """A name of at most ``width`` columns. Its beginning and its end remain, because names often differ only there."""
+    name = clean(name)
+    if columns(name) <= width or width <= 6:
+        return first_columns(name, max(0, width))
+    front = first_columns(name, (width - 3) // 2)
+    return f"{front}...{_after(name, columns(name) - (width - 3 - columns(front)))}"
+
+
+def padded(text: str, width: int) -> str:
+    """A text filled with blanks to at least ``width`` columns."""
+    text = clean(text)
+    return text + " " * (width - columns(text))
+
+
+def title_of(parts: Line, width: int) -> Line:
+    """The parts of a title in ``width`` columns: the first, a name, is shortened to leave room for the second; of the
+    last that is shown, the end may be missing.
+    """
+    if sum(columns(clean(text)) for _, text in parts) <= width or not parts:
+        return parts
+    (style, name), *rest = parts
+    room = width - columns(clean(rest[0][1])) if rest else width
+    found = [(style, shortened_name(name, max(room, width // 2, min(width, MOST_OF_NAME))))]
+    left = width - columns(found[0][1])
+    for style, text in rest:
+        text = shortened(text, left) if left > 6 else clean(text)
+        if columns(text) > left:
+            break
+        found.append((style, text))
+        left -= columns(text)
+    return found
+
+
+def expanded(text: str, tab: int, at: int = 0) -> str:
+    """Text in which blanks replace the tabs, up to the next multiple of ``tab`` columns; ``at`` is its own column."""
+    if "\t" not in text:
+        return text
+    first, *rest = text.split("\t")
+    for part in rest:
+        first += " " * (tab - (at + get_cwidth(first)) % tab) + part
+    return first
+
+
+def first_columns(text: str, width: int) -> str:
+    """The beginning of a clean text that fits into ``width`` columns."""
     if text.isascii():
         return text[:width]
     taken = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.cli.screen.fragments import Fragment, Line
+from rocdbg.cli.screen.fragments import Fragment, Line, shortened_name
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger import lane_ranges
@@ -34,7 +34,7 @@ class LanesPane(Pane):
             return [("", "lanes")]
         group = ",".join(map(str, view.wave.workgroup))
         text = f"lanes of wave {standing.thread} ({group})/{view.wave.index}"
-        return [("", f"{text}: {standing.active.bit_count()}/{standing.used.bit_count()} active")]
+        return [("", text), ("", f": {standing.active.bit_count()}/{standing.used.bit_count()}"), ("", " active")]
 
     def _follow(self, view: View) -> None:
         """The cursor goes where the selection went."""
@@ -58,7 +58,7 @@ class LanesPane(Pane):
             if selected is not None and selected == first + across - 1:
                 line.append(("class:selected", "]"))
             found.append(line)
-        legend = self._legend(view)
+        legend = self._legend(view, width)
         # the lanes come first; the remaining rows explain the letters
         self.top = max(0, min(self.top, len(found) + len(legend) - height))
         return (found + legend)[self.top : self.top + height]
@@ -87,12 +87,14 @@ class LanesPane(Pane):
             style += " class:selected"
         return [("class:selected" if edge != " " else "", edge), (style, letter)]
 
-    def _legend(self, view: View) -> list[Line]:
+    def _legend(self, view: View, width: int) -> list[Line]:
         standing = view.standing
         assert standing is not None
         lines: list[Line] = []
         for index, place in enumerate(standing.places):
-            where = f"{place.file.basename}:{place.line}" if place.file is not None else f"{place.pc:#x}"
+            where = f"{place.pc:#x}"
+            if place.file is not None:
+                where = f"{shortened_name(place.file.basename, width // 2)}:{place.line}"
             parts = []
             if active := place.lanes & standing.active:
                 parts.append(f"{active.bit_count()} active")

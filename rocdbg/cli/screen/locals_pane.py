@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rocdbg.cli.screen.fragments import Fragment, Line, columns, shortened
+import re
+
+from rocdbg.cli.screen.fragments import Fragment, Line, columns, padded, shortened
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger import lane_list
@@ -13,6 +15,8 @@ from rocdbg.errors import Error
 
 MOST_NAMES = 20
 ELSEWHERE = "-"
+NUMBER = re.compile(r"-?[0-9][0-9.e+-]*")
+POINTER = re.compile(r"[a-z_0-9]+#0x[0-9a-f]+")
 
 
 class LocalsPane(Pane):
@@ -56,32 +60,46 @@ class LocalsPane(Pane):
             return [[("class:dim", "No locals.")]]
         there = [_at_lane(view, frame, other) for other in others]
         names = min(MOST_NAMES, max(columns(name) for name, _ in rows), width // 3)
+        shown = [
+            (rows[index][0], [
+                _text(view, frame, rows[index][1]),
+                *(ELSEWHERE if index not in values else _text(view, there_frame, values[index])
+                  for there_frame, values in there),
+            ])
+            for index in self.window(len(rows), height - 1)
+        ]
+        others = others[: fitting(shown, width - names - 1, len(others))]
         cell = max(6, (width - names - 1) // (1 + len(others)))
         head: Line = [("class:head", " " * (names + 1))]
         for index, number in enumerate((lane, *others)):
             state = "" if view.standing is not None and view.standing.active >> number & 1 else " (I)"
-            shown = f"lane {number}{state}"
-            if len(shown) >= cell:
-                shown = f"{number}{state}"
+            label = f"lane {number}{state}"
+            if len(label) >= cell:
+                label = f"{number}{state}"
             head.append(("class:head" + (" class:selected" if not index else ""),
-                         f"{shortened(shown, cell - 1):<{cell}}"))
+                         f"{shortened(label, cell - 1):<{cell}}"))
         found = [head]
-        for index in self.window(len(rows), height - 1):
-            name, value = rows[index]
-            text = _text(view, frame, value)
-            line: Line = [("class:variable", f"{shortened(name, names):<{names}} "), ("", _filled(text, cell))]
-            for other_frame, values in there:
-                other = ELSEWHERE if index not in values else _text(view, other_frame, values[index])
+        for name, (text, *texts) in shown:
+            line: Line = [("class:variable", padded(shortened(name, names), names + 1)), ("", filled(text, cell))]
+            for other in texts[: len(others)]:
                 style = "class:dim" if other in (ELSEWHERE, text) else "class:differs"
-                line.append((style, _filled(other if other in (ELSEWHERE, text) else f"≠{other}" if view.unicode
+                line.append((style, filled(other if other in (ELSEWHERE, text) else f"≠{other}" if view.unicode
                                             else f"!{other}", cell)))
             found.append(line)
         return found
 
 
-def _filled(text: str, width: int) -> str:
-    text = shortened(text, width - 1)
-    return text + " " * (width - columns(text))
+def filled(text: str, width: int) -> str:
+    """A value in a cell of ``width`` columns, the last of which is blank."""
+    if len(text) >= width > 6 and POINTER.fullmatch(text):
+        return "..." + text[4 - width :] + " "  # pointers differ in their last digits
+    return padded(shortened(text, width - 1), width)
+
+
+def fitting(rows: list[tuple[str, list[str]]], width: int, others: int) -> int:
+    """Beside how many other lanes every number is shown with all its digits; at least one, if there is one."""
+    most = max((columns(text) for _, texts in rows for text in texts if NUMBER.fullmatch(text)), default=0)
+    return next((count for count in range(others, 1, -1) if width // (1 + count) > most + 1), min(others, 1))
 
 
 def _variables(view: View, frame: Frame) -> list[tuple[str, Value]]:

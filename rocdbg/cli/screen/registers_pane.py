@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rocdbg.cli.screen.fragments import Fragment, Line, shortened
+from rocdbg.cli.screen.fragments import Fragment, Line, padded, shortened
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger.reports.session_tables import RegisterRow
@@ -37,7 +37,7 @@ class RegistersPane(Pane):
         title: list[Fragment] = [("", f"registers: {self.group}, wave {view.focus.thread}, lane {view.focus.lane}")]
         standing = view.standing
         if standing is not None and not view.exec_is_of_source:
-            title.append(("", f"; exec is the machine's, the source has {standing.active:#x}"))
+            title.append(("", f"; lanes of the source: {standing.active:#x}"))
         return title
 
     def names(self, view: View) -> list[str]:
@@ -75,7 +75,7 @@ class RegistersPane(Pane):
         style = "class:changed" if mark != " " else ""
         return [
             ("class:register", f"{name:<{NAME}}"), ("class:changed", mark),
-            (style, f"{shortened(text, width - NAME - 2):<{width - NAME - 1}}"),
+            (style, padded(shortened(text, width - NAME - 2), width - NAME - 1)),
         ]
 
     @staticmethod

@@ -10,7 +10,7 @@ from msgspec import Struct
 from rocdbg.cli.command_registry import CommandError
 from rocdbg.cli.screen.assembly_pane import AssemblyPane
 from rocdbg.cli.screen.command_pane import CommandPane
-from rocdbg.cli.screen.fragments import Line, columns, fitted
+from rocdbg.cli.screen.fragments import Line, columns, fitted, title_of
 from rocdbg.cli.screen.lanes_pane import LanesPane
 from rocdbg.cli.screen.locals_pane import LocalsPane
 from rocdbg.cli.screen.pane import Pane
@@ -239,12 +239,12 @@ class Screen:
     def _framed(self, name: str, rect: Rect) -> list[Line]:
         """A window below its title."""
         body = self._rows(name, rect.width, rect.height - 1)
-        title = self._cache[name][2] if name in self._cache else []
+        title = title_of(self._cache[name][2], rect.width - 2) if name in self._cache else []
         has_focus = name == self.focus
         kind = self.border_kind
         rule = " " if kind == "space" else ("━" if has_focus else "─") if kind == "acs" else "=" if has_focus else "-"
         style = "class:tui-active-border" if has_focus else "class:tui-border"
-        size = sum(len(text) for _, text in title)
+        size = sum(columns(text) for _, text in title)
         head: Line = [(style, rule + " "), *((f"{style} {own}", text) for own, text in title), (style, " ")]
         return [fitted([*head, (style, rule * max(0, rect.width - size - 2))], rect.width), *body]
 

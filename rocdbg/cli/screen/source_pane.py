@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.cli.highlight import shown_lines, styled_lines
-from rocdbg.cli.screen.fragments import Fragment, Line
+from rocdbg.cli.screen.fragments import Fragment, Line, expanded
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger import lane_ranges
@@ -54,7 +54,8 @@ class SourcePane(Pane):
             here = view.standing.at_line(place.file.path, place.line)
             if here:
                 used = view.standing.used.bit_count()
-                parts.append(("", f"  {here.bit_count()} of {used} lanes at line {place.line}: {lane_ranges(here)}"))
+                parts.append(("", f"  {here.bit_count()} of {used} lanes at line {place.line}"))
+                parts.append(("", f": {lane_ranges(here)}"))
         return parts
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
@@ -110,14 +111,14 @@ class SourcePane(Pane):
     def _body(self, view: View, text: SourceText, rows: range) -> list[Line]:
         colour = view.shell.out.colour and view.shell.settings.get("style sources", True) is not False
         width = view.shell.settings.get("tui tab-width", 8)
-        how = (colour, min(width, 64) if isinstance(width, int) else 8)
+        how = (colour, min(max(width, 1), 64) if isinstance(width, int) else 8)
         if self._coloured is None or self._coloured[0] is not text or self._coloured[1] != how:
-            expanded = [line.expandtabs(how[1]) for line in text.lines]
+            lines = [expanded(line, how[1]) for line in text.lines]
             if colour:
-                parts = styled_lines(expanded, text.file.name)
+                parts = styled_lines(lines, text.file.name)
                 shown = [[(f"class:{role}" if role else "", part) for role, part in line] for line in parts]
             else:
-                shown = [[("", line)] for line in shown_lines(expanded, text.file.name, 0, len(expanded), False)]
+                shown = [[("", line)] for line in shown_lines(lines, text.file.name, 0, len(lines), False)]
             self._coloured = (text, how, shown)
         kept = self._coloured[2]
         return [_shifted(kept[row], self.left) for row in rows]

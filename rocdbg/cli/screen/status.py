@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from rocdbg.cli.screen.fragments import Fragment, Line, columns, fitted
+from rocdbg.cli.screen.fragments import Fragment, Line, columns, fitted, shortened_name
 from rocdbg.cli.screen.session_view import View
 
 DOT_ORDER = (0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80)
 """The same downwards: lanes 0-3 are the left column of a character, lanes 4-7 the right one."""
+
+MOST_OF_FILE = 32
+"""Columns for the name of a file, so that a long one does not displace EXEC."""
 
 
 def exec_picture(mask: int, lanes: int, unicode: bool) -> str:
@@ -39,7 +42,7 @@ def status_parts(view: View) -> list[tuple[int, Line]]:
         level = f"#{frame.level} " if frame.level else ""
         parts.append((4, [("class:status.function", f" {level}{name if len(name) <= 24 else name[:21] + '...'}")]))
         if frame.file is not None and frame.line is not None:
-            parts.append((1, [("class:status.file", f" {frame.file.name}:{frame.line}")]))
+            parts.append((1, [("class:status.file", f" {shortened_name(frame.file.name, MOST_OF_FILE)}:{frame.line}")]))
         else:
             parts.append((1, [("class:status.file", f" {int(frame.pc):#x}")]))
     standing = view.standing

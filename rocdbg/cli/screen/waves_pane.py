@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.cli.screen.fragments import Fragment, Line
+from rocdbg.cli.screen.fragments import Fragment, Line, shortened_name
 from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger.reports.lane_positions_report import line_at
@@ -56,7 +56,7 @@ class WavesPane(Pane):
             group = ",".join(map(str, wave.workgroup))
             style = "class:cursor" if self.has_focus and index == self.cursor else (
                 "class:selected" if is_current else "")
-            where = f"{file.basename}:{line}" if file is not None else f"{wave.pc:#x}"
+            where = f"{shortened_name(file.basename, width // 2)}:{line}" if file is not None else f"{wave.pc:#x}"
             found.append([
                 (style, f"{'*' if is_current else ' '}{wave.number:>3} ({group})/{wave.index}"),
                 ("", f" {view.bar(active, used)}{active}/{used} "), ("class:file", where),
