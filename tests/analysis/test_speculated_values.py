@@ -83,7 +83,8 @@ def test_diagrams_of_unrolled_loops_stay_small() -> None:
     lines = []
     for number in range(40):  # what leaves the loop early is joined behind it
         lines += [
-            f"v_cmp_gt_u32 vcc, {number}, v{number + 8}", f"s_and_saveexec_b64 s[{2 * number + 4}:{2 * number + 5}], vcc",
+            f"v_cmp_gt_u32 vcc, {number}, v{number + 8}",
+            f"s_and_saveexec_b64 s[{2 * number + 4}:{2 * number + 5}], vcc",
         ]
     lines += [f"s_or_b64 exec, exec, s[{2 * number + 4}:{2 * number + 5}]" for number in reversed(range(40))]
     found, starts = coverage([*lines, "v_mov_b32 v1, v2", "v_mov_b32 v3, v1", END])

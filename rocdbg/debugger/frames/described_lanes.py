@@ -310,7 +310,8 @@ def _described(
     overwritten = coverage.code.overwritten(extents, registers)
     if overwritten and not keeps():
         overwritten = frozenset()
-    return _Described(gaps.active | overwritten | coverage.code.early(extents, registers), gaps.ended, misplaced, frozenset(registers), scalars)
+    active = gaps.active | overwritten | coverage.code.early(extents, registers)
+    return _Described(active, gaps.ended, misplaced, frozenset(registers), scalars)
 
 
 def _routines(routine: Routine, scope: Scope) -> Iterator[Routine]:
