@@ -9,6 +9,7 @@ import random
 import re
 import struct
 import sys
+import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -347,3 +348,21 @@ def test_numbers_give_the_same_recording_always() -> None:
         assert recordings.attack_of(number) == recordings.attack_of(number)
 
 
+
+
+def test_an_interrupt_that_a_callback_swallows_comes_again() -> None:
+    """Python prints exceptions of callbacks and goes on: a case ran without limit."""
+    ticks: list[float] = []
+
+    class Swallowing:
+        def __del__(self) -> None:
+            begun = time.process_time()
+            while time.process_time() - begun < 0.05:  # the first interrupt comes here
+                ticks.append(begun)
+
+    names: dict[str, Any] = {}
+    exec(compile("def forever():\n  while True: pass\n", f"{recordings.CODE}/forever.py", "exec"), names)
+    with pytest.raises(KeyboardInterrupt), recordings.interrupted_after(0.01):
+        Swallowing()
+        names["forever"]()
+    assert ticks

@@ -346,7 +346,7 @@ class DeviceState(ABC):
         try:
             if space == AddressSpace.GLOBAL:
                 start = int(memory.view(local, watched.size).ctypes.data)
-                return [WatchedBytes(start, watched.size, accesses=watched.accesses)]
+                return [WatchedBytes(start, watched.size, accesses=watched.accesses, address=local)]
             wave = self._wave(watched.thread)
             if space == AddressSpace.PRIVATE_LANE:
                 self._lane_bytes(wave, local, watched.size, lane)  # checks the bounds
