@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.codeobject.metadata import ValueKind
+from rocdbg.sim.core.checks import Answers, Table
 from rocdbg.sim.core.initial_state import DispatchState
 from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
 from rocdbg.sim.core.memory import Allocation, GlobalMemory
@@ -268,6 +269,10 @@ class Dispatch:
             return stop
         finally:
             self._engine.collect()
+
+    def answers(self, wave: Wave, tables: Sequence[Table], lanes: int) -> list[Answers] | None:
+        """As `Engine.answers`, for a resident wave."""
+        return self._engine.answers(wave.address, tables, lanes)
 
     def _watch(self, watched: Sequence[WatchedBytes]) -> None:
         """Watch the bytes that exist now."""
