@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rocdbg.debugger.session import Session
@@ -201,6 +202,29 @@ def test_a_frame_cannot_ask_for_more_than_its_block(tmp_path: Path, size: int) -
     body = b"\x28\xb5\x2f\xfd\xe0" + size.to_bytes(8, "little") + b"\x01\0\0"
     head = recordings.recording_file.MAGIC + struct.pack("<IQQI", 2, 4096, len(body), zlib.crc32(body))
     assert "not the one that it declares" in outcome(head + body, tmp_path)
+
+
+@pytest.mark.parametrize("keys", [
+    ("journal",), ("offsets",), ("registers",), ("code",), ("arguments",), ("arguments", 0, "texts"), ("arguments", 0, "floats"),
+])
+def test_lists_are_limited_before_their_elements_are_made(sound: Any, tmp_path: Path, keys: tuple[Any, ...]) -> None:
+    """Little that unpacks to a list of 4 billion elements: they would take the host's whole memory."""
+    run = copy.deepcopy(sound)
+    if len(keys) > 1:
+        run["arguments"][0] = {"type": "number", "texts": [], "floats": [], "several": True}
+    head = b"\xdf" if keys[-1] == "registers" else b"\xdd"
+    put(*keys, value=msgspec.Raw(head + b"\xff" * 4))(run)
+    assert re.search(r"Expected `(array|object)` of length <= \d+", outcome(run, tmp_path))
+
+
+def test_a_journal_that_cannot_be_read_again_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.rec"
+    path.write_bytes(recordings.sound(0))
+    run = recordings.recording_file.load(path)
+    many = msgspec.structs.replace(run, journal=run.journal[:1] * (recordings.recording_file.MAX_ENTRIES + 1))
+    with pytest.raises(Error, match="1048577 turns and writes are more than the 1048576"):
+        recordings.recording_file.save(many, path)
+    assert recordings.recording_file.load(path) == run
 
 
 def test_an_old_version_is_refused_with_one_line(tmp_path: Path) -> None:
