@@ -53,7 +53,7 @@ def session(
     variables = {**environment(home), **changes}
     data = stdin.encode() if isinstance(stdin, str) else stdin
     done = subprocess.run(
-        [sys.executable, "-m", "rocdbg", *arguments], cwd=cwd or home, input=data, capture_output=True, timeout=60,
+        [sys.executable, "-m", "rocdbg", *arguments], cwd=cwd or home, input=data, capture_output=True, timeout=300,
         env={name: value for name, value in variables.items() if value is not None}, check=False,
     )
     return Done(
@@ -188,7 +188,7 @@ def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_pipe_is_read(tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "-c", f"'{sys.executable}' -m rocdbg -nx -batch -x <(sleep 2.5; echo print 1)"],
-        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False,
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=300, check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "$1 = 1\n", "")
 
@@ -201,7 +201,7 @@ def test_closed_standard_streams(tmp_path: Path) -> None:
     log = tmp_path / "log"
     commands = f"'{sys.executable}' -m rocdbg -nx -batch '{SAXPY}' -ex 'set logging file {log}' -ex 'set logging enabled on' -ex 'print 6*7' <&- >&- 2>&-"
     done = subprocess.run(
-        ["bash", "-c", commands], cwd=tmp_path, env=environment(tmp_path), timeout=60, check=False
+        ["bash", "-c", commands], cwd=tmp_path, env=environment(tmp_path), timeout=300, check=False
     )
     assert done.returncode == 1
     assert log.read_text().endswith("$1 = 42\n")
@@ -214,7 +214,7 @@ def test_closed_standard_input_ends_the_session(tmp_path: Path) -> None:
         cwd=tmp_path,
         env=environment(tmp_path),
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
@@ -228,7 +228,7 @@ def test_a_reader_that_leaves(tmp_path: Path) -> None:
         env=environment(tmp_path),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (done.stdout, done.stderr) == ("\n", "")
@@ -238,7 +238,7 @@ def test_a_full_disk_under_the_output(tmp_path: Path) -> None:
     command = f"'{sys.executable}' -m rocdbg -nx -q >/dev/full"
     done = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, env=environment(tmp_path), input="help all\nprint 1\nset var $x = 1\n",
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )
     assert (done.returncode, done.stderr) == (
         1,
@@ -290,7 +290,7 @@ def test_surroundings(tmp_path: Path) -> None:
     rows = [{"XDG_STATE_HOME": None, **row[1]} for row in ENVIRONMENTS]  # the state is below the home
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=environment(tmp_path), input=repr(rows), capture_output=True,
-        text=True, timeout=60, check=False,
+        text=True, timeout=300, check=False,
     )
     assert done.stdout.count("status 0") == done.stdout.count("$2 = 2") == len(ENVIRONMENTS)
     assert "Traceback" not in done.stderr and "internal-error" not in done.stderr
@@ -301,7 +301,7 @@ def test_little_memory(tmp_path: Path) -> None:
     commands = "set arg 1 f32[67000000]:arange\nrun\nrun\nset arg 1 f32[1000]:arange\nrun\nprint 1\n"
     done = subprocess.run(
         ["bash", "-c", f"ulimit -v 900000; exec '{sys.executable}' -m rocdbg -nx -q '{SAXPY}'"], cwd=tmp_path,
-        env=environment(tmp_path), input=commands, capture_output=True, text=True, timeout=60, check=False,
+        env=environment(tmp_path), input=commands, capture_output=True, text=True, timeout=300, check=False,
     )
     assert done.stderr.count("memory") == 2 and "Traceback" not in done.stderr
     assert "y: as expected." in done.stdout and "$1 = 1\n" in done.stdout
@@ -320,7 +320,7 @@ def test_a_deleted_current_folder(tmp_path: Path) -> None:
         env=environment(tmp_path),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.stderr.startswith("Error finding name of working directory: No such file or directory\n")
@@ -457,7 +457,7 @@ def test_an_internal_error_ends_its_command_alone(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program, "-nx", "-batch", *["-ex", "output \x1b[31m"] * 25, "-ex", "output exit", "-ex", "print 1"],
         env={**environment(tmp_path), "XDG_STATE_HOME": str(state)}, cwd=tmp_path, capture_output=True, text=True,
-        timeout=60, check=False,
+        timeout=300, check=False,
     )
     assert (done.returncode, done.stdout) == (1, "$1 = 1\n")
     head, told = done.stderr.splitlines()[:2]
