@@ -3,10 +3,11 @@
     python benchmarks/engine_instructions.py [--target gfx90a] TREE TREE ...
 
 Each TREE is a checkout of the project. Its engine runs the kernels of `engine_speed` under valgrind, each with a small
-and a large grid; what the large one executes beyond the small one is the cost of the waves. Only code that lies in
-no file is counted, which is the translated kernels and the engine's own routines: Python's part depends on how often a
-slow machine returns to it. Prints a line per kernel and, from the second tree on, the ratio to the first. Caches and
-branch prediction are not seen: `engine_speed` is the judge of time. Needs valgrind and clang-22; minutes per tree.
+and a large grid after a run that translates and optimises all code; what the large one executes beyond the small one
+is the cost of the waves. Only code that lies in no file is counted, which is the translated kernels and the engine's
+own routines: Python's part depends on how often a slow machine returns to it. Prints a line per kernel and, from the
+second tree on, the ratio to the first. Caches and branch prediction are not seen: `engine_speed` is the judge of time.
+Needs valgrind and clang-22; minutes per tree.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ import sys
 sys.path[:0] = sys.argv[1:3]
 import rocdbg
 from engine_speed import launch
-dispatch = launch(rocdbg.load(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
-dispatch.run()
+program = rocdbg.load(sys.argv[3])
+for size in sys.argv[5:]:
+    dispatch = launch(program, sys.argv[4], int(size))
+    dispatch.run()
 sys.stdout.write(str(dispatch.instructions))
 """
 
@@ -63,7 +66,8 @@ def executed(tree: Path, code: Path, kernel: str, size: int, folder: Path) -> tu
     """Wave-instructions of a run and host instructions of generated code."""
     profile = folder / "profile"
     cache = folder / f"cache{tree.name}"
-    command = [sys.executable, "-P", "-c", RUN, str(tree), str(HERE), str(code), kernel, str(size)]
+    warm = str(SIZES[kernel][-1])  # then the optimised translations are in use
+    command = [sys.executable, "-P", "-c", RUN, str(tree), str(HERE), str(code), kernel, warm, str(size)]
     under = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}"]
     environment = {**os.environ, "ROCDBG_CACHE_DIR": str(cache)}
     done = subprocess.run([*under, *command], env=environment, capture_output=True, text=True, check=True)

@@ -26,6 +26,8 @@ MORE_FILES = re.compile(
     "-gsplit-dwarf|-save-temps|-M[DMFTPQ]|@|-fmodules|-ftime-trace|-fprofile|-fplugin|--coverage|-E$"
 )
 """Arguments with which a command reads or writes files that it does not name."""
+COMPRESSED = re.compile("-gz|--compress-debug-sections")
+"""Arguments that hide the names of folders in an output."""
 INCLUDED = re.compile(rb'^\s*(?:#\s*include(?:_next)?|\.include|\.incbin)\s*["<]([^">\n]+)[">]', re.MULTILINE)
 SHAPING = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "HIP_PATH", "ROCM_PATH", "LC_ALL")
 """Variables that change what a compiler makes."""
@@ -75,7 +77,7 @@ class Compilations:
         tool = shutil.which(command[0])
         if tool is None or not TOOL.fullmatch(Path(command[0]).name) or not set(named) <= KNOWN:
             return None
-        if any(MORE_FILES.match(word) for word in command[1:]) or command.count("-o") != 1:
+        if any(MORE_FILES.match(word) or COMPRESSED.match(word) for word in command[1:]) or command.count("-o") != 1:
             return None
         if {named.get("stdout"), named.get("stderr")} - {None, subprocess.PIPE}:
             return None

@@ -15,10 +15,11 @@ import signal
 import struct
 import tempfile
 import zlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import msgspec
@@ -35,6 +36,8 @@ from rocdbg.sim.device.journal import Written
 
 from . import kinds
 
+CODE = str(Path(recording_file.__file__).parents[1])
+"""The folder of rocdbg's modules."""
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 BASES = (("calls/calls.toml", "gfx90a"), ("reduce/reduce.toml", "gfx1100"), ("histogram/histogram.toml", "gfx90a"))
 COMMANDS = (
@@ -310,6 +313,27 @@ def _keep(shell: Shell, out: io.StringIO) -> None:
     _idle.append((shell, out))
 
 
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[None]:
+    """Raise KeyboardInterrupt after this much processor time, and again until it has left the block.
+
+    An exception that is raised inside a callback, as of the garbage collector, is printed and lost: it is raised only
+    in the code of rocdbg, at one of the next ticks of the clock.
+    """
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code.co_filename.startswith(CODE):
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.25)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before or signal.SIG_DFL)
+
+
 def survive(attack: Recording, folder: Path, log: kinds.Log | None = None) -> int:
     """Restore a recording and go through it; raises what is no `rocdbg.Error`. Gives how many steps worked."""
     log = log or kinds.Log()
@@ -319,14 +343,10 @@ def survive(attack: Recording, folder: Path, log: kinds.Log | None = None) -> in
     session = shell.session
     worked = 0
 
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGVTALRM, interrupt)
     for command in attack.commands:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0.7)  # a kernel may run for ever: somebody presses Ctrl-C
         try:
-            shell.execute(command.replace("file.rec", str(path)))
+            with interrupted_after(0.7):  # a kernel may run for ever: somebody presses Ctrl-C
+                shell.execute(command.replace("file.rec", str(path)))
             worked += 1
         except Error as error:
             log.error(error)
@@ -337,8 +357,6 @@ def survive(attack: Recording, folder: Path, log: kinds.Log | None = None) -> in
             break
         except KeyboardInterrupt:
             break
-        finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         log.written(out.getvalue())
         out.seek(0)
         out.truncate()

@@ -26,7 +26,7 @@ from rocdbg.analysis.control_flow import Block, predecessors
 from rocdbg.analysis.diagrams import Bits, Diagrams, TooLargeError
 from rocdbg.analysis.effects import BY_CONVENTION, apply
 from rocdbg.analysis.joined_numbers import has_other_numbers
-from rocdbg.analysis.machine_state import EXEC_LO, VCC_LO, State
+from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, VCC_LO, State
 from rocdbg.analysis.mask_effects import (
     Effect,
     Kind,
@@ -41,15 +41,21 @@ from rocdbg.analysis.mask_effects import (
 )
 from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.analysis.scheduled_code import Extent, ScheduledCode
+from rocdbg.analysis.speculated_values import is_speculated
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR
 from rocdbg.isa import Flow, Instruction
 from rocdbg.work import unit
 
 _MOST_VISITS: Final = 64
 _MOST_BLOCKS: Final = 1_000
-_MOST_ATTEMPTS: Final = 40
+_MOST_ATTEMPTS: Final = 20
+_MOST_NODES: Final = (400, 24)
+"""Nodes of a diagram, at the first attempt and where that takes too many in all."""
+_MOST_IN_ALL: Final = (40_000, 150_000)
 _WEIGHTS: Final = 0x3FFF_FFFF
 _DWORD: Final = 0xFFFF_FFFF
+_EXEC: Final = frozenset({EXEC_LO, EXEC_HI})
+_NARROWING: Final = ("v_cmpx", "s_and_saveexec", "s_and_b", "s_andn2_b", "s_and_not1_b")
 
 _Masks: TypeAlias = dict[Place, Bits]
 """What is known of registers that hold masks; nothing of those that are missing."""
@@ -94,6 +100,21 @@ class LaneCoverage:
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self._wide = analysis.machine.wave_size == 64
+        self._written: dict[int, frozenset[int]] = {}
+        self._predecessors = predecessors(analysis.blocks)
+        self.code = ScheduledCode(analysis, self._predecessors, self.written)
+        """The code that describes variables."""
+        self._forget()
+        self._is_known = len(analysis.blocks) <= _MOST_BLOCKS and (self._find_masks() or self._find_masks(1))
+        everyone = self._diagrams.true, self._diagrams.true
+        self._diverges = any(executing != everyone for executing in self._exec.values()) if self._is_known else any(
+            not _EXEC.isdisjoint(self.written(instruction))
+            for block in analysis.blocks.values() for instruction in block.instructions
+        )
+
+    def _forget(self, effort: int = 0) -> None:
+        """Begin without knowing any masks."""
+        self._most_nodes, self._most_in_all = _MOST_NODES[effort], _MOST_IN_ALL[effort]
         self._diagrams = Diagrams(lambda one, other: one | other, _weight)
         self._unknown: Bits = (self._diagrams.false, self._diagrams.true)
         self._exec: dict[int, Bits] = {}
@@ -103,30 +124,40 @@ class LaneCoverage:
         self._forgotten: dict[int, int] = {}
         """The bit that an instruction sets anew."""
         self._crossings: dict[tuple[int, int], _Crossing] = {}
-        self._written: dict[int, frozenset[int]] = {}
-        self._predecessors = predecessors(analysis.blocks)
-        self.code = ScheduledCode(analysis, self._predecessors, self.written)
-        """The code that describes variables."""
         self._heads = {
             start for start, sources in self._predecessors.items() if any(source >= start for source in sources)
         }
         """Blocks that EXEC reaches in different ways: in loops, all but the first of these are found on the way."""
-        self._is_known = len(analysis.blocks) <= _MOST_BLOCKS and self._find_masks()
-        everyone = self._diagrams.true, self._diagrams.true
-        self._diverges = any(executing != everyone for executing in self._exec.values())
 
     def gaps(self, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held] = ()) -> Gaps:
         """Where in ``extents`` some lane may not have what the list describes there.
 
-        ``registers`` are those that the description reads, ``others`` the list's other descriptions. Empty where the
-        masks cannot be followed.
+        ``registers`` are those that the description reads, ``others`` the list's other descriptions. Where masks cannot
+        be followed, lanes have what is described up to the next instruction that may make some of them active.
         """
-        if not self._is_known or not self._diverges:
+        if not self._diverges:
             return Gaps()
         try:
-            return _Query(self, extents, registers, others).gaps
+            if self._is_known:
+                return _Query(self, extents, registers, others).gaps
         except TooLargeError:
-            return Gaps()
+            pass
+        return Gaps(self._unfollowed(extents))
+
+    def _unfollowed(self, extents: Sequence[Extent]) -> frozenset[int]:
+        """The addresses in some extents, less those from the beginning of one on to what may make lanes active."""
+        found: set[int] = set()
+        for block in self._analysis.blocks.values():
+            is_known = False
+            for instruction in block.instructions:
+                address = instruction.address
+                if any(low == address for low, _ in extents) and instruction is not block.instructions[0]:
+                    is_known = True
+                if not is_known and any(low <= address < high for low, high in extents):
+                    found.add(address)
+                writes = not _EXEC.isdisjoint(self.written(instruction))
+                is_known = is_known and not (writes and not instruction.name.startswith(_NARROWING))
+        return frozenset(found)
 
     def has_other_numbers(self, extent: Extent, register: int, others: Sequence[Held], bits: int) -> bool:
         """Whether a register gets numbers, none of which (in some ``bits``) descriptions before an extent give."""
@@ -137,6 +168,19 @@ class LaneCoverage:
         return bool(numbers) and has_other_numbers(
             self._analysis, self._predecessors, self.written, extent, register, lambda number: number & bits in numbers
         )
+
+    def is_speculated(self, extent: Extent, place: int, others: Sequence[Held]) -> bool:
+        """Whether a description of a variable by a register or number may be of an assignment that is not executed by
+        each lane, because code selects between this and the description before.
+        """
+        found = self._analysis.place_of(extent[0])
+        before = [other for other in others if other.extent[1] <= extent[0] and other.place is not None]
+        if found is None or not before:
+            return False
+        latest = max(other.extent[1] for other in before)
+        earlier = {other.place for other in before if other.extent[1] == latest and other.place is not None}
+        instructions = self._analysis.blocks[found[0]].instructions
+        return is_speculated(instructions, found[1], place, earlier, self.written)
 
     # -- functions of bits
 
@@ -157,13 +201,21 @@ class LaneCoverage:
         """1 where the diagram is 1 for each value of a bit."""
         return self._not(self._some(variable, self._not(diagram)))
 
+    def _at_least(self, lanes: int) -> int:
+        """Lanes with a property; only some of them where the diagram grows too large."""
+        return self._not(self._diagrams.coarsened(self._not(lanes), self._most_nodes))
+
+    def _bounded(self, sure: int, possible: int) -> Bits:
+        return self._at_least(sure), self._diagrams.coarsened(possible, self._most_nodes)
+
     def _covers(self, lanes: int, mask: int) -> bool:
         return self._diagrams.choose(mask, lanes, self._diagrams.true) == self._diagrams.true
 
     # -- masks
 
-    def _find_masks(self) -> bool:
+    def _find_masks(self, effort: int = 0) -> bool:
         """Find EXEC before each instruction; False if the code is too involved."""
+        self._forget(effort)
         blocks = self._analysis.blocks
         if self._analysis.function.start not in blocks:
             return False
@@ -181,11 +233,11 @@ class LaneCoverage:
                     if len(sources) > 1 and start not in self._heads and self._is_vague(start)
                 }
                 if not more:
-                    return True
-                self._heads.add(min(more))
+                    break
+                self._heads |= more if effort else {min(more)}
         except TooLargeError:
             return False
-        return True
+        return True  # even where some are vague
 
     def _is_vague(self, start: int) -> bool:
         """Whether EXEC is known at the end of a block before a block, but not as one function at its beginning."""
@@ -206,6 +258,8 @@ class LaneCoverage:
             if visits[begin] > _MOST_VISITS:
                 return False
             state = self._run(blocks[begin], effects[begin], dict(states[begin]))
+            if self._diagrams.count > self._most_in_all:
+                return False
             self._ends[begin] = self._executing(state)
             for successor in blocks[begin].successors:
                 if successor not in blocks:
@@ -299,7 +353,7 @@ class LaneCoverage:
             self._lose(effect, state)
         for vector in effect.results:
             _lose_lanes(state, vector)
-        state |= new
+        state |= {place: self._bounded(*value) for place, value in new.items()}
 
     def _lose(self, effect: Effect, state: _Masks) -> None:
         for register in effect.lost:
@@ -358,7 +412,7 @@ class LaneCoverage:
         found: _Masks = {}
         for place, (sure, possible) in state.items():
             at_most = self._not(self._lanes_crossed(self._not(possible), crossing))
-            found[place] = self._lanes_crossed(sure, crossing), at_most
+            found[place] = self._bounded(self._lanes_crossed(sure, crossing), at_most)
         if crossing.now is not None:
             bit = self._diagrams.bit(crossing.now)
             found[EXEC_LO] = found[EXEC_LO + 1] = bit, bit
@@ -372,7 +426,7 @@ class LaneCoverage:
                 del state[place]
                 less = True
                 continue
-            met = self._and(sure, other[place][0]), self._or(possible, other[place][1])
+            met = self._bounded(self._and(sure, other[place][0]), self._or(possible, other[place][1]))
             if met != (sure, possible):
                 state[place] = met
                 less = True
@@ -507,7 +561,9 @@ class _Query:
                 crossing = of._crossings.get((start, successor))
                 if crossing is None:
                     continue
-                there = of._lanes_crossed(lanes, crossing), of._lanes_crossed(moved, crossing)
+                there = (
+                    of._at_least(of._lanes_crossed(lanes, crossing)), of._at_least(of._lanes_crossed(moved, crossing))
+                )
                 known = states.get(successor)
                 met = there if known is None else (of._and(known[0], there[0]), of._and(known[1], there[1]))
                 if met == known:
@@ -530,10 +586,8 @@ class _Query:
         following = [*block.instructions[1:], None]
         for instruction, behind in zip(block.instructions, following, strict=True):
             address = instruction.address
-            sure, possible = executing = of._exec[address]
+            sure, possible = of._exec[address]
             inside = self._is_in(address)
-            if executing == of._unknown:
-                sure, possible = of._diagrams.true, of._diagrams.false
             if address in self._begun:
                 lanes, moved = of._and(lanes, of._not(possible)), of._and(moved, of._not(possible))
                 if number is not None and self._begun[address] == number:

@@ -84,6 +84,37 @@ class ScheduledCode:
                     more = True
         return frozenset(found)
 
+    def early(self, extents: Sequence[Extent], registers: Collection[int]) -> frozenset[int]:
+        """Addresses in extents of equal descriptions at which a register may have still to be written.
+
+        An extent that ends behind a write of its register describes what was there before; but if the instruction
+        before the extent is not the one that wrote that, the write may have been moved behind the description.
+        """
+        blocks, found = self._analysis.blocks, set[int]()
+        for low, high in extents:
+            place = self._analysis.place_of(low)
+            if place is None or not place[1]:
+                continue
+            instructions, index = blocks[place[0]].instructions, place[1]
+            anchor = instructions[index - 1]
+            if anchor.flow is not Flow.NEXT or not _EXEC.isdisjoint(self._written(anchor)):
+                continue
+            end = next((each for each in range(index, len(instructions)) if instructions[each].address >= high), None)
+            last = (len(instructions) if end is None else end) - 1
+            if instructions[last].address + instructions[last].size != high:
+                continue
+            for register in registers:
+                write = instructions[last]
+                if register not in self._written(write) or register not in _read(write):
+                    continue
+                if register in self._written(anchor) or self._region(instructions, last) > index - 1:
+                    continue
+                if not any(register in self._written(each) for each in instructions[: index - 1]):
+                    continue  # not computed here, and so not what the anchor was behind
+                if index - 1 not in self._needed(instructions, index - 1, last):
+                    found.update(each.address for each in instructions[index : last + 1])
+        return frozenset(found)
+
     def pending(self, registers: Collection[int], scope: Sequence[Extent]) -> frozenset[int]:
         """Addresses in a scope at which a register that is described for all of it has still to be written.
 

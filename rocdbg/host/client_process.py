@@ -27,6 +27,8 @@ from rocdbg.sim.core.memory import Allocation
 from rocdbg.sim.device.queue_runner import QueueRunner
 
 _MOST_PACKETS: Final = 1 << 17
+_LOOK: Final = 0.1
+"""Seconds between two checks whether an answer of the program is still wanted."""
 _NAMES: Final = {Pool.FINE: "host", Pool.KERNARG: "kernarg", Pool.COARSE: "host", Pool.DEVICE: "device"}
 
 
@@ -56,6 +58,10 @@ class ProgramProcess:
         self.failed: Callable[[ProgramQueue, Status, str], None] = lambda queue, status, message: None
         """Called with packets that cannot be processed."""
         self._events: socket.socket | None = None
+        self._owed: bytes | None = None
+        """The event that the program has not answered yet."""
+        self._answer = b""
+        """What has come of its answer."""
         self._events_lock = threading.Lock()
         self._numbers = {"code": 0, "queue": 0}
 
@@ -181,30 +187,56 @@ class ProgramProcess:
 
     def take_events(self, connection: socket.socket) -> None:
         """The connection over which the program receives events."""
-        self._events = connection
-
-    def tell(self, event: Event, *arguments: int) -> bool:
-        """Send the program an event and wait for its answer; returns whether that is yes. A program that has ended
-        answers no.
-        """
-        padded = (*arguments, *(0,) * (6 - len(arguments)))
+        connection.settimeout(_LOOK)
         with self._events_lock:
+            before, self._events, self._owed, self._answer = self._events, connection, None, b""
+        if before is not None:
+            before.close()
+
+    def tell(self, event: Event, *arguments: int) -> bool | None:
+        """Send the program an event and wait for its answer; returns whether that is yes. A program that has ended
+        answers no. None: the runner was interrupted before the answer came; telling the same again waits for it.
+        """
+        message = REQUEST.pack(event, 0, *arguments, *(0,) * (6 - len(arguments)))
+        with self._events_lock, suppress(OSError):
             connection = self._events
             if connection is None:
                 return False
-            with suppress(OSError):
-                connection.sendall(REQUEST.pack(event, 0, *padded))
-                answer = connection.recv(REPLY.size, socket.MSG_WAITALL)
-                return len(answer) == REPLY.size and REPLY.unpack(answer)[0] == Status.SUCCESS
+            if self._owed not in (None, message) and self._await_answer(connection) is None:
+                return None
+            if self._owed is None:
+                connection.sendall(message)
+                self._owed = message
+            return self._await_answer(connection)
         return False
 
+    def _await_answer(self, connection: socket.socket) -> bool | None:
+        """The answer to the last event, as of `tell`. Raises OSError if the program has disconnected."""
+        while len(self._answer) < REPLY.size:
+            try:
+                part = connection.recv(REPLY.size - len(self._answer))
+            except TimeoutError:  # a program may never answer, and must not hold up more than itself
+                if self.closed:
+                    return False
+                if self.runner.asked:
+                    return None
+                continue
+            if not part:
+                raise ConnectionResetError
+            self._answer += part
+        status, *_ = REPLY.unpack(self._answer)
+        self._owed, self._answer = None, b""
+        return bool(status == Status.SUCCESS)
+
     def share_pinned(self, address: int) -> bool:
-        """Whether the faulting address is pinned memory whose pages the program has shared now."""
+        """Whether to retry the access to a faulting address: it is pinned memory whose pages the program has shared,
+        or an interrupt came before that."""
         allocation = self.memory.global_memory.find(address)
         if allocation is None or self.pinned.get(allocation.address) is not allocation:
             return False
-        if not self.tell(Event.SHARE, allocation.address):
-            return False
+        shared = self.tell(Event.SHARE, allocation.address)
+        if not shared:
+            return shared is None
         del self.pinned[allocation.address]
         self.memory.global_memory.protect(allocation, PageFlags.READ | PageFlags.WRITE)
         return True

@@ -29,10 +29,10 @@ class Request(enum.IntEnum):
     """Requests of a program: arguments, and the values of the reply."""
 
     HELLO = 1
-    """Version, process id. Window's base and size, address of the control words, token for EVENTS; the payload has an
+    """Version. Window's base and size, address of the control words, token for EVENTS; the payload has an
     agent record for each GPU, the window's file comes along."""
     EVENTS = 2
-    """Token, process id; no reply: the connection is the one for events from now on."""
+    """Token; no reply: the connection is the one for events from now on."""
     ALLOCATE = 3
     """Size, pool kind, node. Address."""
     FREE = 4

@@ -1,7 +1,8 @@
 """The queues of a process: what is in them, and what becomes of each packet.
 
 A queue is an ``amd_queue_t`` and a ring of packets, in memory that the program writes to. What rocdbg relies on (place
-and size of the ring, the type) it keeps itself.
+and size of the ring, the type) it keeps itself. The program may remove a queue while another thread looks at it: a
+queue that is gone is empty.
 """
 
 from __future__ import annotations
@@ -99,6 +100,7 @@ class ProgramQueue:
         self._structure.data[:] = memoryview(structure.to_bytes())
         # What is read for each packet, without a look into the page table: it is there as long as the queue is.
         self._words, self._packets = self._structure.data.data, self._ring.data.data
+        self._steady, self._gone = memory.global_memory.steady, False
 
     @property
     def address(self) -> int:
@@ -130,7 +132,10 @@ class ProgramQueue:
         if self._traces is None:
             return None
         place = packet % self.size * TRACE.size
-        index, thread, count, *frames = TRACE.unpack_from(self._traces.data.data, place)
+        with self._steady:
+            if self._gone:
+                return None
+            index, thread, count, *frames = TRACE.unpack_from(self._traces.data.data, place)
         if index != packet + 1 or not 0 < count <= len(frames):
             return None
         return Origin(thread, tuple(frames[:count]))
@@ -146,7 +151,8 @@ class ProgramQueue:
         return self._word(WRITE_INDEX)
 
     def _word(self, offset: int) -> int:
-        return int.from_bytes(self._words[offset : offset + 8], "little")
+        with self._steady:
+            return 0 if self._gone else int.from_bytes(self._words[offset : offset + 8], "little")
 
     @property
     def has_packet(self) -> bool:
@@ -155,12 +161,16 @@ class ProgramQueue:
 
     def _head(self) -> Head | None:
         """The next packet, None if there is none yet."""
-        index = self.read_index
-        offset = index % self.size * PACKET_SIZE
-        # The header is written last: the rest counts only when it is seen.
-        if self._packets[offset] == _INVALID or index >= self.write_index:
-            return None
-        packet = decode_packet(bytes(self._packets[offset : offset + PACKET_SIZE]))
+        with self._steady:
+            if self._gone:
+                return None
+            index = self.read_index
+            offset = index % self.size * PACKET_SIZE
+            # The header is written last: the rest counts only when it is seen.
+            if self._packets[offset] == _INVALID or index >= self.write_index:
+                return None
+            data = bytes(self._packets[offset : offset + PACKET_SIZE])
+        packet = decode_packet(data)
         now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         return Head(index, self._ring.address + offset, packet, now) if packet is not None else None
 
@@ -219,5 +229,7 @@ class ProgramQueue:
 
     def free(self) -> None:
         """Give the memory back."""
-        for allocation in self.allocations:
-            self._memory.global_memory.free(allocation)
+        with self._steady:
+            self._gone = True
+            for allocation in self.allocations:
+                self._memory.global_memory.free(allocation)

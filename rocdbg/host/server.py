@@ -133,16 +133,16 @@ class Server:
         try:
             if late:  # it came while the server was closed
                 return
-            _, user, _ = _CREDENTIALS.unpack(
+            pid, user, _ = _CREDENTIALS.unpack(
                 connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
             )
             if user != os.geteuid():
                 return
             connection.settimeout(_PATIENCE)
-            operation, _, first, second, *_ = REQUEST.unpack(receive(connection, REQUEST.size))
+            operation, _, first, *_ = REQUEST.unpack(receive(connection, REQUEST.size))
             connection.settimeout(None)
             if operation == Request.HELLO:
-                self._program(connection, first, second)
+                self._program(connection, first, pid)
             elif operation == Request.EVENTS:
                 keep = self._events(connection, first)
         except (Disconnected, OSError):
@@ -164,7 +164,8 @@ class Server:
             return next((process for process in self.processes if process.token == token), None)
 
     def _program(self, connection: socket.socket, version: int, pid: int) -> None:
-        """All that a process asks for, until it disconnects."""
+        """All that a process asks for, until it disconnects. ``pid`` is what the kernel says, not the program: a
+        debugger stops that process, and reads what it has mapped."""
         if version != protocol.VERSION:
             send(connection, Status.ERROR, (), b"the runtime library is of another version of rocdbg")
             return

@@ -46,12 +46,18 @@ _MOST = MAX_BUFFERS_SIZE + MAX_UNCOMPRESSED
 
 MAX_ARGUMENTS = 1024
 MAX_CODE_OBJECTS = 4096
+MAX_ENTRIES = 1 << 20
+"""Entries of a journal. A few kilobytes unpack to hundreds of megabytes, and an entry takes many times its bytes in
+the file: every list has a limit, which is checked before its first element is made."""
+MAX_REGISTERS = 1024
 
 Size = Annotated[int, Meta(ge=0, le=MAX_BUFFER_SIZE)]
 Dimension = Annotated[int, Meta(ge=1, le=MAX_DIMENSION)]
 Word = Annotated[int, Meta(ge=0, le=0xFFFF_FFFF)]
 Name = Annotated[str, Meta(max_length=1 << 16)]
 Text = Annotated[str, Meta(max_length=400)]
+Offset = Annotated[int, Meta(ge=0, le=MAX_SEGMENT_SIZE)]
+RegisterName = Annotated[str, Meta(max_length=100)]
 Digest = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Tolerance = Annotated[float, Meta(ge=0)]
 
@@ -103,8 +109,8 @@ class SavedBytes(Struct, tag="bytes", frozen=True):
 class SavedNumber(Struct, tag="number", frozen=True):
     """A number (``float``: a floating-point one), or several; as text, since they may have any number of bits."""
 
-    texts: list[Text]
-    floats: list[bool]
+    texts: Annotated[list[Text], Meta(max_length=MAX_SEGMENT_SIZE)]
+    floats: Annotated[list[bool], Meta(max_length=MAX_SEGMENT_SIZE)]
     several: bool
 
 
@@ -147,13 +153,13 @@ class SavedRun(Struct, frozen=True):
     arguments: Annotated[list[SavedArgument], Meta(max_length=MAX_ARGUMENTS)]
     code: Annotated[list[SavedCode], Meta(min_length=1, max_length=MAX_CODE_OBJECTS)]
     options: SavedOptions
-    journal: list[Entry]
+    journal: Annotated[list[Entry], Meta(max_length=MAX_ENTRIES)]
     end: Annotated[int, Meta(ge=0, lt=MOST_INSTRUCTIONS)]
     digest: Digest
     kernarg: bytes | None = None
-    offsets: list[Annotated[int, Meta(ge=0, le=MAX_SEGMENT_SIZE)]] = field(default_factory=list)
+    offsets: Annotated[list[Offset], Meta(max_length=MAX_ARGUMENTS)] = field(default_factory=list)
     user_data: bytes | None = None
-    registers: dict[Annotated[str, Meta(max_length=100)], Word] = field(default_factory=dict)
+    registers: Annotated[dict[RegisterName, Word], Meta(max_length=MAX_REGISTERS)] = field(default_factory=dict)
 
 
 def save(run: SavedRun, path: Path) -> None:
@@ -181,7 +187,9 @@ def load(path: Path) -> SavedRun:
     """Read a recording. Raises RecordFileError, and what `read_regular` raises."""
     start = len(MAGIC) + _VERSION.size
     try:
-        content = b"".join(_blocks(path, read_regular(path, 2 * _MOST)))
+        content = bytearray()  # grows in place: joining blocks would need their memory twice
+        for block in _blocks(path, read_regular(path, 2 * _MOST)):
+            content += block
         run = msgspec.msgpack.decode(content, type=SavedRun)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
         raise RecordFileError(path, f"this is not the content of a recording: {error}", start) from None
@@ -194,6 +202,9 @@ def load(path: Path) -> SavedRun:
 
 
 def _encoded(run: SavedRun) -> Iterator[bytes]:
+    if len(run.journal) > MAX_ENTRIES:
+        many = f"{len(run.journal)} turns and writes are more than the {MAX_ENTRIES} that can be read again"
+        raise OSError(errno.EFBIG, many)
     content = msgspec.msgpack.encode(run)
     if len(content) > _MOST:
         raise OSError(errno.EFBIG, f"{len(content)} bytes are more than the {_MOST} that can be read again")

@@ -57,3 +57,36 @@ def test_descriptions_behind_a_write(name: str) -> None:
     extents = [extent] if doubtful is not None else [(ends[0], ends[1]), extent]
     found = LaneCoverage(analysis).code.misplaced(extents, {VECTOR + 1}, [(0, len(code))])
     assert found == ({extent} if doubtful else set())
+
+
+# (instructions, the first one that the description of v1 covers, the last one; may the write come after it)
+EARLY = {
+    "the anchor has nothing to do with the write": (
+        ["v_mov_b32 v1, v7", "v_mov_b32 v3, v4", "v_mov_b32 v5, v6", "v_fmac_f32 v1, 0.5, v8", END], 2, 3, True
+    ),
+    "the anchor computes what was there": (
+        ["v_mov_b32 v1, v7", "v_mov_b32 v5, v6", "v_fmac_f32 v1, 0.5, v8", END], 1, 2, False
+    ),
+    "the write needs the anchor": (
+        ["v_mov_b32 v1, v7", "v_mov_b32 v3, v4", "v_mov_b32 v5, v6", "v_fmac_f32 v1, 0.5, v3", END], 2, 3, False
+    ),
+    "the register is one that a kernel begins with": (
+        ["v_mov_b32 v3, v4", "v_mov_b32 v5, v6", "v_fmac_f32 v1, 0.5, v8", END], 1, 2, False
+    ),
+    "the write does not read what was there": (
+        ["v_mov_b32 v1, v7", "v_mov_b32 v3, v4", "v_mov_b32 v5, v6", "v_mov_b32 v1, v8", END], 2, 3, False
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EARLY)
+def test_descriptions_before_a_write(name: str) -> None:
+    lines, first, last, doubtful = EARLY[name]
+    code, starts = b"", list[int]()
+    for line in lines:
+        starts.append(len(code))
+        code += assemble(line, "gfx90a")
+    function = FunctionCode(0, len(code), is_kernel=True)
+    analysis = analyse(function, code, "gfx90a", Machine(64, False, lambda address: BY_CONVENTION))
+    found = LaneCoverage(analysis).code.early([(starts[first], starts[last + 1])], {VECTOR + 1})
+    assert sorted(found) == (starts[first : last + 1] if doubtful else [])

@@ -85,6 +85,46 @@ def test_those_that_ask_the_same_are_evaluated_once_for_an_arrival() -> None:
     assert found[1] < 2 * found[0]
 
 
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        ["i == {}"], ["x[i] == {} && n > {}"],
+        [f"({a} {o} {b}) == {{}}" for a in ("i", "n") for o in "+-&|^" for b in ("i", "n")],
+    ],
+)
+def test_a_pass_over_conditions_that_differ_takes_time_in_proportion(conditions: list[str]) -> None:
+    """Per condition hardly more than is done to look at it; the evaluator calls ten thousand functions for one."""
+    passes = []
+    for count in (50, 400):
+        dbg = rocdbg.Debugger(SAXPY)
+        for number in range(count):
+            shape = conditions[number % len(conditions)]
+            dbg.execute(f"break saxpy.hip:10 if {shape.format(5000 + number, 5000 + number)}", to_string=True)
+        passes.append(calls_of(lambda: dbg.execute("run", to_string=True)))  # noqa: B023
+        stop = dbg.session.running.last_stop
+        assert stop is not None
+        assert stop.exit is not None
+    assert passes[1] < passes[0] + 350 * 1000
+
+
+def test_places_by_the_hundred_are_looked_at_once() -> None:
+    """A stop at one place leaves the checks of the others as they are."""
+    dbg = rocdbg.Debugger(SAXPY)
+    lines = ("saxpy.hip:7", "saxpy.hip:8", "saxpy.hip:9", "saxpy.hip:10")
+    for number in range(400):
+        dbg.execute(f"break {lines[number % 4]} if n == {number}", to_string=True)
+    dbg.execute("break saxpy.hip:10 if n == 1000", to_string=True)
+    dbg.execute("run", to_string=True)
+    native = dbg.session.running.native
+    first = native.checks(frozenset())
+    assert len(first) > 1
+    again = native.checks(frozenset())
+    assert all(again[address] is check for address, check in first.items())
+    dbg.execute("condition 2 n == 1")
+    changed = native.checks(frozenset())
+    assert any(changed.get(address) is not check for address, check in first.items())
+
+
 def test_those_that_count_are_evaluated_each() -> None:
     dbg = rocdbg.Debugger(SAXPY)
     dbg.execute("set $count = 0")

@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.errors import BreakpointError, ExpressionError, LocationSpecError
 from rocdbg.debugger.breakpoints.break_arguments import parse_tail, split_location
-from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, BreakpointLocation, BreakpointTable, parse_numbers
+from rocdbg.debugger.breakpoints.breakpoint_table import (
+    Arrival,
+    Breakpoint,
+    BreakpointLocation,
+    BreakpointTable,
+    parse_numbers,
+)
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import Program
 
@@ -273,3 +280,26 @@ def test_what_there_is_not(table: Table, action: object, message: str) -> None:
     with pytest.raises(BreakpointError) as caught:
         action(table.table)  # type: ignore[operator]
     assert str(caught.value) == message
+
+
+def test_an_interrupt_of_many_conditions_is_one_message() -> None:
+    def interrupted(text: str, lanes: int) -> int:
+        raise ExpressionError("Quit" if text != "bad" else "No symbol.")
+
+    table = BreakpointTable(lambda text: [])
+    for text in ("a", "b", "bad", "bad", "c"):
+        table.adopt(_Everywhere(0, "", condition=text))
+    hits, problems = table.hits(Arrival(1, 0x100, 3, interrupted))
+    assert [hit.lanes for hit in hits] == [3] * 5
+    assert [problem.split("\n")[1] for problem in problems] == ["Quit", "No symbol.", "No symbol.", "Quit"]
+
+
+class _Everywhere(Breakpoint):
+    """A breakpoint at every address."""
+
+    @property
+    def at_places(self) -> bool:
+        return False
+
+    def addresses(self) -> frozenset[LoadedAddress]:
+        return frozenset({LoadedAddress(0x100)})

@@ -9,12 +9,14 @@ import random
 import re
 import struct
 import sys
+import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rocdbg.debugger.session import Session
@@ -202,6 +204,29 @@ def test_a_frame_cannot_ask_for_more_than_its_block(tmp_path: Path, size: int) -
     assert "not the one that it declares" in outcome(head + body, tmp_path)
 
 
+@pytest.mark.parametrize("keys", [
+    ("journal",), ("offsets",), ("registers",), ("code",), ("arguments",), ("arguments", 0, "texts"), ("arguments", 0, "floats"),
+])
+def test_lists_are_limited_before_their_elements_are_made(sound: Any, tmp_path: Path, keys: tuple[Any, ...]) -> None:
+    """Little that unpacks to a list of 4 billion elements: they would take the host's whole memory."""
+    run = copy.deepcopy(sound)
+    if len(keys) > 1:
+        run["arguments"][0] = {"type": "number", "texts": [], "floats": [], "several": True}
+    head = b"\xdf" if keys[-1] == "registers" else b"\xdd"
+    put(*keys, value=msgspec.Raw(head + b"\xff" * 4))(run)
+    assert re.search(r"Expected `(array|object)` of length <= \d+", outcome(run, tmp_path))
+
+
+def test_a_journal_that_cannot_be_read_again_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.rec"
+    path.write_bytes(recordings.sound(0))
+    run = recordings.recording_file.load(path)
+    many = msgspec.structs.replace(run, journal=run.journal[:1] * (recordings.recording_file.MAX_ENTRIES + 1))
+    with pytest.raises(Error, match="1048577 turns and writes are more than the 1048576"):
+        recordings.recording_file.save(many, path)
+    assert recordings.recording_file.load(path) == run
+
+
 def test_an_old_version_is_refused_with_one_line(tmp_path: Path) -> None:
     data = bytearray(recordings.sound(0))
     data[16] = 1
@@ -347,3 +372,21 @@ def test_numbers_give_the_same_recording_always() -> None:
         assert recordings.attack_of(number) == recordings.attack_of(number)
 
 
+
+
+def test_an_interrupt_that_a_callback_swallows_comes_again() -> None:
+    """Python prints exceptions of callbacks and goes on: a case ran without limit."""
+    ticks: list[float] = []
+
+    class Swallowing:
+        def __del__(self) -> None:
+            begun = time.process_time()
+            while time.process_time() - begun < 0.05:  # the first interrupt comes here
+                ticks.append(begun)
+
+    names: dict[str, Any] = {}
+    exec(compile("def forever():\n  while True: pass\n", f"{recordings.CODE}/forever.py", "exec"), names)
+    with pytest.raises(KeyboardInterrupt), recordings.interrupted_after(0.01):
+        Swallowing()
+        names["forever"]()
+    assert ticks

@@ -93,7 +93,7 @@ def test_a_fault_stops_first_and_then_is_the_programs(code: Path) -> None:
 
 def test_an_interrupt_stops_the_gpu_and_memory_lets_it_go_on(code: Path) -> None:
     session = subprocess.Popen(
-        command(code, "forever", "run", "bt", "set var *data = 1", "continue", "run", "kill"),
+        command(code, "forever", "run", "bt", "set var *data@entry = 1", "continue", "run", "kill"),
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     assert session.stdout is not None
@@ -108,10 +108,21 @@ def test_an_interrupt_stops_the_gpu_and_memory_lets_it_go_on(code: Path) -> None
     rest, _ = session.communicate(timeout=60)
     text += rest
     assert text.count('"forever" received signal SIGINT, Interrupt.') == 2, text
-    assert re.search(r"#0  (0x\w+ in )?forever \(data=generic#0x", text), text
+    assert re.search(r"#0  (0x\w+ in )?forever \(data(@entry)?=generic#0x", text), text
     assert re.search(r"(?m)^done\n\[Inferior 1 \(process \d+\) exited normally\]", text), text
     killed = re.search(r"\[Inferior 1 \(process (\d+)\) killed\]", text)
     assert killed is not None and not Path(f"/proc/{killed[1]}").exists()
+
+
+@pytest.mark.parametrize("watched", ["data[5]", "i"])
+def test_watched_memory_may_be_freed(code: Path, watched: str) -> None:
+    """Of the program, and of the waves of a dispatch that is over. Neither is looked at any more."""
+    freeing = SOURCES / "freeing.py"
+    lines = session([
+        *rocdbg("break process_a.hip:7", "run", f"watch -l {watched}", "delete 1", "continue"),
+        "--args", sys.executable, str(freeing), str(code),
+    ])  # fmt: skip
+    assert lines[-2:] == ["over", "[Inferior 1 (process N) exited normally]"]
 
 
 def test_a_program_by_its_name_events_and_detaching(code: Path) -> None:

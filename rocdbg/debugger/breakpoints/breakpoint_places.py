@@ -45,6 +45,10 @@ class PlaceIndex:
         """Remove all."""
         self._programs.clear()
 
+    def bases(self) -> tuple[tuple[int, int], ...]:
+        """Where the programs are loaded: identity and base of each."""
+        return tuple((key, program.base) for key, (program, _) in self._programs.items())
+
     def at(self, address: LoadedAddress) -> list[int]:
         """The breakpoints at a loaded address."""
         found: list[int] = []

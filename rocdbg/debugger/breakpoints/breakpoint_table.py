@@ -29,7 +29,27 @@ class Disposition(enum.Enum):
     DISABLE = "dis"
 
 
-class BreakpointLocation(Struct):
+class _Noted(Struct):
+    """Notes its changes, so that what is derived from thousands of breakpoints is computed only once."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in _NOT_NOTED and getattr(self, name) is not value:
+            note_change()
+        Struct.__setattr__(self, name, value)
+
+
+_NOT_NOTED = frozenset({"hit_count", "values"})
+"""What changes at every stop, and decides nothing."""
+_changes = 0
+
+
+def note_change() -> None:
+    """Note that some breakpoint has changed, in whichever session: the number of changes only grows."""
+    global _changes
+    _changes += 1
+
+
+class BreakpointLocation(_Noted):
     """One address of a breakpoint; ``number`` counts from 1 within it.
 
     ``invalid`` if the breakpoint's condition has no meaning there: it then never stops.
@@ -46,7 +66,7 @@ class BreakpointLocation(Struct):
         return self.location.address
 
 
-class Breakpoint(Struct):
+class Breakpoint(_Noted):
     """A request of the user.
 
     ``text`` is the location as typed, resolved again when the program changes. ``thread`` and ``lane``
@@ -170,12 +190,25 @@ class BreakpointTable:
         self.last_number = 0
         self.before_last = 0
         """The last number that there was before `rbreak` made several."""
+        self._known_version: object = None
+        self._known_addresses: dict[bool, frozenset[LoadedAddress]] = {}
+        """Addresses of those with places, at a version; by whether only those count that stop the program."""
 
     def __iter__(self) -> Iterator[Breakpoint]:
         return iter(self._breakpoints.values())
 
     def __len__(self) -> int:
         return len(self._breakpoints)
+
+    @property
+    def version(self) -> object:
+        """Differs after every change of a breakpoint, except of its hit count, and of where programs are loaded."""
+        return _changes, self._places.bases()
+
+    @property
+    def elsewhere(self) -> Iterable[Breakpoint]:
+        """Those without places of their own: catchpoints and watchpoints."""
+        return self._elsewhere.values()
 
     def __contains__(self, number: object) -> bool:
         return number in self._breakpoints
@@ -215,6 +248,7 @@ class BreakpointTable:
         self.before_last = self._next - 1
         made.number = self.last_number = self._next
         self._breakpoints[self._next] = made
+        note_change()
         if made.at_places:
             self._places.add(made.number, made.locations)
         else:
@@ -222,6 +256,7 @@ class BreakpointTable:
         self._next += 1
 
     def _remove(self, number: int) -> None:
+        note_change()
         self._places.remove(number, self._breakpoints.pop(number).locations)
         self._elsewhere.pop(number, None)
 
@@ -244,6 +279,7 @@ class BreakpointTable:
 
     def clear(self) -> None:
         """Delete all."""
+        note_change()
         self._breakpoints.clear()
         self._places.clear()
         self._elsewhere.clear()
@@ -290,6 +326,7 @@ class BreakpointTable:
     def resolve_again(self) -> list[tuple[Breakpoint, str]]:
         """After a new program: find all places again; returns those that cannot be found, and why."""
         failed = []
+        note_change()
         self._places.clear()
         for breakpoint_ in self:
             if breakpoint_.text.startswith("*") or not breakpoint_.at_places:
@@ -332,9 +369,19 @@ class BreakpointTable:
 
     def addresses(self, stopping: bool = False) -> frozenset[LoadedAddress]:
         """The addresses where waves have to stop; with ``stopping`` only those where the program may."""
-        return frozenset(
-            address for b in self if b.enabled and (b.stops_program or not stopping) for address in b.addresses()
-        )
+        version = self.version
+        if version != self._known_version:
+            self._known_version = version
+            self._known_addresses = {
+                only: frozenset(
+                    address for b in self._breakpoints.values()
+                    if b.at_places and b.enabled and (b.stops_program or not only)
+                    for address in b.addresses()
+                )
+                for only in (False, True)
+            }
+        moving = (b.addresses() for b in self.elsewhere if b.enabled and (b.stops_program or not stopping))
+        return self._known_addresses[stopping].union(*moving)
 
     def at(self, address: int) -> list[Breakpoint]:
         """The enabled breakpoints at an address, by number: others are not examined."""
@@ -359,7 +406,9 @@ class BreakpointTable:
                 try:
                     lanes = arrival.condition(breakpoint_.condition, lanes)
                 except Error as error:
-                    problems.append(f"Error in testing breakpoint condition:\n{error}")
+                    problem = f"Error in testing breakpoint condition:\n{error}"
+                    if str(error) != "Quit" or problem not in problems[-1:]:  # one interrupt ends thousands of them
+                        problems.append(problem)
             if not lanes:
                 continue
             breakpoint_.hit_count += 1

@@ -246,7 +246,7 @@ class Catcher:
         return [one for one in self._catchpoints() if one.enabled and one.event in events]
 
     def _catchpoints(self) -> list[Catchpoint]:
-        return [one for one in self._parts.breakpoints if isinstance(one, Catchpoint)]
+        return [one for one in self._parts.breakpoints.elsewhere if isinstance(one, Catchpoint)]
 
 
 def _is(name: str, value: int) -> Node:

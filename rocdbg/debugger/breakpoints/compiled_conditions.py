@@ -20,19 +20,21 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, Hit
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
+from rocdbg.debugger.breakpoints.condition_tables import FEW, TableMaker
 from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf, Passed
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
+from rocdbg.debugger.target.deciding import deciding_of
 from rocdbg.debugger.target.state import Target
 from rocdbg.errors import Error
 from rocdbg.sim.core.builder import Op
-from rocdbg.sim.core.checks import MAX_CONDITIONS, RECORD_HEAD, Check, Condition, Counter, Log
+from rocdbg.sim.core.checks import ANY_WAVE, MAX_CONDITIONS, RECORD_HEAD, Check, Condition, Counter, Log
 from rocdbg.sim.core.lane_expressions import Choose, Field, Node, apply, both, constant, unsigned
 
 if TYPE_CHECKING:  # the compiler of conditions is loaded when a wave reaches the first condition
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
     from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Layout
-    from rocdbg.debugger.expr.lanes.lane_compiler import Compiled, CompiledValues
+    from rocdbg.debugger.expr.lanes.lane_compiler import Compiled, CompiledValues, Shapes
 
 
 class Place(Struct):
@@ -45,6 +47,7 @@ class Place(Struct):
     active: Node | None
     waves: tuple[int, int] | None = None
     conditions: dict[tuple[str, int], Compiled | str] = field(default_factory=dict)
+    shapes: dict[object, Compiled | None] = field(default_factory=dict)
     values: dict[tuple[tuple[str, ...], int], CompiledValues | None] = field(default_factory=dict)
     layouts: dict[tuple[tuple[Action, ...], int], Layout | None] = field(default_factory=dict)
 
@@ -57,15 +60,24 @@ class NativeConditions:
         self._parts = parts
         self._target: Target | None = None
         self._places: dict[int, Place] = {}
+        self._with_numbers: dict[object, tuple[Node, Node]] = {}
+        """Expressions of tables (`TableMaker`)."""
         self._counters: list[tuple[Breakpoint, Counter]] = []
         self._log = Log()
         self._logged: list[tuple[DynamicPrintf, CompiledValues] | Layout] = []
         """The owners of records, by tag."""
         self._tags: dict[tuple[int, int], int] = {}
+        self._at: dict[int, list[Breakpoint]] = {}
+        self._known_for: object = None
+        self._lasting: dict[int, Check] = {}
+        """Checks that remain as long as `_known_for` does, and what is known about their place."""
+        self._open: set[int] = set()
+        """Addresses whose checks have to be made anew."""
 
     def forget(self) -> None:
         """Called when the program has changed."""
         self._places.clear()
+        self._known_for = None
 
     def arrived(self, breakpoints: Iterable[Breakpoint], thread: int, pc: int) -> None:
         """Compile the conditions of breakpoints at an address that a wave has reached."""
@@ -92,6 +104,7 @@ class NativeConditions:
         lanes = self._parts.inferior.active_lanes(thread)
         if not lanes:
             return
+        self._reopen((pc,))
         if place is None:
             from rocdbg.debugger.frames.active_lanes_compiled import lanes_there
 
@@ -99,10 +112,11 @@ class NativeConditions:
                 self._tried(lambda: lanes_there(self._parts.inferior, thread)), waves
             )
         environment = self._parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
-        for text in dict.fromkeys(wanted):
+        fresh = [text for text in dict.fromkeys(wanted) if (text, radix) not in place.conditions]
+        many = len(place.conditions) + len(fresh) > FEW or len(self._places) > FEW
+        for text in fresh:
             work.unit()
-            if (text, radix) not in place.conditions:
-                place.conditions[text, radix] = self._compiled(text, environment)
+            place.conditions[text, radix] = self._compiled(text, environment, place.shapes if many else None)
         for texts in printed:
             place.values[texts, radix] = self._values(texts, environment)
         for actions, made in traced.items():
@@ -129,11 +143,13 @@ class NativeConditions:
             return None
 
     @staticmethod
-    def _compiled(text: str, environment: ProgramEnvironment) -> Compiled | str:
-        from rocdbg.debugger.expr.lanes.lane_compiler import compile_condition
+    def _compiled(text: str, environment: ProgramEnvironment, shapes: Shapes | None) -> Compiled | str:
+        from rocdbg.debugger.expr.lanes.lane_compiler import compile_alike, compile_condition
         from rocdbg.debugger.frames.compiled_places import Untranslatable
 
         try:
+            if shapes is not None:
+                return compile_alike(text, environment, shapes)
             return compile_condition(text, environment)
         except (Untranslatable, Error) as error:
             return str(error)
@@ -143,6 +159,7 @@ class NativeConditions:
         if self._target is not self._parts.inferior.target:
             self._target = self._parts.inferior.target
             self._places.clear()
+            self._known_for = None
 
     def evaluated_by(self, breakpoint_: Breakpoint) -> str:
         """``target`` or ``host``: which of them evaluates a condition; "" until a wave has reached it."""
@@ -172,28 +189,79 @@ class NativeConditions:
         At addresses in ``again`` it does not decide: a wave may arrive again where it was already counted and printed.
         """
         self._counters = []
-        if all(breakpoint_.at_places for breakpoint_ in self._parts.breakpoints) and (
-            self._parts.settings.condition_evaluation == "host" or not self._places
-        ):
+        elsewhere = self._parts.breakpoints.elsewhere
+        if not elsewhere and (self._parts.settings.condition_evaluation == "host" or not self._places):
             return {}
         self._renew()
-        at: dict[int, list[Breakpoint]] = {}
-        for breakpoint_ in self._parts.breakpoints:
-            if breakpoint_.enabled:
-                for address in map(int, breakpoint_.addresses()):
-                    if address not in always:
-                        at.setdefault(address, []).append(breakpoint_)
+        self._group()
+        moving: dict[int, list[Breakpoint]] = {}
+        for one in elsewhere:
+            if one.enabled:
+                for place in one.addresses():
+                    moving.setdefault(place, []).append(one)
         counters: dict[int, tuple[Breakpoint, Counter]] = {}
-        checks: dict[int, Check] = {}
-        for address, breakpoints in at.items():
-            check = self._check(address, breakpoints, counters) if address not in again else None
+        checks = self._lasting | self._renewed(counters)
+        for address in always.union(again):
+            checks.pop(address, None)
+        for address, there in moving.items():
+            checks.pop(address, None)
+            if address in always:
+                continue
+            every = sorted((*self._at.get(address, ()), *there), key=lambda one: one.number)
+            check = self._check(address, every, counters) if address not in again else None
             if check is not None:
                 checks[address] = check
-            elif any(isinstance(breakpoint_, Catchpoint) for breakpoint_ in breakpoints):
+            elif any(isinstance(one, Catchpoint) for one in there):
                 # A plain stop may come with the last instruction of a turn; others end before the next turn.
                 checks[address] = Check((Condition(constant(1), None, Counter()),))
         self._counters = list(counters.values())
         return checks
+
+    def _group(self) -> None:
+        """Find the breakpoints with places by address, unless nothing has changed since that was done."""
+        settings = self._parts.settings
+        known_for = self._parts.breakpoints.version, settings.condition_evaluation, settings.input_radix
+        if known_for == self._known_for:
+            return
+        self._known_for = known_for
+        self._at.clear()
+        for one in self._parts.breakpoints:
+            if one.at_places and one.enabled:
+                for address in one.addresses():
+                    self._at.setdefault(address, []).append(one)
+        self._lasting.clear()
+        self._open = set(self._at)
+
+    def _renewed(self, counters: dict[int, tuple[Breakpoint, Counter]]) -> dict[int, Check]:
+        """The checks that have to be made anew, without catchpoints. Those of them that last are kept."""
+        renewed: dict[int, Check] = {}
+        for address in tuple(self._open):
+            there = self._at[address]
+            check = self._check(address, there, counters)
+            if check is not None:
+                renewed[address] = check
+            place = self._places.get(address)
+            if place is None or all(self._lasts(place, one) for one in there):
+                self._open.discard(address)
+                if check is not None:
+                    self._lasting[address] = check
+        return renewed
+
+    def _reopen(self, addresses: Iterable[int]) -> None:
+        """Make the checks at addresses anew, because more is known about these places."""
+        for address in addresses:
+            self._lasting.pop(address, None)
+            if address in self._at:
+                self._open.add(address)
+
+    def _lasts(self, place: Place, made: Breakpoint) -> bool:
+        """Whether what is checked for a breakpoint remains the same as long as its fields do."""
+        if type(made) is not Breakpoint or made.ignore_count:
+            return False  # it is counted
+        if made.condition is None:
+            return True
+        compiled = place.conditions.get((made.condition, self._parts.settings.input_radix), "")
+        return isinstance(compiled, str) or not compiled.parameters
 
     def asked(
         self, stops: Iterable[int], counters: dict[int, tuple[Breakpoint, Counter]] | None = None
@@ -219,8 +287,14 @@ class NativeConditions:
         self, address: int, breakpoints: list[Breakpoint], counters: dict[int, tuple[Breakpoint, Counter]]
     ) -> Check | None:
         place = self._places.get(address) if self._parts.settings.condition_evaluation != "host" else None
+
+        def counted(made: Breakpoint) -> Counter:
+            return counters.setdefault(made.number, (made, Counter(skips=made.ignore_count)))[1]
+
         conditions: list[Condition] = []
+        rows = TableMaker(self._with_numbers)
         asked: set[tuple[int, tuple[int, ...], int | None, int | None]] = set()
+        many = sum(one.condition is not None for one in breakpoints) > FEW or (place is not None and bool(place.shapes))
         for breakpoint_ in breakpoints:
             if isinstance(breakpoint_, Catchpoint):
                 caught = self._catch(place, breakpoint_, address)
@@ -258,20 +332,26 @@ class NativeConditions:
                 printed = {
                     "values": layout.nodes, "shared": layout.shared, "log": self._log, "tag": self._tag(layout),
                 }
+            if node is not None and many and not printed:
+                counter = counted(breakpoint_) if breakpoint_.ignore_count else None
+                rows.add(node, cells, breakpoint_.lane, breakpoint_.thread, counter)
+                continue
             if not printed and not breakpoint_.ignore_count:  # nothing is counted here: where it holds, the wave stops
                 same = id(node), cells, breakpoint_.lane, breakpoint_.thread
                 if same in asked:
                     continue
                 asked.add(same)
-            _, counter = counters.setdefault(
-                breakpoint_.number, (breakpoint_, Counter(skips=breakpoint_.ignore_count))
-            )
             conditions.append(Condition(
-                place.active, node, counter, cells,
+                place.active, node, counted(breakpoint_), cells,
                 (1 << 64) - 1 if breakpoint_.lane is None else 1 << breakpoint_.lane & (1 << 64) - 1,
                 breakpoint_.thread, **printed,
             ))
-        return Check(tuple(conditions)) if len(conditions) <= MAX_CONDITIONS else None
+        if max(len(conditions), len(rows)) > MAX_CONDITIONS:
+            return None
+        if not rows:
+            return Check(tuple(conditions))
+        assert place is not None
+        return Check(tuple(conditions), rows.tables(), place.active)
 
     def _condition(self, place: Place, text: str) -> tuple[Node, tuple[int, ...]] | None:
         """The expression of a condition at a place, with current values in its cells; ``None`` if there is none."""
@@ -280,14 +360,53 @@ class NativeConditions:
         if isinstance(compiled, str):
             return None
         if not compiled.parameters:
-            return compiled.node, ()
+            return compiled.node, compiled.literals
         from rocdbg.debugger.expr.lanes.lane_parameters import current
 
         cells = current(compiled.parameters, self._parts.data.environment_of(None))
         if cells is None:  # its type has changed: compile it again at the next arrival
             del place.conditions[key]
             return None
-        return compiled.node, cells
+        return compiled.node, compiled.literals + cells
+
+    def answers(self, asked: Iterable[tuple[str, int]], thread: int, pc: int) -> dict[tuple[str, int], int]:
+        """For conditions, each with the lanes for which it is to be evaluated, the mask of those lanes for which it
+        holds. Those that are not compiled, or that compiled code does not decide, are left out. Raises `work.Stopped`.
+        """
+        place, deciding = self._places.get(pc), deciding_of(self._parts.inferior.target)
+        if place is None or deciding is None or self._parts.settings.condition_evaluation == "host":
+            return {}
+        rows, every = TableMaker(self._with_numbers), 0
+        by_node: dict[int, list[tuple[str, int]]] = {}
+        for text, lanes in dict.fromkeys(asked):
+            found = self._condition(place, text)
+            if found is not None:
+                node, cells = found
+                rows.add_for(node, cells, lanes, ANY_WAVE, Counter())
+                by_node.setdefault(id(node), []).append((text, lanes))
+                every |= lanes
+        if not rows or len(rows) > MAX_CONDITIONS:
+            return {}
+        answers = deciding.decide(thread, rows.tables(), every)
+        if answers is None:
+            return {}
+        result: dict[tuple[str, int], int] = {}
+        for keys, answer in zip(by_node.values(), answers, strict=True):
+            rest = zip(keys, answer.lanes.tolist(), answer.undecided.tolist(), strict=True)
+            result.update((key, held) for key, held, undecided in rest if not undecided)
+        return result
+
+    def answers_well(self, count: int, pc: int) -> bool:
+        """Whether `answers` for a number of conditions is faster than the evaluator."""
+        place = self._places.get(pc)
+        return count > FEW or (place is not None and bool(place.shapes))
+
+    def is_compiled(self, text: str, pc: int) -> bool:
+        """Whether there is compiled code for a condition at an address."""
+        place = self._places.get(pc)
+        if place is None:
+            return False
+        return not isinstance(place.conditions.get((text, self._parts.settings.input_radix), ""), str)
 
     def _catch(self, place: Place | None, made: Catchpoint, address: int) -> Condition | None:
         """The check that keeps waves from stopping for a catchpoint; its event is examined and counted where they stop.

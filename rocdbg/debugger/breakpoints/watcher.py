@@ -64,7 +64,7 @@ class Watcher:
 
     def all(self) -> list[Watchpoint]:
         """The enabled watchpoints."""
-        return [one for one in self._parts.breakpoints if isinstance(one, Watchpoint) and one.enabled]
+        return [one for one in self._parts.breakpoints.elsewhere if isinstance(one, Watchpoint) and one.enabled]
 
     def look_for_hardware(self, there: bool) -> None:
         """Called when a new run begins: decide again whether write watchpoints are reported as hardware watchpoints."""
@@ -330,7 +330,7 @@ class Watcher:
         """Add them to the target's other checks; they are not needed where it stops anyway."""
         for address, check in (self.checks() or {}).items():
             if address in checks:
-                checks[address] = Check((*checks[address].conditions, *check.conditions))
+                checks[address] = checks[address].plus(*check.conditions)
             elif address not in stops:
                 checks[address] = check
 

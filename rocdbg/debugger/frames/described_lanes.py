@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from rocdbg.addresses import FileAddress
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.analysis.lane_coverage import Held, LaneCoverage
 from rocdbg.analysis.machine_state import AGPR
 from rocdbg.analysis.prologue import PrologueRows
@@ -18,6 +19,7 @@ from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.analysis.scheduled_code import Extent
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR
 from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
+from rocdbg.debugger.frames.described_pieces import Piece, composed, pieces_of, projected
 from rocdbg.debugger.frames.described_places import constant_of, places_of
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.program.functions_with_code import Routine
@@ -26,6 +28,7 @@ from rocdbg.debugger.program.source_text.constant_variables import ConstantVaria
 from rocdbg.dwarf.context import Expression, LocationList, LocationListEntry
 from rocdbg.dwarf.conventions import UpstreamClang
 from rocdbg.dwarf.decoding import Operation, decode
+from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import InlinedSubroutine, Variable
 from rocdbg.dwarf.info.code_ranges import ranges_of
 from rocdbg.dwarf.info.scopes import Scope
@@ -35,6 +38,7 @@ from rocdbg.errors import Error
 _MOST_ENTRIES = 1_000
 _IN_MEMORY = frozenset({"form_aspace_address", "fbreg", "addr", "addrx", "call_frame_cfa", "implicit_pointer"})
 _DWORD = 0xFFFF_FFFF
+_UNDEFINED = assemble("undefined")
 
 
 class DescribedLanes:
@@ -51,14 +55,28 @@ class DescribedLanes:
         self.constants = constants
         self._kept: dict[tuple[int, int], tuple[Program, frozenset[int]]] = {}
         self._coverages: dict[tuple[int, int, int], tuple[Program, LaneCoverage]] = {}
-        self._found: dict[tuple[int, int, int, bytes], tuple[Program, _Described]] = {}
+        self._found: dict[tuple[int, int, int, Piece], tuple[Program, _Described]] = {}
+        self._pieces: dict[tuple[int, int, int, bytes], tuple[Program, Sequence[_Part]]] = {}
 
-    def are_known(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
-        """Whether each lane that is at a frame's PC has what the variable's location describes there."""
+    def known_part(
+        self, variable: Variable, what: Expression | LocationList, context: FrameContext
+    ) -> Expression | LocationList:
+        """A variable's location, without the pieces that not each lane which is at a frame's PC has there."""
         try:
-            return self._are_known(variable, what, context)
+            parts = self._parts_at(variable, what, context)
+            unknown = {
+                part.piece.offset for part in parts
+                if part.piece.data and not self._are_known(variable, part.what, context, part)
+            }
         except (Error, RecursionError):  # damaged locations or code: what evaluates them says so
-            return True
+            return what
+        if not unknown:
+            return what
+        left = [
+            part.piece if part.piece.offset not in unknown else replace(part.piece, data=b"")
+            for part in parts
+        ]
+        return Expression(composed(left) if any(piece.data for piece in left) else _UNDEFINED, what.dialect or "amd")
 
     def are_left(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
         """Whether a location is only that of the lanes that are active at a frame's PC, not of those that ended before
@@ -69,6 +87,38 @@ class DescribedLanes:
         except (Error, RecursionError):
             return False
 
+    def are_known_at(
+        self, variable: Variable, what: Expression | LocationList, context: FrameContext,
+        places: Sequence[LoadedAddress],
+    ) -> bool:
+        """Whether a lane at one of some places, of which it is not known which, has what a location describes at the
+        frame's PC: whether vector registers that it does not write, or memory, are described alike at all of them.
+        """
+        try:
+            return self._are_known_at(variable, what, context, places)
+        except (Error, RecursionError):
+            return True
+
+    def _are_known_at(
+        self, variable: Variable, what: Expression | LocationList, context: FrameContext,
+        places: Sequence[LoadedAddress],
+    ) -> bool:
+        if context.pc is None or isinstance(what, Expression):
+            return True
+        program, wave_size = context.program, context.wave_size
+        matching = what.matching(program.to_file(context.pc))
+        if len(matching) != 1 or len(what) > _MOST_ENTRIES:
+            return not matching
+        for place in map(program.to_file, places):
+            analysis = self._rows(program, wave_size).analysis(place)
+            if analysis is None or what.matching(place) != matching:
+                return False
+            for part in self._parts(program, wave_size, variable, what, matching[0]):
+                described = self._of(program, wave_size, analysis, variable, part)[1]
+                if described.scalars or place in described.gaps or place in described.ended:
+                    return False
+        return bool(places)
+
     def _are_left(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
         if context.pc is None or not isinstance(what, LocationList) or len(what) > _MOST_ENTRIES:
             return False
@@ -76,21 +126,52 @@ class DescribedLanes:
         matching, analysis = what.matching(pc), self._rows(program, wave_size).analysis(pc)
         if len(matching) != 1 or analysis is None:
             return False
-        return pc in self._of(program, wave_size, analysis, variable, what, matching[0])[1].ended
+        return any(
+            pc in self._of(program, wave_size, analysis, variable, part)[1].ended
+            for part in self._parts(program, wave_size, variable, what, matching[0])
+        )
 
-    def _are_known(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
+    def _parts_at(
+        self, variable: Variable, what: Expression | LocationList, context: FrameContext
+    ) -> Sequence[_Part]:
+        """The parts of what describes a variable at a frame's PC; none where that is not one description."""
         if context.pc is None or what.dialect is None:
+            return ()
+        program, wave_size = context.program, context.wave_size
+        matching = [what.data] if isinstance(what, Expression) else what.matching(program.to_file(context.pc))
+        if len(matching) != 1 or (isinstance(what, LocationList) and len(what) > _MOST_ENTRIES):
+            return ()
+        return self._parts(program, wave_size, variable, what, matching[0])
+
+    def _parts(
+        self, program: Program, wave_size: int, variable: Variable, what: Expression | LocationList, data: bytes
+    ) -> Sequence[_Part]:
+        """The pieces of one description of a variable, with what the others say of them."""
+        key = id(program), wave_size, variable.offset, data
+        found = self._pieces.get(key)
+        if found is None:
+            dialect = what.dialect or "amd"
+            parts = []
+            for piece in pieces_of(data, dialect) or [Piece(0, 8 * (variable.type.size or 4), data, b"")]:
+                about = what
+                if piece.end:
+                    about = Expression(piece.data, dialect) if isinstance(what, Expression) else projected(what, piece)
+                parts.append(_Part(piece, about))
+            found = self._pieces[key] = program, parts
+        return found[1]
+
+    def _are_known(
+        self, variable: Variable, what: Expression | LocationList, context: FrameContext, part: _Part
+    ) -> bool:
+        if context.pc is None:
             return True
         program, wave_size = context.program, context.wave_size
         pc = program.to_file(context.pc)
-        matching = [what.data] if isinstance(what, Expression) else what.matching(pc)
-        if len(matching) != 1 or (isinstance(what, LocationList) and len(what) > _MOST_ENTRIES):
-            return True
         analysis = self._rows(program, wave_size).analysis(pc)
         place = None if analysis is None else analysis.place_of(pc)
         if analysis is None or place is None:
             return True
-        coverage, described = self._of(program, wave_size, analysis, variable, what, matching[0])
+        coverage, described = self._of(program, wave_size, analysis, variable, part)
         address = analysis.blocks[place[0]].instructions[place[1]].address
         if address in described.gaps or any(low <= pc < high for low, high in described.misplaced):
             return False
@@ -118,10 +199,13 @@ class DescribedLanes:
                 found.append((low, high, data))
                 continue
             begin = low
-            described = self._of(program, wave_size, analysis, variable, what, data)[1]
-            if (low, high) in described.misplaced:
+            every = [
+                self._of(program, wave_size, analysis, variable, part)[1]
+                for part in self._parts(program, wave_size, variable, what, data)
+            ]
+            if any(first < high and low < last for described in every for first, last in described.misplaced):
                 continue
-            for gap in sorted(described.gaps):
+            for gap in sorted(frozenset[int]().union(*(described.gaps for described in every))):
                 place = analysis.place_of(gap)
                 if place is None or not low <= gap < high or len(what.matching(gap)) != 1:
                     continue
@@ -133,18 +217,17 @@ class DescribedLanes:
         return found
 
     def _of(
-        self, program: Program, wave_size: int, analysis: Analysis, variable: Variable,
-        what: Expression | LocationList, data: bytes,
+        self, program: Program, wave_size: int, analysis: Analysis, variable: Variable, part: _Part
     ) -> tuple[LaneCoverage, _Described]:
         key = id(program), wave_size, analysis.function.start
         coverage = self._coverages.get(key)
         if coverage is None:
             coverage = self._coverages[key] = program, LaneCoverage(analysis)
-        entry = id(program), wave_size, variable.offset, data
+        entry = id(program), wave_size, variable.offset, part.piece
         found = self._found.get(entry)
         if found is None:
             keeps = partial(self._keeps, program, FileAddress(analysis.function.start), variable)
-            found = self._found[entry] = program, _described(coverage[1], variable, what, data, wave_size, keeps)
+            found = self._found[entry] = program, _described(coverage[1], variable, part, wave_size, keeps)
         return coverage[1], found[1]
 
     def _keeps(self, program: Program, start: FileAddress, variable: Variable) -> bool:
@@ -161,6 +244,13 @@ class DescribedLanes:
             )
             kept = self._kept[key] = program, found
         return variable.offset in kept[1]
+
+
+class _Part(Struct, frozen=True):
+    """A piece of a description of a variable, or all of it, and what describes that part of the variable."""
+
+    piece: Piece
+    what: Expression | LocationList
 
 
 class _Described(Struct, frozen=True):
@@ -182,9 +272,9 @@ def _is_silent(program: Program, address: int) -> bool:
 
 
 def _described(
-    coverage: LaneCoverage, variable: Variable, what: Expression | LocationList, data: bytes, wave_size: int,
-    keeps: Callable[[], bool],
+    coverage: LaneCoverage, variable: Variable, part: _Part, wave_size: int, keeps: Callable[[], bool]
 ) -> _Described:
+    what, data = part.what, part.piece.data
     dialect = what.dialect or "amd"
     registers = _registers(decode(data, dialect))
     if registers is None:
@@ -213,12 +303,15 @@ def _described(
     misplaced = coverage.code.misplaced(extents, registers, scope)
     place = _place(data, dialect, wave_size)
     if place is not None and VECTOR <= place < CONSTANT:
-        bits = _DWORD >> max(0, 32 - 8 * (variable.type.size or 4))
+        bits = _DWORD >> max(0, 32 - part.piece.size)
         misplaced |= {extent for extent in extents if coverage.has_other_numbers(extent, place, others, bits)}
+    if place is not None:
+        misplaced |= {extent for extent in extents if coverage.is_speculated(extent, place, others)}
     overwritten = coverage.code.overwritten(extents, registers)
     if overwritten and not keeps():
         overwritten = frozenset()
-    return _Described(gaps.active | overwritten, gaps.ended, misplaced, frozenset(registers), scalars)
+    active = gaps.active | overwritten | coverage.code.early(extents, registers)
+    return _Described(active, gaps.ended, misplaced, frozenset(registers), scalars)
 
 
 def _routines(routine: Routine, scope: Scope) -> Iterator[Routine]:

@@ -78,6 +78,8 @@ class Frame(Struct, eq=False, dict=True):
     """Inlined calls that begin at the PC and count as not yet entered: their frames are not shown."""
     stop_reason: str = ""
     """Why unwinding ended here, if the caller is not known."""
+    candidates: tuple[LoadedAddress, ...] | None = None
+    """Where the lane may be if its position is not known; ``pc`` is then the wave's."""
 
     _origin: Frame | None = None
 
@@ -286,6 +288,9 @@ class FrameChain(Struct):
             elif depth == 0 and self.trapped_at is not None:
                 context = waiting_at(context, LoadedAddress(self.trapped_at))
             frames = self._inline_frames(context, level, pc_shown)
+            if depth == entered.level:
+                for frame in frames:
+                    frame.candidates = entered.candidates
             shared = self.lane_pcs.unwound(depth) if self.lane_pcs is not None else None
             if shared is not None and shared.wave_pc == context.wave_pc:
                 share_caller(context, shared)

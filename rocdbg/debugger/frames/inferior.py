@@ -11,7 +11,7 @@ from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.errors import FocusError, NoRegistersError, NotRunningError, UnusedLaneError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import CalledFrom, Frame, FrameChain
-from rocdbg.debugger.frames.lane_pcs import Entered, LanePcs, active_lanes, top_context
+from rocdbg.debugger.frames.lane_pcs import Entered, LanePcs, LanePlace, active_lanes, top_context
 from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.unwind_rules import FoundRow, Rows, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
@@ -53,7 +53,7 @@ class Inferior:
         changing it.
         """
         self._chains: dict[Focus, FrameChain] = {}
-        self._first_chains: dict[tuple[int, int, tuple[int, LoadedAddress | None]], FrameChain] = {}
+        self._first_chains: dict[tuple[int, int | None, LanePlace], FrameChain] = {}
         """For lanes at the same place of a wave, the frames of the lane requested first."""
         self._active: dict[int, tuple[int, int]] = {}
         self._used: dict[int, int] = {}

@@ -7,6 +7,7 @@ undefined. Of the wave's frames it has only the outer ones, beginning with the f
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from msgspec import Struct, field
 
@@ -32,6 +33,7 @@ PC_BITS = 64
 MAX_FRAMES = 4096
 """Limit on physical frames: it stops damaged rules that never end."""
 
+LanePlace: TypeAlias = tuple[int, LoadedAddress | None, tuple[LoadedAddress, ...] | None]
 LanePcVector = list[int | None]
 """One loaded address per lane; ``None`` for a lane that was not active on entry."""
 
@@ -108,10 +110,10 @@ class LanePcs(Struct):
             return None
         return context
 
-    def place(self, lane: int) -> tuple[int, LoadedAddress | None] | None:
+    def place(self, lane: int) -> LanePlace | None:
         """The place of a lane: lanes at one place have the same innermost frame. ``None``: not certain.
 
-        A place is the physical level and the lane's own PC there.
+        A place is the physical level, the lane's own PC there, and where else the lane may be.
         """
         entered = None if self.active >> lane & 1 else self.entered(lane)
         level = 0 if entered is None else entered.level
@@ -119,7 +121,7 @@ class LanePcs(Struct):
             self._alike[level] = self.unwound(level) is not None or (not level and self._returns_alike())
         if not self._alike[level]:
             return None
-        return level, None if entered is None else entered.pc
+        return (level, None, None) if entered is None else (level, entered.pc, entered.candidates)
 
     def _returns_alike(self) -> bool:
         """Whether the innermost frame returns to the same place in all lanes."""

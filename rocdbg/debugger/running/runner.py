@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import same_function
 from rocdbg.debugger.program.trap_messages import trap_message
+from rocdbg.debugger.running.arrival_conditions import ArrivalConditions, Asked
 from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.running.run_state import Internal, SuspendedPlace
 from rocdbg.debugger.running.stop_events import (
@@ -57,9 +58,10 @@ from rocdbg.debugger.target.process_target import ProcessTarget
 from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value
+from rocdbg.errors import Error
 from rocdbg.sim.core.checks import Check, Condition, Counter
 from rocdbg.sim.core.lane_expressions import constant
-from rocdbg.work import asking
+from rocdbg.work import Stopped, asking
 
 FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
 """Signals after which a wave cannot continue: resuming ends the program, as on a device."""
@@ -104,8 +106,8 @@ class Runner(Struct):
             checks[address] = self.watcher.end_check()
         if follows is not None:
             for address in self.catcher.ends() - request.stop_addresses:
-                there = checks[address].conditions if address in checks else ()
-                checks[address] = Check((*there, Condition(constant(1), None, Counter(), wave=follows)))
+                there = checks.get(address, Check(()))
+                checks[address] = there.plus(Condition(constant(1), None, Counter(), wave=follows))
         self.watcher.add_checks(checks, request.stop_addresses)
         stops = request.stop_addresses | checks.keys()
         request = replace(request, stop_addresses=stops, checks=checks, watches=watches)
@@ -348,27 +350,50 @@ class Runner(Struct):
 
     def hits(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
         """The user's breakpoints that stop a wave here, and the problems with their conditions."""
-        self.enter_inlined(thread, pc, self.parts.breakpoints.at(pc))
-        self.native.arrived(self.parts.breakpoints.at(pc), thread, pc)
+        here = self.parts.breakpoints.at(pc)
+        self.enter_inlined(thread, pc, here)
+        conditions = self._conditions(thread, pc)
+        arrival = replace(self._arrival(thread, pc), condition=conditions)
+        with suppress(Stopped), self._interruptible():  # if it is interrupted, the evaluator reports that
+            self.native.arrived(here, thread, pc)
+            conditions.expect(
+                (each.condition, lanes) for each in here
+                if each.condition is not None and each.at_places and (lanes := each.lanes_of(arrival))
+            )
         again = self.catcher.look(thread)
-        return self.parts.breakpoints.hits(replace(self._arrival(thread, pc), again=again))
+        return self.parts.breakpoints.hits(replace(arrival, again=again))
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """While this is open, an interrupt ends the session's own work. Raises `Stopped`."""
+        with asking(lambda: self.parts.state.interrupting):
+            yield
 
     def _arrival(self, thread: int, pc: int) -> Arrival:
         """The arrival of a wave at an address, from which breakpoints determine whether they stop it."""
         active = self.parts.inferior.active_lanes(thread)
         used = self.parts.inferior.wave(thread).used_lanes
-        known: dict[tuple[str, int], int] = {}  # thousands of breakpoints may have the same condition
+        return Arrival(thread, pc, active, self._conditions(thread, pc), used)
 
-        def holds(text: str, lanes: int) -> int:
-            found = known.get((text, lanes))
-            if found is None:
-                found = self.holds(text, thread, lanes, 0)
-                place = self.parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
-                if not has_effect(value_tree(text, place)):
-                    known[text, lanes] = found
-            return found
+    def _conditions(self, thread: int, pc: int) -> ArrivalConditions:
+        def changes(text: str, lanes: int) -> bool:
+            place = self.parts.data.environment(Focus(thread, (lanes & -lanes).bit_length() - 1))
+            try:
+                return has_effect(value_tree(text, place))
+            except Error:
+                return False  # it cannot be evaluated
 
-        return Arrival(thread, pc, active, holds, used)
+        def answers(asked: Sequence[Asked]) -> Mapping[Asked, int]:
+            try:
+                with self._interruptible():
+                    return self.native.answers(asked, thread, pc)
+            except Stopped:
+                return {}
+
+        return ArrivalConditions(
+            lambda text, lanes: self.holds(text, thread, lanes, 0), changes,
+            lambda text: self.native.is_compiled(text, pc), lambda count: self.native.answers_well(count, pc), answers,
+        )
 
     def stopped_at(
         self, stop: TargetStop, make: Callable[[DeviceReport], Cause], problems: Sequence[str] = ()
@@ -604,7 +629,8 @@ class Runner(Struct):
 
     def _wants_begins(self) -> bool:
         """Whether catchpoints apply to future dispatches."""
-        return any(isinstance(one, Catchpoint) and one.enabled and one.event.has_ends for one in self.parts.breakpoints)
+        catching = (one for one in self.parts.breakpoints.elsewhere if isinstance(one, Catchpoint))
+        return any(one.enabled and one.event.has_ends for one in catching)
 
     def _code_change_caught(self) -> bool:
         """Whether catchpoints apply to code objects that have come or gone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Self, cast
 
@@ -23,6 +23,8 @@ from rocdbg.debugger.target.simulated_stops import on_host, run_options, target_
 from rocdbg.debugger.target.state import Target, WaveInfo
 from rocdbg.isa.operands import SPECIAL_CODES, scalar_registers, special_code
 from rocdbg.sim.core import layout
+from rocdbg.sim.core.checks import Answers, Table
+from rocdbg.sim.core.lane_expressions import LaneExpressionError
 from rocdbg.sim.core.memory import Allocation, AllocationError, AllocationKind, GlobalMemory
 from rocdbg.sim.core.memory import MemoryAccessError as SimMemoryAccessError
 from rocdbg.sim.core.run_options import RunOptions, RunRequestError
@@ -338,6 +340,16 @@ class DeviceState(ABC):
         rows, watched = on_host(request.watches, self._host_bytes)
         return target_stop(run(replace(run_options(request), watches=rows)), watched)
 
+    def decide(self, thread: int, tables: Sequence[Table], lanes: int) -> list[Answers] | None:
+        """As `rocdbg.debugger.target.deciding.Deciding`. A called function runs on a copy of its wave: none for that.
+        """
+        if self._calls.wave(thread) is not None:
+            return None
+        try:
+            return self._dispatch_of(thread).answers(self._wave(thread), tables, lanes)
+        except LaneExpressionError:
+            return None
+
     def _host_bytes(self, watched: WatchedMemory) -> list[WatchedBytes]:
         """Where watched memory is on the host; nothing if it is not memory or its wave has ended."""
         plain = AddressSpace.GENERIC if self.is_generic(watched.address) and not watched.space else watched.space
@@ -346,7 +358,7 @@ class DeviceState(ABC):
         try:
             if space == AddressSpace.GLOBAL:
                 start = int(memory.view(local, watched.size).ctypes.data)
-                return [WatchedBytes(start, watched.size, accesses=watched.accesses)]
+                return [WatchedBytes(start, watched.size, accesses=watched.accesses, address=local)]
             wave = self._wave(watched.thread)
             if space == AddressSpace.PRIVATE_LANE:
                 self._lane_bytes(wave, local, watched.size, lane)  # checks the bounds

@@ -22,7 +22,7 @@ from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind, WatchedMemory
 from rocdbg.debugger.values.value import Value
-from rocdbg.sim.core.checks import Check, Counter
+from rocdbg.sim.core.checks import Counter
 
 _FIRST_PIECE = 2_000
 _GROWTH = 8
@@ -128,7 +128,7 @@ class PastStops(Struct):
                 asked = self.runner.native.asked(stops)
             for address, check in checks.items():
                 if address in asked:
-                    asked[address] = Check((*asked[address].conditions, *check.conditions))
+                    asked[address] = asked[address].plus(*check.conditions)
                 elif address not in stops:
                     asked[address] = check
             stop = recording.repeat(end, stops - asked.keys(), watches, asked)

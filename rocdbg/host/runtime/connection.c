@@ -119,7 +119,7 @@ static int connect_socket(void) {
 
 int open_events(void) {
   int s = connect_socket();
-  request_t request = {REQUEST_EVENTS, 0, {own_token, getpid()}};
+  request_t request = {REQUEST_EVENTS, 0, {own_token}};
   if (s >= 0 && !send_all(s, &request, sizeof request)) {
     close(s);
     s = -1;
@@ -137,7 +137,7 @@ hsa_status_t open_connection(void) {
     say(0, "no GPU: the rocdbg that started this program does not answer: %s", strerror(errno));
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
-  request_t request = {REQUEST_HELLO, 0, {PROTOCOL_VERSION, getpid()}};
+  request_t request = {REQUEST_HELLO, 0, {PROTOCOL_VERSION}};
   reply_t reply;
   int file;
   char *text = NULL;

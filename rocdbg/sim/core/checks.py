@@ -72,15 +72,56 @@ def record_words(condition: Condition, wave_size: int) -> int:
     return RECORD_HEAD + len(condition.shared) + wave_size * len(condition.values)
 
 
+class Table(Struct, frozen=True, eq=False):
+    """Many conditions that are one expression (I1) for each lane, and differ in its cells: a row each.
+
+    ``cells`` has a row of cells (u64) for each condition, ``lanes`` the lanes (u64) that it is about, ``waves`` the
+    number (u64) of the wave that it is about, or `ANY_WAVE`. Rows may share a counter.
+    """
+
+    holds: Node
+    cells: NDArray[np.uint64]
+    lanes: NDArray[np.uint64]
+    waves: NDArray[np.uint64]
+    counters: tuple[Counter, ...]
+
+
 class Check(Struct, frozen=True, eq=False):
-    """What is decided at one pc; any of the conditions stops the wave."""
+    """What is decided at one pc; any of the conditions stops the wave.
+
+    ``active`` is for the conditions in ``tables`` what `Condition.active` is for others.
+    """
 
     conditions: tuple[Condition, ...]
+    tables: tuple[Table, ...] = ()
+    active: Node | None = None
+
+    def plus(self, *conditions: Condition) -> Check:
+        """The check with more conditions."""
+        return Check((*self.conditions, *conditions), self.tables, self.active)
+
+
+class Answers(Struct, frozen=True, eq=False):
+    """What the rows of a table give for one wave where it is: the lanes (u64) for which each holds, and whether it is
+    undecided (its lanes then mean nothing)."""
+
+    lanes: NDArray[np.uint64]
+    undecided: NDArray[np.bool_]
 
 
 ENTRY_WORDS = 3
 """Words (u64) of an entry of `check_table.CheckTable`: the one-instruction function, the check's routine, and the
-check's row: the addresses of the conditions' counters, all their cells, and the address of the log buffer."""
+check's row: the addresses of the conditions' counters, all their cells, the address of the log buffer, and that of the
+check's descriptors."""
+ANY_WAVE = (1 << 64) - 1
+ROW_HOLDS, ROW_UNDECIDED, ROW_LANES, ROW_WAVE, ROW_COUNTER, ROW_HEAD = range(6)
+"""Words (u64) of a row of a `Table` in memory: its answer, whether there is none, its lanes and wave, the address of
+its counter; and then its cells."""
+DESCRIPTOR_WORDS = 5
+TABLE_ROUTINE, TABLE_ROWS, TABLE_COUNT, TABLE_STRIDE, TABLE_ACTIVE = range(DESCRIPTOR_WORDS)
+"""Words (u64) of a `Table`'s descriptor: the address of its routine, that of its rows, how many these are, the bytes of
+a row, and the active lanes, which are stored there before the routine is called. A check's descriptors follow their
+number."""
 LOG_HEAD, LOG_WORDS = 2, 1 << 20
 """The layout of an engine's log buffer: two words, the number of words used and the number available, and then these
 words. A wave whose records might not fit stops instead."""

@@ -10,7 +10,7 @@ itself or report an error. A translated expression therefore need not cover ever
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import TypeAlias
 
@@ -232,6 +232,25 @@ def exec_mask(wave_size: int) -> Node:
     return apply(Op.OR, low, apply(Op.SHL, unsigned(Scalar(EXEC_LO + 1), I64), constant(32)))
 
 
+def with_cells(node: Node, cells: Mapping[int, int | Cell]) -> Node:
+    """An expression with cells replaced by numbers (u64), or by other cells."""
+    match node:
+        case Cell(index):
+            found = cells[index]
+            return found if isinstance(found, Cell) else constant(found)
+        case Vector(number, accumulator, lane):
+            return Vector(number, accumulator, with_cells(lane, cells) if lane is not None else None)
+        case Load(type, space, address):
+            return Load(type, space, with_cells(address, cells))
+        case Apply(op, type, operands):
+            return apply(op, *(with_cells(operand, cells) for operand in operands), type=type)
+        case Choose(condition, yes, no):
+            return Choose(with_cells(condition, cells), with_cells(yes, cells), with_cells(no, cells))
+        case Require(condition, value):
+            return Require(with_cells(condition, cells), with_cells(value, cells))
+    return node
+
+
 # -- inspection --------------------
 
 
@@ -322,4 +341,5 @@ __all__ = [
     "MAX_DEPTH", "MAX_NODES", "Apply", "Cell", "Choose", "Constant", "Field", "LaneExpressionError", "LaneNumber",
     "Load", "Node", "Require", "Scalar", "Space", "Vector", "apply", "both", "check", "children", "constant",
     "exec_mask", "is_uniform", "negated", "number_of", "signed", "unsigned",
+    "with_cells",
 ]

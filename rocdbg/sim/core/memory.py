@@ -9,14 +9,20 @@ for the same purpose gets such an address earlier, so that repeated launches see
 The page table is what generated code reads; `rocdbg.sim.core.layout` describes it. An entry's ``hi`` may lie beyond its
 page, because an allocation is contiguous on the host as well. Memory shared with a program lies in its `SharedWindow`,
 every other allocation in host memory of its own.
+
+The requests of a program are served by threads of their own, and may free memory at any time. What they free becomes
+inaccessible on the host, too, so the others read and write under the lock `GlobalMemory.steady`. Kernels do not need
+it: while one runs, no request is served.
 """
 
 from __future__ import annotations
 
 import enum
 import struct
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -157,6 +163,10 @@ class GlobalMemory:
         self._live: dict[int, Allocation] = {}
         """By first page."""
         self._gaps = PageGaps(1, PAGE_COUNT)
+        self.steady: AbstractContextManager[object] = threading.RLock() if window is not None else nullcontext()
+        """While this is held, nothing is freed."""
+        self.frees = 0
+        """Number of allocations freed so far."""
         self._freed: deque[_Freed] = deque()
         self._code_listeners: list[Callable[[int, int], None]] = []
         self.before_write: Callable[[int, bytes], None] | None = None
@@ -179,7 +189,8 @@ class GlobalMemory:
     @property
     def allocations(self) -> tuple[Allocation, ...]:
         """All live allocations by address."""
-        return tuple(self._live[page] for page in sorted(self._live))
+        with self.steady:
+            return tuple(self._live[page] for page in sorted(self._live))
 
     def allocate(
         self,
@@ -302,9 +313,10 @@ class GlobalMemory:
         """Unmap an allocation; its addresses may be reused, those of a buffer only later. Raises AllocationError if it
         is not live.
         """
-        page, pages = self._unmap(allocation)
-        if self.window is not None and allocation.kind is not AllocationKind.SCRATCH:
-            self.window.close(allocation.address, allocation.size)
+        with self.steady:
+            page, pages = self._unmap(allocation)
+            if self.window is not None and allocation.kind is not AllocationKind.SCRATCH:
+                self.window.close(allocation.address, allocation.size)
         if allocation.kind is not AllocationKind.BUFFER:
             self._gaps.give(page, pages + 1)
             return
@@ -329,6 +341,7 @@ class GlobalMemory:
     def _unmap(self, allocation: Allocation) -> tuple[int, int]:
         """Make an allocation inaccessible: its first page and how many it has."""
         page, pages = self._pages_of(allocation)
+        self.frees += 1
         self._table[page : page + pages] = np.zeros((), PAGE_ENTRY)
         self._first_pages[page : page + pages] = 0
         del self._live[page]
@@ -361,17 +374,18 @@ class GlobalMemory:
         first = self._first_page[page]
         if not first:
             return None
-        allocation = self._live[first]
-        return allocation if address < allocation.end else None
+        allocation = self._live.get(first)  # another thread may free it now
+        return allocation if allocation is not None and address < allocation.end else None
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation with the byte closest to ``address``; the lower one on a tie; None if there is
         none.
         """
         page = min(max((address - self.base) >> PAGE_SHIFT, 0), PAGE_COUNT)
-        below = np.flatnonzero(self._first_pages[: page + 1])[-1:]
-        above = np.flatnonzero(self._first_pages[page + 1 :])[:1] + (page + 1)
-        candidates = [self._live[int(self._first_pages[at])] for at in (*below, *above)]
+        with self.steady:
+            below = np.flatnonzero(self._first_pages[: page + 1])[-1:]
+            above = np.flatnonzero(self._first_pages[page + 1 :])[:1] + (page + 1)
+            candidates = [self._live[int(self._first_pages[at])] for at in (*below, *above)]
         return min(candidates, key=lambda a: max(a.address - address, address - a.end + 1, 0), default=None)
 
     def describe(self, address: int, size: int = 1) -> str | None:
@@ -381,7 +395,7 @@ class GlobalMemory:
         ``8 bytes past the end of buffer 'x' (4096 bytes at 0x7f0000100000)``. The distance is that of the
         first byte that lies outside.
         """
-        for freed in reversed(self._freed):
+        for freed in reversed(tuple(self._freed)):
             if freed.address <= address < freed.address + freed.size:
                 return f"at offset {address - freed.address} of the freed {freed.label}"
         if not self.base <= address < self.base + WINDOW_SIZE:
@@ -402,17 +416,19 @@ class GlobalMemory:
 
     def read(self, address: int, size: int) -> bytes:
         """``size`` bytes at ``address``, all of one allocation. Raises MemoryAccessError."""
-        return self.view(address, size, "read").tobytes()
+        with self.steady:
+            return self.view(address, size, "read").tobytes()
 
     def write(self, address: int, data: bytes | bytearray | memoryview) -> None:
         """Store ``data`` at ``address``, all in one allocation. If that is not possible, raises MemoryAccessError and
         changes nothing. The host may write to anything that is mapped: protections apply only to the simulated program.
         """
         source = np.frombuffer(data, np.uint8)
-        view = self.view(address, source.size, "write")
-        if self.before_write is not None:
-            self.before_write(address, bytes(data))
-        view[:] = source
+        with self.steady:
+            view = self.view(address, source.size, "write")
+            if self.before_write is not None:
+                self.before_write(address, bytes(data))
+            view[:] = source
         self.note_written(address, source.size)
 
     def note_written(self, address: int, size: int) -> None:
@@ -432,8 +448,8 @@ class GlobalMemory:
             address = upto
 
     def view(self, address: int, size: int, access: str = "read") -> NDArray[np.uint8]:
-        """The ``size`` bytes at ``address`` as a writable array over the storage itself. Raises
-        MemoryAccessError.
+        """The ``size`` bytes at ``address`` as a writable array over the storage itself, which may be accessed while
+        ``steady`` is held. Raises MemoryAccessError.
         """
         allocation = self.find(address)
         if allocation is None or size < 0 or address + size > allocation.end:

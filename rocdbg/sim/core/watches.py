@@ -15,6 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.sim.core.guarded import guarded
+from rocdbg.sim.core.memory import GlobalMemory
 
 WORD, MASK, VALUE, FIRST_WAVE, LAST_WAVE = range(5)
 """Words (u64) of a row: host address of 8 aligned bytes, the mask of those that are watched, their value when last
@@ -31,17 +32,38 @@ class WatchedBytes(Struct, frozen=True):
     """``size`` bytes at ``host``, which do not move; ``waves``: the first and last wave that may change them.
 
     Other waves are not examined: for their instructions this memory belongs to another workgroup. With ``accesses``
-    every access counts, not only one that changes something.
+    every access counts, not only one that changes something. ``address``: of global memory, whose allocation a program
+    may free while it is watched.
     """
 
     host: int
     size: int
     waves: tuple[int, int] = _EVERY_WAVE
     accesses: bool = False
+    address: int | None = None
 
 
 EVERY_ACCESS = WatchedBytes(0, (1 << 64) - 1, accesses=True)
 """While this is watched, any access to memory ends a run with WATCH."""
+
+_NOTHING = WatchedBytes(0, 0)
+
+
+def existing(watched: Sequence[WatchedBytes], memory: GlobalMemory, waves: tuple[int, int]) -> Sequence[WatchedBytes]:
+    """Those of the bytes that exist while the waves from a first to a last number run, each at its index.
+
+    Global memory may have been freed since, and what belongs to the waves of another dispatch ends with that.
+    """
+    return [one if _exists(one, memory, waves) else _NOTHING for one in watched]
+
+
+def _exists(one: WatchedBytes, memory: GlobalMemory, waves: tuple[int, int]) -> bool:
+    if one.address is not None:
+        found = memory.find(one.address)
+        if found is None or one.address + one.size > found.end:
+            return False
+        return found.host_address + (one.address - found.address) == one.host
+    return one.waves[0] <= waves[1] and waves[0] <= one.waves[1]
 
 
 class Access(Struct, frozen=True):

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.codeobject.metadata import ValueKind
+from rocdbg.sim.core.checks import Answers, Table
 from rocdbg.sim.core.initial_state import DispatchState
 from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
 from rocdbg.sim.core.memory import Allocation, GlobalMemory
 from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
 from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
+from rocdbg.sim.core.watches import WatchedBytes, existing
 from rocdbg.sim.core.wave import Dim3, Wave
 from rocdbg.sim.device.aql_packets import KernelPacket
 from rocdbg.sim.device.deadlock import is_deadlock
@@ -120,6 +122,8 @@ class Dispatch:
         """Records turns that were not the schedule's choice."""
         self.between_turns: Callable[[], None] | None = None
         """Called now and then while the dispatch runs, between two turns."""
+        self._watched: Sequence[WatchedBytes] = ()
+        self._frees = 0
         self._followed: Followed | None = None
 
     # -- properties ------------------------------------------------------------------------------------------
@@ -257,7 +261,7 @@ class Dispatch:
                 try:
                     self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
                     self._engine.set_cuts(options.plan.cuts if options.plan is not None else frozenset())
-                    self._engine.set_watches(options.watches)
+                    self._watch(options.watches)
                     stop = self._run(options)
                 except Stopped:
                     stop = self._untranslated(self.waves[0])
@@ -265,6 +269,23 @@ class Dispatch:
             return stop
         finally:
             self._engine.collect()
+
+    def answers(self, wave: Wave, tables: Sequence[Table], lanes: int) -> list[Answers] | None:
+        """As `Engine.answers`, for a resident wave."""
+        return self._engine.answers(wave.address, tables, lanes)
+
+    def _watch(self, watched: Sequence[WatchedBytes]) -> None:
+        """Watch the bytes that exist now."""
+        self._watched, self._frees = watched, self.memory.frees
+        first = self.plan.first_wave
+        self._engine.set_watches(existing(watched, self.memory, (first, first + self.plan.waves - 1)))
+
+    def _let_others(self) -> None:
+        """Let others act between two turns; what they free is no longer watched."""
+        if self.between_turns is not None:
+            self.between_turns()
+            if self._watched and self._frees != self.memory.frees:
+                self._watch(self._watched)
 
     def _untranslated(self, wave: Wave) -> Stop:
         """Handle an interrupt during translation. Raises `Stopped` if it was not meant for this dispatch."""
@@ -298,8 +319,7 @@ class Dispatch:
                 return stop
             if self.finished:
                 return Stop(StopKind.DONE)
-            if self.between_turns is not None:
-                self.between_turns()
+            self._let_others()
 
     def _native_turns(self, left: _Budget) -> Stop | None:
         """Run as many turns as native code can do alone; everything else is left to the next turn."""
@@ -356,8 +376,7 @@ class Dispatch:
                 return self._report(StopKind.STEP, wave)
             if self.take_interrupt():
                 return self._report(StopKind.INTERRUPTED, wave)
-            if self.between_turns is not None:
-                self.between_turns()
+            self._let_others()
 
     def _run_range(self, wave: Wave, options: RunOptions, left: _Budget) -> Stop:
         """Run ``wave`` until its PC leaves the bounds, or its plan ends. The other waves have their turns in between,
@@ -383,8 +402,7 @@ class Dispatch:
                     return stop
                 if wave.ended:
                     return self._done_or(StopKind.WAVE_DONE, wave)
-                if self.between_turns is not None:
-                    self.between_turns()
+                self._let_others()
         finally:
             self._followed = None
 

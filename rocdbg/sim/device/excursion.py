@@ -26,6 +26,7 @@ from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.scratch import area_size, buffer_descriptor
 from rocdbg.sim.core.stops import Stop, StopKind
+from rocdbg.sim.core.watches import existing
 from rocdbg.sim.core.wave import Wave, state_block
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.kernarg import HiddenValues, implicit_arguments
@@ -162,7 +163,8 @@ class Excursion:
             with asking(asked):
                 try:
                     self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
-                    self._engine.set_watches(options.watches)
+                    number = self.wave.number
+                    self._engine.set_watches(existing(options.watches, self._memory, (number, number)))
                     return self._run(options, interrupted, asked)
                 except Stopped:
                     if not interrupted():

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.sim.core.checks import ENTRY_WORDS, LOG_HEAD, LOG_WORDS, MAX_CONDITIONS, Check, Counter, Log
+from rocdbg import work
+from rocdbg.sim.core.checks import (
+    DESCRIPTOR_WORDS,
+    ENTRY_WORDS,
+    LOG_HEAD,
+    LOG_WORDS,
+    MAX_CONDITIONS,
+    ROW_COUNTER,
+    ROW_HEAD,
+    ROW_HOLDS,
+    ROW_LANES,
+    ROW_UNDECIDED,
+    ROW_WAVE,
+    TABLE_ACTIVE,
+    TABLE_COUNT,
+    TABLE_ROUTINE,
+    TABLE_ROWS,
+    TABLE_STRIDE,
+    Answers,
+    Check,
+    Counter,
+    Log,
+    Table,
+)
 from rocdbg.sim.core.guarded import guarded
-from rocdbg.sim.core.lane_expressions import LaneExpressionError, check
+from rocdbg.sim.core.lane_expressions import LaneExpressionError, Node, check
 from rocdbg.sim.core.layout import MAX_CHECK_ENTRIES
 
 if TYPE_CHECKING:
@@ -18,6 +42,50 @@ if TYPE_CHECKING:
     from rocdbg.sim.engine.native_jit import Generation, Jit
 
 _MOST_NAMES = 1_000
+_ENTRIES = 16
+"""Entries whose functions are compiled together."""
+_OPTIMISED = 64
+"""Rows from which on a table's routine is optimised, which takes four times as long to compile."""
+
+
+class _Kept(Struct):
+    """A counter, and its words in memory: hits and skips."""
+
+    counter: Counter
+    words: NDArray[np.uint64]
+    address: int
+
+
+class _Tables(Struct):
+    """A check's tables in memory: the number of their descriptors and these, and the rows of each."""
+
+    words: NDArray[np.uint64]
+    rows: list[NDArray[np.uint64]]
+
+    @property
+    def address(self) -> int:
+        """Host address of the number of descriptors."""
+        return int(self.words.ctypes.data)
+
+    def descriptor(self, number: int) -> NDArray[np.uint64]:
+        """The words of a descriptor."""
+        first = 1 + number * DESCRIPTOR_WORDS
+        return self.words[first : first + DESCRIPTOR_WORDS]
+
+
+class _Placed(Struct, eq=False):
+    """A check in memory: its routine, its row, its tables and its counters by identity."""
+
+    at: Check
+    routine: int
+    row: NDArray[np.uint64]
+    tables: _Tables | None
+    counters: dict[int, _Kept]
+    words: tuple[int, int] = (0, 0)
+    """What an entry has of it: the addresses of routine and row."""
+
+    def __post_init__(self) -> None:
+        self.words = self.routine, int(self.row.ctypes.data)
 
 
 class CheckTable:
@@ -32,13 +100,14 @@ class CheckTable:
         self._table = guarded(MAX_CHECK_ENTRIES * ENTRY_WORDS * 8).view(np.uint64)
         self._entries: dict[tuple[int, int], int] = {}
         self._functions: dict[int, int] = {}
-        self._rows: dict[int, NDArray[np.uint64]] = {}
-        self._routines: dict[int, int] = {}
-        self._counters: list[tuple[Counter, NDArray[np.uint64]]] = []
-        self._current: Mapping[int, Check] = {}
+        self._addresses: dict[str, int] = {}
+        """Of linked routines, by name."""
+        self._placed: dict[int, _Placed] = {}
+        self._counters: list[_Kept] = []
         self._collected: NDArray[np.uint64] | None = None
         self._log: Log | None = None
         self._names: dict[object, tuple[str, object]] = {}
+        self._table_names: dict[tuple[int, int], tuple[str, Node]] = {}
 
     @property
     def address(self) -> int:
@@ -48,45 +117,128 @@ class CheckTable:
     @property
     def pcs(self) -> frozenset[int]:
         """The pcs that have checks."""
-        return frozenset(self._current)
+        return frozenset(self._placed)
 
     def set(self, checks: Mapping[int, Check], generation: Generation) -> None:
         """Replace all checks; their routines are linked in ``generation``. Raises `LaneExpressionError`."""
-        counters: dict[int, tuple[Counter, NDArray[np.uint64]]] = {}
-        rows: dict[int, NDArray[np.uint64]] = {}
+        counters: dict[int, _Kept] = {}
+        before = self._placed
+        placed = {pc: before[pc] for pc, at in checks.items() if pc in before and before[pc].at is at}
+        for known in placed.values():
+            counters.update(known.counters)
+        for kept in counters.values():
+            kept.words[0], kept.words[1] = kept.counter.hits, kept.counter.skips
         routines: dict[int, int] = {}
-        made: dict[int, int] = {}
         for pc, at in checks.items():
-            cells: list[int] = []
-            for condition in at.conditions:
-                if id(condition.counter) not in counters:
-                    kept = np.zeros(2, np.uint64)
-                    kept[:] = condition.counter.hits, condition.counter.skips
-                    counters[id(condition.counter)] = condition.counter, kept
-                cells.append(int(counters[id(condition.counter)][1].ctypes.data))
-            for condition in at.conditions:
-                cells += (number & (1 << 64) - 1 for number in condition.cells)
-            cells.append(self._log_address(at))
-            rows[pc] = np.array(cells, np.uint64)
-            if id(at) not in made:  # many checks may share one
-                made[id(at)] = self._routine(at, generation)
-            routines[pc] = made[id(at)]
-        self._current, self._rows, self._routines = dict(checks), rows, routines
+            if pc not in placed:
+                if id(at) not in routines:  # many checks may share one
+                    routines[id(at)] = self._routine(at, generation)
+                placed[pc] = self._place(at, routines[id(at)], counters, generation)
+        fresh = {pc for pc, now in placed.items() if before.get(pc) is not now}
+        self._placed = placed
         self._counters = list(counters.values())
-        for (_, pc), index in self._entries.items():
-            if pc in rows:
+        for (_, pc), index in self._entries.items() if fresh else ():
+            if pc in fresh:
                 self._fill(index, pc)
+
+    def _place(
+        self, at: Check, routine: int, counters: dict[int, _Kept], generation: Generation
+    ) -> _Placed:
+        """A check in memory. ``counters`` has those that are, by identity, and receives those of the check."""
+        own: dict[int, _Kept] = {}
+
+        def address(counter: Counter) -> int:
+            known = own.get(id(counter))
+            if known is None:
+                known = counters.get(id(counter))
+                if known is None:
+                    words = np.array((counter.hits, counter.skips), np.uint64)
+                    known = counters[id(counter)] = _Kept(counter, words, int(words.ctypes.data))
+                own[id(counter)] = known
+            return known.address
+
+        words = [address(condition.counter) for condition in at.conditions]
+        for condition in at.conditions:
+            words += (number & (1 << 64) - 1 for number in condition.cells)
+        tables = self._in_memory(at.tables, address, generation) if at.tables else None
+        words += self._log_address(at), tables.address if tables is not None else 0
+        return _Placed(at, routine, np.array(words, np.uint64), tables, own)
 
     def link_again(self, generation: Generation) -> None:
         """Link the same checks as in `set` again, because the generation of their routines is gone."""
         self._functions.clear()
+        self._addresses.clear()
         self.collect()
-        self.set(self._current, generation)
+        checks = {pc: known.at for pc, known in self._placed.items()}
+        self._placed = {}
+        self.set(checks, generation)
+
+    def decide(
+        self, tables: Sequence[Table], lanes: int, call: Callable[[int, int], bool], generation: Generation
+    ) -> list[Answers] | None:
+        """The answers of tables for one wave and its active lanes. ``call(routine, descriptor)`` calls a routine for
+        the wave; ``None`` if that fails. Raises `LaneExpressionError`.
+        """
+        made = self._in_memory(tables, lambda _: 0, generation)
+        for number in range(len(tables)):
+            work.unit()
+            descriptor = made.descriptor(number)
+            descriptor[TABLE_ACTIVE] = lanes
+            if not call(int(descriptor[TABLE_ROUTINE]), int(descriptor.ctypes.data)):
+                return None
+        return [Answers(rows[:, ROW_HOLDS], rows[:, ROW_UNDECIDED] != 0) for rows in made.rows]
+
+    def _in_memory(
+        self, tables: Sequence[Table], counter: Callable[[Counter], int], generation: Generation
+    ) -> _Tables:
+        """Tables as their routines read them."""
+        made = _Tables(np.zeros(1 + len(tables) * DESCRIPTOR_WORDS, np.uint64), [])
+        made.words[0] = len(tables)
+        for number, table in enumerate(tables):
+            count, cells = table.cells.shape
+            rows = np.zeros((count, ROW_HEAD + cells), np.uint64)
+            rows[:, ROW_LANES], rows[:, ROW_WAVE], rows[:, ROW_HEAD:] = table.lanes, table.waves, table.cells
+            rows[:, ROW_COUNTER] = [counter(each) for each in table.counters]
+            made.rows.append(rows)
+            descriptor = made.descriptor(number)
+            descriptor[TABLE_ROUTINE] = self._table_routine(table.holds, cells, count >= _OPTIMISED, generation)
+            descriptor[TABLE_ROWS], descriptor[TABLE_COUNT] = rows.ctypes.data, count
+            descriptor[TABLE_STRIDE] = rows.itemsize * (ROW_HEAD + cells)
+        return made
+
+    def _table_routine(self, holds: Node, cells: int, optimised: bool, generation: Generation) -> int:
+        """The native routine of a table."""
+        known = self._table_names.get((id(holds), cells))
+        if known is None:
+            if len(self._table_names) > _MOST_NAMES:
+                self._table_names.clear()
+            if check(holds, self._target.vgpr_file, self._target.has_agprs) > cells:
+                raise LaneExpressionError(f"{cells} cells are too few for an expression")
+            name = self._jit.key("table", self._wave_size, self._target.vgpr_file, holds, cells)
+            known = self._table_names[id(holds), cells] = name, holds
+        name = f"{known[0]}{'o' * optimised}"
+
+        def make() -> tuple[str, bytes]:
+            from rocdbg.sim.translator.table_routine import table_text
+
+            return table_text(f"t{name}", holds, cells, self._wave_size, self._target.vgpr_file), b""
+
+        return self._linked(f"t{name}", name, make, optimised, generation)
+
+    def _linked(
+        self, symbol: str, name: str, make: Callable[[], tuple[str, bytes]], optimised: bool, generation: Generation
+    ) -> int:
+        """The address of a routine; its module is loaded if it is not."""
+        address = self._addresses.get(symbol)
+        if address is None:
+            self._jit.load(name, make, optimised, generation)
+            address = self._addresses[symbol] = generation.address(symbol)
+        return address
 
     def collect(self) -> None:
         """Update the counters."""
-        for counter, kept in self._counters:
-            counter.hits, counter.skips = int(kept[0]), int(kept[1])
+        for kept in self._counters:
+            kept.counter.hits, kept.counter.skips = kept.words.tolist()
         if self._log is not None and self._collected is not None and self._collected[0]:
             self._log.words.append(self._collected[LOG_HEAD : LOG_HEAD + int(self._collected[0])].copy())
             self._collected[0] = 0
@@ -105,7 +257,7 @@ class CheckTable:
         return int(self._collected.ctypes.data)
 
     def _fill(self, index: int, pc: int) -> None:
-        self._table[index * ENTRY_WORDS + 1 : index * ENTRY_WORDS + 3] = self._routines[pc], self._rows[pc].ctypes.data
+        self._table[index * ENTRY_WORDS + 1 : index * ENTRY_WORDS + 3] = self._placed[pc].words
 
     def entry(self, key: int, pc: int, generation: Generation) -> int:
         """The native function that checks at a pc under a MODE key; 0 if there are too many."""
@@ -119,15 +271,16 @@ class CheckTable:
         self._fill(index, pc)
         if index in self._functions:
             return self._functions[index]
-        name = self._jit.key("check entry", self._wave_size, index)
+        first = index - index % _ENTRIES
+        name = self._jit.key("check entries", self._wave_size, first, _ENTRIES)
 
         def make() -> tuple[str, bytes]:
-            from rocdbg.sim.translator.checking import entry_text
+            from rocdbg.sim.translator.checking import entries_text
 
-            return entry_text(f"c{name}", index), b""
+            return entries_text(f"c{name}", first, _ENTRIES), b""
 
-        self._jit.load(name, make, True, generation)
-        self._functions[index] = generation.address(f"c{name}")
+        self._jit.load(name, make, False, generation)
+        self._functions[index] = generation.address(f"c{name}_{index}")
         return self._functions[index]
 
     def has_instruction(self, key: int, pc: int) -> bool:
@@ -159,6 +312,7 @@ class CheckTable:
             (c.holds is None, len(c.cells), c.lanes, c.wave, len(c.values), c.log is not None, c.tag, c.first_only)
             for c in at.conditions
         )
+        nodes.append((at.active,) if at.tables and at.active is not None else ())
         key = tuple(tuple(map(id, each)) for each in nodes), rest
         known = self._names.get(key)
         if known is None:
@@ -175,13 +329,18 @@ class CheckTable:
                     needed = max(needed, check(node, self._target.vgpr_file, self._target.has_agprs))
             if needed > len(condition.cells):
                 raise LaneExpressionError(f"{len(condition.cells)} cells for an expression that has {needed}")
-        shape = [
+        shape: list[object] = [
             (
                 c.active, c.holds, len(c.cells), c.lanes, c.wave, c.values, c.shared, c.log is not None, c.tag,
                 c.first_only,
             )
             for c in at.conditions
         ]
+        if at.tables:
+            assert at.active is not None
+            if check(at.active, self._target.vgpr_file, self._target.has_agprs):
+                raise LaneExpressionError("there are no cells for active lanes")
+            shape.append(at.active)
         return self._jit.key("check", self._wave_size, self._target.vgpr_file, shape)
 
     def _routine(self, at: Check, generation: Generation) -> int:
@@ -195,5 +354,4 @@ class CheckTable:
 
             return check_text(f"c{name}", at, self._wave_size, self._target.vgpr_file), b""
 
-        self._jit.load(name, make, True, generation)
-        return generation.address(f"c{name}")
+        return self._linked(f"c{name}", name, make, True, generation)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import Target
 from rocdbg.sim.core import layout
+from rocdbg.sim.core.checks import Answers, Table
 from rocdbg.sim.core.global_share import GlobalShare
 from rocdbg.sim.core.layout import ENV, WINDOW_BASE, WORDS, Status
 from rocdbg.sim.core.stop_plan import StopPlan
@@ -216,6 +217,14 @@ class Engine(Translations):
         suffix = "_indexed" if self._indexed else "_banked" if self._banked else ""
         self._link_part(f"planned{suffix}")
         return self.jit.address(f"{prefix(self.wave_size)}run_planned{suffix}")
+
+    def answers(self, state: int, tables: Sequence[Table], lanes: int) -> list[Answers] | None:
+        """The answers of tables of conditions for the wave whose state block is at host address ``state``; ``None`` if
+        they cannot be had. Raises `LaneExpressionError`, or `Stopped` while a routine is translated.
+        """
+        return self.decide(
+            tables, lanes, lambda routine, table: self._guard(routine, state, self._env, table) is Status.CONTINUE
+        )
 
     def trace_into(self, rows: NDArray[np.uint64], first: int) -> None:
         """Make traced waves record PC and EXEC before each instruction, in ``rows``, uint64[n, 2]; row 0 is for the

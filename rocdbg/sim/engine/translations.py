@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from rocdbg.arch.targets import Generation, Target
 from rocdbg.isa.decoder import decode
 from rocdbg.isa.instruction import Instruction
 from rocdbg.sim.core import layout
-from rocdbg.sim.core.checks import Check
+from rocdbg.sim.core.checks import Answers, Check, Table
 from rocdbg.sim.core.guarded import guarded
 from rocdbg.sim.core.layout import WINDOW_SIZE, Status
 from rocdbg.sim.core.register_bounds import exists
@@ -67,6 +67,7 @@ class Translations:
         self._compiled: dict[tuple[int, int, int], int] = {}  # (mode key, start, end) -> function
         self._single: dict[tuple[int, int], int] = {}  # (mode key, pc) -> function of one instruction
         self._stops: frozenset[int] = frozenset()
+        self._keyed: set[int] = set()  # the mode keys whose tables contain the stops
         self._torn = False  # whether setting stops was interrupted midway
         self._checks = CheckTable(target, wave_size, self.jit)
         self._optimise = False
@@ -129,7 +130,7 @@ class Translations:
         changed = added | (before ^ self._checks.pcs) & inside
         self._stops |= inside
         for table in (self._blocks, self._steps):
-            for key in table.mode_keys():
+            for key in self._keyed.union(table.mode_keys()):
                 for pc in removed:
                     table.set(key, pc, self._single.get((key, pc), 0) if table is self._steps else 0)
                 for pc in changed:
@@ -165,6 +166,12 @@ class Translations:
     def collect(self) -> None:
         """Update the counters of the checks."""
         self._checks.collect()
+
+    def decide(
+        self, tables: Sequence[Table], lanes: int, call: Callable[[int, int], bool]
+    ) -> list[Answers] | None:
+        """As `CheckTable.decide`."""
+        return self._checks.decide(tables, lanes, call, self._generation)
 
     def _stop_entry(self, key: int, pc: int) -> int:
         """The function for a stop."""
@@ -248,6 +255,7 @@ class Translations:
         self._checks.forget_instructions()
         for table in (self._blocks, self._steps, self._ends):
             table.reset()
+        self._keyed.clear()
         self._generation = current
         self._checks.link_again(current)
 
@@ -317,18 +325,21 @@ class Translations:
 
     def _block_entry(self, table: CodeTable, key: int, block: Block) -> Status:
         assert block.blocked is not None
-        if block.blocked in self._stubs:
+        if block.blocked in self._stubs and block.start not in self._stops:
             table.set(key, block.start, self._stubs[block.blocked])
             self._new_key(key)
         return block.blocked
 
     def _new_key(self, key: int) -> None:
         """Make sure that the tables of this MODE key contain the stops."""
+        if key in self._keyed:
+            return
         for pc in self._stops:
             entry = self._stop_entry(key, pc)
             for table in (self._blocks, self._steps):
                 if table.get(key, pc) != entry:
                     table.set(key, pc, entry)
+        self._keyed.add(key)
 
     def _compile(self, blocks: list[Block], key: int, optimise: bool) -> list[tuple[Block, int]]:
         """Native code of non-empty blocks: (block as translated, function) each. What neither the process nor the cache

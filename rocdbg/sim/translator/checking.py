@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from rocdbg import work
 from rocdbg.sim.core.builder import I1, I32, I64, Value
-from rocdbg.sim.core.checks import ENTRY_WORDS, LOG_HEAD, Check, Condition, record_words
+from rocdbg.sim.core.checks import (
+    DESCRIPTOR_WORDS,
+    ENTRY_WORDS,
+    LOG_HEAD,
+    ROW_COUNTER,
+    ROW_HOLDS,
+    ROW_UNDECIDED,
+    TABLE_ACTIVE,
+    TABLE_COUNT,
+    TABLE_ROUTINE,
+    TABLE_ROWS,
+    TABLE_STRIDE,
+    Check,
+    Condition,
+    record_words,
+)
 from rocdbg.sim.core.lane_expressions import Node
 from rocdbg.sim.core.layout import ENV, WORDS, Status
-from rocdbg.sim.translator.lane_code import LaneCode
+from rocdbg.sim.translator.lane_code import UNDECIDED, LaneCode
 
 _STOP, _GO = 1, 0
+_ATTRIBUTES = "attributes #0 = { nounwind }\n"
 
 
 def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
@@ -26,6 +45,8 @@ def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
         _condition(r, condition, cell, answer)
         cell += 8 * len(condition.cells)
     ends = _collect(r, at, held, cell) if any(c.log is not None for c in at.conditions) else None
+    if at.tables:
+        _look_at_tables(r, at, cell + 8)
     for number, answer in enumerate(held):
         if at.conditions[number].log is not None:
             continue
@@ -35,18 +56,14 @@ def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
     for number, answer in enumerate(held):
         kept = r.pointer(r.load(r.gep("%row", 8 * number), I64))
 
-        def count(kept: str = kept) -> None:
-            r.store(kept, r.load(kept, I64) + 1)
-            left = r.gep(kept, 8)
-            skips = r.load(left, I64)
-            r.store(left, skips - skips.ne(0).zext(I64))
-
-        r.when(r.load(answer, I64).ne(0), count)
+        r.when(r.load(answer, I64).ne(0), partial(_count, r, kept))
+    if at.tables:
+        _each_row(r, cell + 8, lambda row: _count_row(r, row))
     if ends is not None:
         r.store(r.pointer(r.load(r.gep("%row", cell), I64)), r.load(ends, I64))
     r.lines.append(f"ret i32 {_GO}")
     body = [f"define i32 @{name}(ptr %state, ptr %env, ptr %row) #0 {{", "entry:", *r.lines, "}"]
-    return "\n".join([*sorted(r.declarations), *r.directed.values(), *body, "attributes #0 = { nounwind }", ""])
+    return "\n".join([*sorted(r.declarations), *r.directed.values(), *body, _ATTRIBUTES])
 
 
 def _condition(r: LaneCode, condition: Condition, cell: int, answer: str) -> None:
@@ -70,6 +87,57 @@ def _condition(r: LaneCode, condition: Condition, cell: int, answer: str) -> Non
 
     r.for_lanes(lanes, each)
     r.lane = None
+
+
+def _look_at_tables(r: LaneCode, at: Check, place: int) -> None:
+    """Let the tables' routines answer, and leave if a row is undecided or stops the wave. ``place``: offset in the
+    check's row of the address of its descriptors."""
+    assert at.active is not None
+    r.begin(at.active, "%row")
+    active = r.emit_node(at.active)
+
+    def answer(table: str) -> None:
+        r.store(r.gep(table, 8 * TABLE_ACTIVE), active)
+        routine = r.pointer(r.load(r.gep(table, 8 * TABLE_ROUTINE), I64))
+        r.new(I32, True, f"call i32 {routine}(ptr %state, ptr %env, ptr {table})")
+
+    _each_table(r, place, answer)
+
+    def look(row: str) -> None:
+        r.when(r.load(r.gep(row, 8 * ROW_UNDECIDED), I64).ne(0), lambda: r.leave(UNDECIDED))
+        skips = r.load(r.gep(r.pointer(r.load(r.gep(row, 8 * ROW_COUNTER), I64)), 8), I64)
+        r.when(r.load(r.gep(row, 8 * ROW_HOLDS), I64).ne(0) & skips.eq(0), lambda: r.leave(_STOP))
+
+    _each_row(r, place, look)
+
+
+def _count_row(r: LaneCode, row: str) -> None:
+    counter = r.pointer(r.load(r.gep(row, 8 * ROW_COUNTER), I64))
+    r.when(r.load(r.gep(row, 8 * ROW_HOLDS), I64).ne(0), lambda: _count(r, counter))
+
+
+def _count(r: LaneCode, counter: str) -> None:
+    r.store(counter, r.load(counter, I64) + 1)
+    left = r.gep(counter, 8)
+    skips = r.load(left, I64)
+    r.store(left, skips - skips.ne(0).zext(I64))
+
+
+def _each_table(r: LaneCode, place: int, body: Callable[[str], None]) -> None:
+    """Run ``body`` for the descriptor of each of a check's tables."""
+    head = r.pointer(r.load(r.gep("%row", place), I64))
+    r.for_range(r.load(head, I64), lambda n: body(r.gep(head, n * (8 * DESCRIPTOR_WORDS) + 8)))
+
+
+def _each_row(r: LaneCode, place: int, body: Callable[[str], None]) -> None:
+    """Run ``body`` for each row of a check's tables."""
+
+    def rows(table: str) -> None:
+        first = r.pointer(r.load(r.gep(table, 8 * TABLE_ROWS), I64))
+        stride = r.load(r.gep(table, 8 * TABLE_STRIDE), I64)
+        r.for_range(r.load(r.gep(table, 8 * TABLE_COUNT), I64), lambda n: body(r.gep(first, n * stride)))
+
+    _each_table(r, place, rows)
 
 
 def _collect(r: LaneCode, at: Check, held: list[str], last: int) -> str:
@@ -115,7 +183,12 @@ def _collect(r: LaneCode, at: Check, held: list[str], last: int) -> str:
     return used
 
 
-def entry_text(name: str, index: int) -> str:
+def entries_text(name: str, first: int, count: int) -> str:
+    """The functions ``name_N`` of ``count`` entries, of which ``first`` is the number of the first."""
+    return "\n".join([*(_entry_text(f"{name}_{n}", n) for n in range(first, first + count)), _ATTRIBUTES])
+
+
+def _entry_text(name: str, index: int) -> str:
     """``i32 name(ptr state, ptr env)``, like a block: checks, and executes one instruction if the check allows it."""
     r = LaneCode(64, 0)
     state = {word: r.gep("%state", WORDS[word].offset) for word in ("instructions", "limit")}
@@ -130,7 +203,8 @@ def entry_text(name: str, index: int) -> str:
     refused = status.eq(int(Status.REGISTERS))
     r.lines.append(f"ret i32 {refused.select(r.const(int(Status.ILLEGAL), I32), status).ref}")
     body = [f"define i32 @{name}(ptr %state, ptr %env) #0 {{", "entry:", *r.lines, "}"]
-    return "\n".join([*sorted(r.declarations), *body, "attributes #0 = { nounwind }", ""])
+    assert not r.declarations
+    return "\n".join(body)
 
 
-__all__ = ["check_text", "entry_text"]
+__all__ = ["check_text", "entries_text"]

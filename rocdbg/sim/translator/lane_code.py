@@ -52,8 +52,12 @@ class LaneCode(Routine):
             self._scratch = self._host_of_scratch()
         self._keep(node)
 
+    def is_kept(self, node: Node) -> bool:
+        """Whether a value is emitted before all loops."""
+        return is_uniform(node)
+
     def _keep(self, node: Node) -> None:
-        if is_uniform(node):
+        if self.is_kept(node):
             self._kept[id(node)] = self.emit_node(node)
             return
         for child in children(node):

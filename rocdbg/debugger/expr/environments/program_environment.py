@@ -177,25 +177,31 @@ class ProgramEnvironment(Struct, dict=True):
         context, unit = self.context_of(variable), variable.unit
         what = self._expression_of(variable, context, type_.size)
         dialect = what.dialect if isinstance(what, LocationList) else None
-        if what is not None and context.pc is not None and self._is_of_other_lanes(variable, what, context):
-            what = Expression(_UNDEFINED, "amd")
-            return Known(variable, type_, type_.size or 0, what, unit, self.context is context, False)
+        if what is not None and context.pc is not None:
+            known = self._known_part(variable, what, context)
+            if known is not what and isinstance(known, Expression) and known.data == _UNDEFINED:
+                return Known(variable, type_, type_.size or 0, known, unit, self.context is context, False)
+            what = known
         if isinstance(what, LocationList) and dialect is not None and context.pc is not None:
             matching = what.matching(context.pc - context.load_bias)
             if len(matching) == 1:
                 what = Expression(matching[0], dialect)
         return Known(variable, type_, type_.size or 0, what, unit, self.context is context, may_be_dynamic(type_))
 
-    def _is_of_other_lanes(self, variable: Variable, what: ExpressionLike, context: FrameContext) -> bool:
-        """Whether a producer without operations for lanes describes what only lanes of another branch have."""
+    def _known_part(self, variable: Variable, what: ExpressionLike, context: FrameContext) -> ExpressionLike:
+        """A variable's location, without what a producer that has no operations for lanes describes although only lanes
+        of another branch have it.
+        """
         if self.described is None or isinstance(what, bytes):
-            return False
+            return what
         if not isinstance(variable.unit.conventions, UpstreamClang):
-            return False
-        return not self.described.are_known(variable, what, context)
+            return what
+        return self.described.known_part(variable, what, context)
 
-    def _has_ended_before(self, variable: Variable) -> bool:
-        """Whether the frame's lane has ended where the others end now, and a variable's location is only theirs."""
+    def _is_elsewhere(self, variable: Variable) -> bool:
+        """Whether the frame's lane has ended where the others end now, or is not known to be where they are, and a
+        variable's location is only theirs.
+        """
         context, frame = self.context, self.frame
         if self.described is None or self.target is None or frame is None or context is None or context.lane is None:
             return False
@@ -207,6 +213,8 @@ class ProgramEnvironment(Struct, dict=True):
         what = self._expression_of(variable, context, variable.type.size)
         if what is None or isinstance(what, bytes) or not isinstance(variable.unit.conventions, UpstreamClang):
             return False
+        if frame.candidates is not None and not self.described.are_known_at(variable, what, context, frame.candidates):
+            return True
         return self.described.are_left(variable, what, context)
 
     def local_variables(self) -> Iterator[Variable]:
@@ -274,7 +282,7 @@ class ProgramEnvironment(Struct, dict=True):
         if known is None:
             known = here.known[id(variable)] = self._known_of(variable)
         type_ = known.type
-        if known.expression is not None and self._has_ended_before(variable):
+        if known.expression is not None and self._is_elsewhere(variable):
             return Value.absent(type_, Absence.NOT_PER_LANE)
         if known.expression is not None:
             own = self.frame if known.is_own_unit else None

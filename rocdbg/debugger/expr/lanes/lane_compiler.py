@@ -10,6 +10,7 @@ of lanes without stopping.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -31,17 +32,21 @@ from rocdbg.debugger.expr.lanes.lane_terms import (
     integer,
     is_reference,
     of_truth,
+    size_of,
     truth,
     unary,
 )
+from rocdbg.debugger.expr.lanes.literal_cells import Shape, shape_of
 from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.kept_trees import nesting_limited
-from rocdbg.debugger.frames.compiled_places import InMemory, InRegister, Untranslatable
+from rocdbg.debugger.frames.compiled_places import InMemory, InRegister, Number, Untranslatable
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, FunctionType, PointerType, Type, VectorType, VoidType
+from rocdbg.errors import Error
 from rocdbg.sim.core.builder import I64, INTEGER, Op
 from rocdbg.sim.core.lane_expressions import (
+    Cell,
     Choose,
     LaneExpressionError,
     Node,
@@ -58,17 +63,48 @@ _CONSTANT = (syntax.Integer, syntax.Float, syntax.Char, syntax.Bool, syntax.Size
 
 
 class Compiled(Struct, frozen=True):
-    """An expression over lanes; ``parameters`` state what its cells are to hold."""
+    """An expression over lanes; ``literals`` and then ``parameters`` state what its cells are to hold."""
 
     node: Node
     parameters: tuple[Parameter, ...]
+    literals: tuple[int, ...] = ()
 
 
 def compile_condition(text: str, environment: ProgramEnvironment) -> Compiled:
     """Whether an expression is true (I1). Raises `Untranslatable`, or what the evaluator raises for bad expressions."""
-    compiler = LaneCompiler(environment)
     with nesting_limited(text):
         tree = value_tree(text, environment)
+    return _condition(tree, environment, None)
+
+
+Shapes: TypeAlias = dict[object, Compiled | None]
+"""Conditions by their shape at one place; ``None`` for one that cannot be compiled."""
+
+
+def compile_alike(text: str, environment: ProgramEnvironment, shapes: Shapes) -> Compiled:
+    """As `compile_condition`; conditions of one shape get one expression, from ``shapes``, and differ in ``literals``.
+
+    Where a literal has to be known to compile an expression, it is one by itself.
+    """
+    with nesting_limited(text):
+        tree = value_tree(text, environment)
+        for indexes in (True, False):
+            shape = shape_of(tree, environment, indexes)
+            if shape is None or not shape.literals:
+                break
+            if shape.key not in shapes:
+                try:
+                    shapes[shape.key] = _condition(tree, environment, shape)
+                except (Untranslatable, Error):
+                    shapes[shape.key] = None
+            known = shapes[shape.key]
+            if known is not None:
+                return Compiled(known.node, known.parameters, shape.numbers)
+    return _condition(tree, environment, None)
+
+
+def _condition(tree: syntax.Expression, environment: ProgramEnvironment, shape: Shape | None) -> Compiled:
+    compiler = LaneCompiler(environment, shape)
     target = environment.target
     assert target is not None, "there is no wave"
     try:
@@ -78,7 +114,7 @@ def compile_condition(text: str, environment: ProgramEnvironment) -> Compiled:
         raise Untranslatable(str(error)) from None
     except RecursionError:
         raise Untranslatable("a deep expression") from None
-    return Compiled(node, tuple(compiler.parameters.all))
+    return Compiled(node, tuple(compiler.parameters.all), shape.numbers if shape is not None else ())
 
 
 class CompiledValues(Struct, frozen=True):
@@ -118,11 +154,12 @@ def compile_values(texts: Sequence[str], environment: ProgramEnvironment) -> Com
 
 
 class LaneCompiler:
-    """Compiles trees at one place of the program."""
+    """Compiles trees at one place of the program. The literals of a ``shape`` are the first cells."""
 
-    def __init__(self, environment: ProgramEnvironment) -> None:
+    def __init__(self, environment: ProgramEnvironment, shape: Shape | None = None) -> None:
         self.environment = environment
-        self.parameters = Parameters(environment)
+        self._cells = shape.cells() if shape is not None else {}
+        self.parameters = Parameters(environment, len(self._cells))
         self._types = Evaluator(environment, only_type=True)
 
     def operand(self, node: syntax.Expression) -> Term:
@@ -142,7 +179,11 @@ class LaneCompiler:
     def term(self, node: syntax.Expression) -> Term:
         """The value of a tree."""
         if isinstance(node, _CONSTANT):
-            return self.known(Evaluator(self.environment).value(node))
+            value = Evaluator(self.environment).value(node)
+            cell = self._cells.get(id(node))
+            if cell is None:
+                return self.known(value)
+            return Term(value.type, Number(Cell(cell), 8 * size_of(value.type)))
         match node:
             case syntax.Name(name, everywhere):
                 return self._name(name, everywhere)
@@ -442,6 +483,6 @@ def _words(term: Term) -> tuple[Node, ...]:
 
 
 __all__ = [
-    "MAX_BYTES", "Compiled", "CompiledValues", "LaneColumn", "LaneCompiler", "compile_column", "compile_condition",
-    "compile_values",
+    "MAX_BYTES", "Compiled", "CompiledValues", "LaneColumn", "LaneCompiler", "Shapes", "compile_alike",
+    "compile_column", "compile_condition", "compile_values",
 ]

@@ -25,10 +25,11 @@ class Parameter(Struct, frozen=True):
 
 
 class Parameters:
-    """The parameters of one expression, in the order of its cells."""
+    """The parameters of one expression, in the order of its cells, of which ``first`` is their first."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, first: int = 0) -> None:
         self._environment = environment
+        self._first = first
         self.all: list[Parameter] = []
 
     def term(self, name: str) -> Term:
@@ -43,7 +44,7 @@ class Parameters:
         parameter = Parameter(name, value.type)
         if parameter not in self.all:
             self.all.append(parameter)
-        return Term(value.type, Number(Cell(self.all.index(parameter)), 8 * size))
+        return Term(value.type, Number(Cell(self._first + self.all.index(parameter)), 8 * size))
 
 
 def current(parameters: tuple[Parameter, ...], environment: Environment) -> tuple[int, ...] | None:

@@ -1,0 +1,112 @@
+"""What a program does while rocdbg looks at it: it removes queues, frees memory, does not answer, and says that it is
+another process."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from rocdbg.host.agents import parse_agents
+from rocdbg.host.client_process import ProgramProcess
+from rocdbg.host.connection import receive
+from rocdbg.host.gpu_side import load_gpu_side
+from rocdbg.host.library import RuntimeLibrary
+from rocdbg.host.protocol import REPLY, REQUEST, VERSION, Event, Pool, Request, Status
+from rocdbg.host.server import Server
+from rocdbg.sim.core.watches import EVERY_ACCESS, WatchedBytes, existing
+
+YES = REPLY.pack(Status.SUCCESS, 0, *(0,) * 6)
+
+
+@pytest.fixture
+def process(library: RuntimeLibrary) -> Iterator[ProgramProcess]:
+    made = ProgramProcess(os.getpid(), parse_agents("gfx90a"), load_gpu_side(library.gpu_side))
+    yield made
+    made.close()
+
+
+def test_a_queue_that_was_removed_is_empty(process: ProgramProcess) -> None:
+    """Its memory is inaccessible: reading it would end the process."""
+    process.traced = True
+    queue = process.create_queue(1, 64, 0, 0)
+    assert queue.origin(0) is None
+    process.destroy_queue(queue.address)
+    assert not queue.has_packet
+    assert (queue.read_index, queue.write_index) == (0, 0)
+    assert queue.origin(0) is None
+
+
+def test_nothing_is_freed_while_memory_is_steady(process: ProgramProcess) -> None:
+    memory, buffer = process.memory.global_memory, process.allocate(4096, Pool.FINE)
+    thread = threading.Thread(target=process.free, args=(buffer.address,))
+    with memory.steady:
+        thread.start()
+        thread.join(0.05)
+        assert memory.find(buffer.address) is buffer
+        assert memory.read(buffer.address, 4096) == bytes(4096)
+    thread.join()
+    assert memory.find(buffer.address) is None
+
+
+def test_what_is_freed_is_no_longer_watched(process: ProgramProcess) -> None:
+    memory, buffer = process.memory.global_memory, process.allocate(4096, Pool.FINE)
+    one = WatchedBytes(buffer.host_address + 8, 4, address=buffer.address + 8)
+    lds = WatchedBytes(64, 4, (3, 4))
+    assert list(existing([one, lds, EVERY_ACCESS], memory, (4, 9))) == [one, lds, EVERY_ACCESS]
+    assert [each.size for each in existing([one, lds], memory, (5, 9))] == [4, 0]
+    process.free(buffer.address)
+    assert [each.size for each in existing([one, lds], memory, (1, 3))] == [0, 4]
+
+
+def test_ctrl_c_ends_the_wait_for_an_answer(process: ProgramProcess) -> None:
+    """The same event is not sent twice, and an answer in two parts is one."""
+    ours, programs = socket.socketpair()
+    with programs:
+        process.take_events(ours)
+        timer = threading.Timer(0.05, process.runner.interrupt)
+        timer.start()
+        assert process.tell(Event.SHARE, 0x1000) is None
+        assert process.tell(Event.FAULT, 1, 0x1000, 1) is None
+        process.runner.forget_interrupt()
+        programs.sendall(YES[:7])
+        timer = threading.Timer(0.05, programs.sendall, (YES[7:],))
+        timer.start()
+        assert process.tell(Event.SHARE, 0x1000) is True
+        assert REQUEST.unpack(receive(programs, REQUEST.size))[0] == Event.SHARE
+        programs.sendall(YES)
+        assert process.tell(Event.FAULT, 1, 0x1000, 1) is True
+        assert REQUEST.unpack(receive(programs, REQUEST.size))[0] == Event.FAULT
+    assert process.tell(Event.SHARE, 0x1000) is False
+
+
+def test_an_interrupted_share_is_tried_again(process: ProgramProcess) -> None:
+    pinned = process.pin(4096)
+    ours, programs = socket.socketpair()
+    with programs:
+        process.take_events(ours)
+        process.runner.interrupt()
+        assert process.share_pinned(pinned.address)
+        assert pinned.address in process.pinned
+        process.runner.forget_interrupt()
+        programs.sendall(YES)
+        assert process.share_pinned(pinned.address)
+        assert pinned.address not in process.pinned
+        assert not process.share_pinned(pinned.address)
+
+
+def test_a_program_cannot_say_that_it_is_another_process(library: RuntimeLibrary) -> None:
+    """The debugger stops the process, and reads what it has mapped."""
+    server = Server(parse_agents("gfx90a"), library, print)
+    try:
+        for pid in (1, 0, (1 << 64) - 1):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as program:
+                program.connect("\0" + server.name)
+                program.sendall(REQUEST.pack(Request.HELLO, 0, VERSION, pid, 0, 0, 0, 0))
+                assert REPLY.unpack(receive(program, REPLY.size))[0] == Status.SUCCESS
+                assert server.processes[-1].pid == os.getpid()
+    finally:
+        server.close()
