@@ -79,6 +79,11 @@ class Row(Struct, frozen=True):
     return_address_register: int
     dialect: str = "amd"
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no rule at all: `.cfi_startproc` and `.cfi_endproc` with nothing between them."""
+        return self.cfa is None and not self.rules
+
     def cfa_location(self, context: Context) -> LocationDescription:
         """The canonical frame address of the context's frame: a memory byte address location (A.6.4.2.2).
 

@@ -29,6 +29,10 @@ class UnwindRow(Protocol):
     def rules(self) -> Mapping[int, Rule]:
         """The rules of registers, by DWARF number."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no rule at all: ``.cfi_startproc`` alone in assembly does not describe the callers."""
+
     def cfa_location(self, context: Context) -> LocationDescription | None:
         """The canonical frame address, evaluated in the frame's context."""
 
@@ -150,7 +154,7 @@ class Unwinder:
             except Error as error:
                 complain(self._program, pc, error, name)
                 continue
-            if row is not None:
+            if row is not None and not row.is_empty:
                 return FoundRow(row, name, partial(self._find, pc, wave_size, index + 1))
         if wave_size not in self._prologues:
             self._prologues[wave_size] = self._prologue(self._program, wave_size)

@@ -35,6 +35,7 @@ class FunctionExtents:
 
     def __init__(self, code_object: CodeObject) -> None:
         self._code_object = code_object
+        self._own_links: dict[int, FunctionCode] = {}
 
     def at(self, address: int) -> FunctionCode | None:
         """The function whose code contains an address; if there are several, the one that starts last."""
@@ -42,18 +43,54 @@ class FunctionExtents:
         position = bisect_right(functions, address, key=lambda each: each.start) - 1
         while position >= 0 and reaches[position] > address:
             if functions[position].end > address:
-                return functions[position]
+                return self._linked(functions[position])
             position -= 1
         return None
+
+    def _linked(self, function: FunctionCode) -> FunctionCode:
+        """The function with its return address. Calls are searched only if its code returns as no compiler's does: most
+        code objects have thousands of functions and no assembly.
+        """
+        if function.is_kernel or self._has_links:
+            return function
+        known = self._own_links.get(function.start)
+        if known is None:
+            known = function
+            if self._returns_elsewhere(function):
+                known = self._function(function.start, function.end, set(), self._links)
+            self._own_links[function.start] = known
+        return known
+
+    def _returns_elsewhere(self, function: FunctionCode) -> bool:
+        """Whether a function never jumps to the address in the registers that compilers pass it in, but does to others.
+        """
+        from rocdbg.analysis.control_flow import RETURN_ADDRESS
+        from rocdbg.isa import Flow
+
+        jumps = {
+            source.index for instruction in self._instructions(function.start, function.end - function.start)
+            if instruction.flow is Flow.INDIRECT and (source := instruction.operand("ssrc0")) is not None
+        }
+        return bool(jumps) and RETURN_ADDRESS not in jumps
+
+    @cached_property
+    def _has_links(self) -> bool:
+        """Whether `_functions` uses the calls: some symbol has no size, as in assembly."""
+        return bool(self._declared()[1]) or any(not symbol.size for symbol in self._code_symbols)
+
+    @cached_property
+    def _links(self) -> dict[int, set[int]]:
+        """The registers with the return address at the calls of each function."""
+        links: dict[int, set[int]] = {}
+        for target, link in self._calls():
+            links.setdefault(target, set()).add(link)
+        return links
 
     @cached_property
     def _functions(self) -> tuple[list[FunctionCode], list[int]]:
         """All functions by start, and the furthest end of the functions up to each."""
         sized, starts = self._declared()
-        links: dict[int, set[int]] = {}
-        if starts or any(not symbol.size for symbol in self._code_symbols):
-            for target, link in self._calls():
-                links.setdefault(target, set()).add(link)
+        links = self._links if self._has_links else {}
         kernels = self._kernels
         found = {
             start: self._function(start, end, kernels, links) for start, end in sorted(sized)
@@ -82,8 +119,8 @@ class FunctionExtents:
         from rocdbg.analysis.control_flow import RETURN_ADDRESS, FunctionCode
 
         called_with = links.get(start, {RETURN_ADDRESS})
-        link = called_with.pop() if len(called_with) == 1 else RETURN_ADDRESS
-        return FunctionCode(start, end, start in kernels, link)
+        [link, *others] = called_with
+        return FunctionCode(start, end, start in kernels, link if not others else RETURN_ADDRESS)
 
     @cached_property
     def _code_symbols(self) -> list[Symbol]:

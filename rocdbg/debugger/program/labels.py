@@ -70,6 +70,17 @@ class Labels:
         """The names that can be looked up: without numeric labels."""
         return (name for name in self._by_name if not name.isdecimal())
 
+    def of_unit(self, unit: Unit) -> Iterator[Label]:
+        """The labels of a unit outside its functions, where assemblers describe those of a whole file.
+
+        LLVM describes ``_end`` as ``end``, without the first underscore.
+        """
+        symbols = self._program.code_object.symbols
+        for label in Scope(unit.top).labels:
+            symbol = symbols.get(f"_{label.name}")
+            full = symbol is not None and symbol.value == label.address
+            yield Label(f"_{label.name}", label.address, label.line, label.file) if full else label
+
     def heads(self, address: LoadedAddress) -> list[str]:
         """The labels at an address, without function names."""
         place = self._program.to_file(address)
@@ -117,7 +128,7 @@ class Labels:
             if unit.language != ASSEMBLER:
                 continue
             declared = [
-                NamedLabel(label.name, label.address, label.file, label.line) for label in unit_labels(unit)
+                NamedLabel(label.name, label.address, label.file, label.line) for label in self.of_unit(unit)
             ]
             for label in (*declared, *self._of_source(unit, declared)):
                 found.setdefault((label.name, label.address), label)
@@ -186,8 +197,3 @@ def _may_expand(text: str) -> bool:
     while (label := _LABEL.match(text)) is not None:
         text = text[label.end() :]
     return _BODY.match(text) is not None or _INVOCATION.match(text) is not None
-
-
-def unit_labels(unit: Unit) -> Iterator[Label]:
-    """The labels of a unit outside its functions, where assemblers describe those of a whole file."""
-    return Scope(unit.top).labels

@@ -193,6 +193,8 @@ class Places:
             value = self._data.evaluate(found[0])
         except NoRegistersError:
             value = None
+        if self._data.environment().types.is_known(found[0]):
+            return text
         if value is None or value.type.integer is None:
             raise LocationSpecError(f'Undefined convenience variable or function "{found[0]}" not defined.')
         return text.strip()[: found.start()] + str(value.as_int())

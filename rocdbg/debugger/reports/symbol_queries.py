@@ -17,7 +17,6 @@ from rocdbg.debugger.expr.names.known_variables import lds_offset
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.type_lookup import TypeLookup
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.program.labels import unit_labels
 from rocdbg.debugger.program.lds_layout import is_unplaced, place_variables
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.location_descriptions import static_words
@@ -248,7 +247,7 @@ class Symbols:
         if not scopes and self.program.has_debug_info:
             # assembly has no functions: its labels are the unit's, as in GDB
             unit = self.program.info.unit_at(address)
-            for label in unit_labels(unit) if unit is not None else ():
+            for label in self.program.labels.of_unit(unit) if unit is not None else ():
                 at = self.program.to_loaded(label.address)
                 found.append(ScopeSymbol(label.name, f"a label at address {at:#x}", LABEL_SIZE))
         return found

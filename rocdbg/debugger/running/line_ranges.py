@@ -28,11 +28,7 @@ def line_range(frame: Frame) -> tuple[int, int]:
     row = frame.row
     program = frame.program
     if row is None:
-        extent = program.code_object.symbols.extent_at(program.to_file(frame.pc))
-        if extent is None:
-            return frame.pc, frame.pc + 4
-        _, start, end = extent
-        return program.to_loaded(FileAddress(start)), program.to_loaded(FileAddress(max(end, start + 4)))
+        return symbol_range(frame)
     low, high = row.address, row.end_address
     while True:
         after = program.info.line_at(high)
@@ -40,6 +36,16 @@ def line_range(frame: Frame) -> tuple[int, int]:
             break
         high = after.end_address
     return program.to_loaded(low), program.to_loaded(high)
+
+
+def symbol_range(frame: Frame) -> tuple[int, int]:
+    """The addresses from the symbol at the PC to the next one; without symbols, those of an instruction."""
+    program = frame.program
+    extent = program.code_object.symbols.extent_at(program.to_file(frame.pc))
+    if extent is None:
+        return frame.pc, frame.pc + 4
+    _, start, end = extent
+    return program.to_loaded(FileAddress(start)), program.to_loaded(FileAddress(max(end, start + 4)))
 
 
 def row_range(frame: Frame) -> tuple[int, int]:

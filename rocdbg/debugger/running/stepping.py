@@ -15,7 +15,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
 from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
-from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
+from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range, symbol_range
 from rocdbg.debugger.running.runner import Runner, thread_exited, thread_of
 from rocdbg.debugger.running.step_calls import over_or_into_call, run_to
 from rocdbg.debugger.running.step_plans import StepPlan
@@ -281,7 +281,7 @@ class Stepper(Struct):
         loops.
 
         As in GDB, it compares addresses in whatever frame, so it leaves recursion as well; without lines, it goes to
-        the first instruction that is not before this one.
+        the first instruction that is not before this one. The symbol at the PC is the function of assembly.
         """
         start = self.runner.top_frame(scope)
         low, end = line_range(start)
@@ -290,6 +290,8 @@ class Stepper(Struct):
         physical = start.context.function
         if physical is not None and physical.low_pc is not None:
             low = start.program.to_loaded(physical.low_pc)
+        elif physical is None:  # assembly
+            low = min(low, symbol_range(start)[0])
         while True:
             event = self.step_line(scope, into=False, until=(low, end))
             if event.reason is not StopReason.STEP:

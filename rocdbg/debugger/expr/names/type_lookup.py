@@ -10,6 +10,7 @@ from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoSymbol
 from rocdbg.debugger.expr.names.known_variables import dynamic_lds
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.template_arguments import argument_type
+from rocdbg.debugger.frames.frame_registers import is_register_name
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.values.value import Value
@@ -24,8 +25,11 @@ class TypeLookup(Struct, frozen=True):
     frame: Frame | None
 
     def is_known(self, name: str) -> bool:
-        """Whether a name with template arguments names a function or type."""
+        """Whether a name with template arguments names a function or type, or ``$name`` a symbol and no register."""
         program = self.program
+        if name.startswith("$"):
+            known = program is not None and program.code_object.symbols.get(name) is not None
+            return known and not is_register_name(name[1:])
         if program is None or not program.has_debug_info:
             return False
         return bool(program.info.functions_named(name) or program.info.types_named(name))

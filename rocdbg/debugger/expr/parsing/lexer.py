@@ -87,8 +87,8 @@ def tokenize(
 
     ``is_cxx``: whether operators have words (``and``).
 
-    ``is_known`` is asked whether a name with template arguments (``fn<int>``) exists, so that it can
-    become one token.
+    ``is_known`` is asked whether a name with template arguments (``fn<int>``) exists, so that it can become one
+    token, and whether ``$name`` is a symbol.
     """
     lexer = _Lexer(text, is_known or (lambda _name: False), input_radix, is_cxx)
     tokens = []
@@ -147,6 +147,8 @@ class _Lexer:
             while end < len(text) and (text[end].isalnum() or text[end] == "_"):
                 end += 1
             self.position = end
+            if self.is_known(text[start:end]):  # a symbol, as in GDB
+                return Token(TokenKind.NAME, text[start:end], start, text[start:end])
             return Token(TokenKind.DOLLAR, text[start:end], start, text[start:end])
         if char == "'":
             return self._single_quoted(start)
@@ -188,7 +190,7 @@ class _Lexer:
     def _name(self, start: int) -> Token:
         text = self.text
         end = start
-        while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        while end < len(text) and (text[end].isalnum() or text[end] in "_$"):
             end += 1
         name = text[start:end]
         if name in ("u", "U", "L") and text[end : end + 1] == '"':
