@@ -300,7 +300,7 @@ def test_little_memory(tmp_path: Path) -> None:
     """A command that needs more memory than there is ends in one line, and what it took is free again."""
     commands = "set arg 1 f32[67000000]:arange\nrun\nrun\nset arg 1 f32[1000]:arange\nrun\nprint 1\n"
     done = subprocess.run(
-        ["bash", "-c", f"ulimit -v 900000; exec '{sys.executable}' -m rocdbg -nx -q '{SAXPY}'"], cwd=tmp_path,
+        ["bash", "-c", f"ulimit -v 825000; exec '{sys.executable}' -m rocdbg -nx -q '{SAXPY}'"], cwd=tmp_path,
         env=environment(tmp_path), input=commands, capture_output=True, text=True, timeout=300, check=False,
     )
     assert done.stderr.count("memory") == 2 and "Traceback" not in done.stderr
