@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.base.errors import BreakpointError, ExpressionError, LocationSpecError
+from rocdbg.debugger.base.errors import BreakpointError, ExpressionError, LocationSpecError, QuitError
 from rocdbg.debugger.breakpoints.break_arguments import parse_tail, split_location
 from rocdbg.debugger.breakpoints.breakpoint_table import (
     Arrival,
@@ -284,7 +284,7 @@ def test_what_there_is_not(table: Table, action: object, message: str) -> None:
 
 def test_an_interrupt_of_many_conditions_is_one_message() -> None:
     def interrupted(text: str, lanes: int) -> int:
-        raise ExpressionError("Quit" if text != "bad" else "No symbol.")
+        raise ExpressionError("No symbol.") if text == "bad" else QuitError
 
     table = BreakpointTable(lambda text: [])
     for text in ("a", "b", "bad", "bad", "c"):

@@ -79,6 +79,13 @@ class ExpressionError(DebuggerError):
         super().__init__(message)
 
 
+class QuitError(ExpressionError):
+    """The evaluation of an expression that Ctrl-C has ended."""
+
+    def __init__(self) -> None:
+        super().__init__("Quit")
+
+
 class GrammarError(ExpressionError):
     """A syntax error in an expression; ``near`` is the text from the position of the error on."""
 

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.digits import decimal
-from rocdbg.debugger.base.errors import BreakpointError
+from rocdbg.debugger.base.errors import BreakpointError, QuitError
 from rocdbg.debugger.breakpoints.breakpoint_places import PlaceIndex
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.dwarf.info import SourceFile
@@ -400,15 +400,16 @@ class BreakpointTable:
         """The breakpoints that stop a wave, with counts updated; and messages on conditions that failed."""
         found: list[Hit] = []
         problems: list[str] = []
+        was_quit = False
         for breakpoint_ in self.at(arrival.address):
             lanes = breakpoint_.lanes_of(arrival)
             if breakpoint_.condition is not None and lanes:
                 try:
                     lanes = arrival.condition(breakpoint_.condition, lanes)
                 except Error as error:
-                    problem = f"Error in testing breakpoint condition:\n{error}"
-                    if str(error) != "Quit" or problem not in problems[-1:]:  # one interrupt ends thousands of them
-                        problems.append(problem)
+                    if not (was_quit and isinstance(error, QuitError)):  # one interrupt ends thousands of them
+                        problems.append(f"Error in testing breakpoint condition:\n{error}")
+                    was_quit = isinstance(error, QuitError)
             if not lanes:
                 continue
             breakpoint_.hit_count += 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.dwarf_registers import PC
-from rocdbg.debugger.base.errors import ExpressionError
+from rocdbg.debugger.base.errors import QuitError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
 from rocdbg.debugger.breakpoints.catcher import Catcher
@@ -302,13 +302,13 @@ class RunControl(Driving):
         """The lanes of a wave for which a breakpoint's condition is true in the frame at a level."""
         state = self._parts.state
         if state.interrupting:  # between the program's stop and here: a condition may never end
-            raise ExpressionError("Quit")
+            raise QuitError
         state.evaluating = True
         try:
             return self._parts.data.lanes_where(text, thread, lanes, level)
         except KeyboardInterrupt:
             state.evaluating = False
             self.interrupt()
-            raise ExpressionError("Quit") from None
+            raise QuitError from None
         finally:
             state.evaluating = False

@@ -353,7 +353,7 @@ class Runner(Struct):
         here = self.parts.breakpoints.at(pc)
         self.enter_inlined(thread, pc, here)
         conditions = self._conditions(thread, pc)
-        arrival = replace(self._arrival(thread, pc), condition=conditions)
+        arrival = self._arrival(thread, pc, conditions)
         with suppress(Stopped), self._interruptible():  # if it is interrupted, the evaluator reports that
             self.native.arrived(here, thread, pc)
             conditions.expect(
@@ -369,11 +369,11 @@ class Runner(Struct):
         with asking(lambda: self.parts.state.interrupting):
             yield
 
-    def _arrival(self, thread: int, pc: int) -> Arrival:
+    def _arrival(self, thread: int, pc: int, conditions: ArrivalConditions | None = None) -> Arrival:
         """The arrival of a wave at an address, from which breakpoints determine whether they stop it."""
         active = self.parts.inferior.active_lanes(thread)
         used = self.parts.inferior.wave(thread).used_lanes
-        return Arrival(thread, pc, active, self._conditions(thread, pc), used)
+        return Arrival(thread, pc, active, conditions or self._conditions(thread, pc), used)
 
     def _conditions(self, thread: int, pc: int) -> ArrivalConditions:
         def changes(text: str, lanes: int) -> bool:

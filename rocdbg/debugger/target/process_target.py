@@ -301,6 +301,8 @@ class ProcessTarget(DeviceState):
             if stopped is not None and (stopped.stop.kind is not StopKind.INTERRUPTED or self._asked):
                 break
             if stopped is not None:
+                if stopped.dispatch is not None:
+                    stopped.dispatch.take_back_interrupt()
                 continue
             if options.wave is not None:
                 stopped = QueueStop(Stop(StopKind.WAVE_DONE))

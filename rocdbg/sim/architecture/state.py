@@ -35,7 +35,8 @@ from rocdbg.sim.core.wave import Wave
 from rocdbg.text import one_line
 
 if TYPE_CHECKING:
-    from rocdbg.sim.device.dispatch import Dispatch, DispatchPlan
+    from rocdbg.sim.device.dispatch import Dispatch
+    from rocdbg.sim.device.dispatch_plan import DispatchPlan
 
 _SYNC_BYTES: Final = 4 * len(GWS_FIELDS)
 _MOST_SYNC: Final = {"flag": 1, "origin": max(Origin)}

@@ -340,6 +340,5 @@ def _number_type(type: Type) -> None:
 __all__ = [
     "MAX_DEPTH", "MAX_NODES", "Apply", "Cell", "Choose", "Constant", "Field", "LaneExpressionError", "LaneNumber",
     "Load", "Node", "Require", "Scalar", "Space", "Vector", "apply", "both", "check", "children", "constant",
-    "exec_mask", "is_uniform", "negated", "number_of", "signed", "unsigned",
-    "with_cells",
+    "exec_mask", "is_uniform", "negated", "number_of", "signed", "unsigned", "with_cells",
 ]

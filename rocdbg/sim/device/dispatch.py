@@ -7,23 +7,22 @@ from math import prod
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.codeobject.metadata import ValueKind
 from rocdbg.sim.core.checks import Answers, Table
-from rocdbg.sim.core.initial_state import DispatchState
 from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
-from rocdbg.sim.core.memory import Allocation, GlobalMemory
+from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
 from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
 from rocdbg.sim.core.watches import WatchedBytes, existing
-from rocdbg.sim.core.wave import Dim3, Wave
-from rocdbg.sim.device.aql_packets import KernelPacket
+from rocdbg.sim.core.wave import Wave
+from rocdbg.sim.device.budget import Budget
 from rocdbg.sim.device.deadlock import is_deadlock
+from rocdbg.sim.device.dispatch_plan import DispatchPlan
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.excursion import Excursion
 from rocdbg.sim.device.journal import Given, Journal
@@ -48,42 +47,6 @@ are created."""
 _UNLIMITED = 1 << 62
 _AT_ONCE = 200_000
 """Number of instructions that a step of many instructions executes between two checks for other work."""
-
-
-class DispatchPlan(Struct, frozen=True):
-    """Everything that is fixed when a dispatch starts. ``owned``: memory that is freed with it, besides ``scratch``."""
-
-    kernel: Kernel
-    number: int
-    """From 1, in order of launch on the machine."""
-    state: DispatchState
-    grid: Dim3
-    workgroup: Dim3
-    dynamic_lds: int
-    resident_groups: int
-    scratch: Allocation | None
-    descriptor_address: int
-    owned: tuple[Allocation, ...] = ()
-    first_wave: int = 1
-    """The number of the first wave."""
-
-    packet: KernelPacket | None = None
-    """The packet that started the dispatch, if any."""
-
-    @property
-    def waves(self) -> int:
-        """Number of waves of the whole grid: groups at its edges may have fewer waves than others."""
-        sizes = [(total // size, size, total % size) for total, size in zip(self.grid, self.workgroup, strict=True)]
-        kinds = [[(whole, size)] + ([(1, rest)] if rest else []) for whole, size, rest in sizes]
-        return sum(
-            nx * ny * nz * -(-x * y * z // self.state.wave_size)
-            for nx, x in kinds[0] for ny, y in kinds[1] for nz, z in kinds[2]
-        )  # fmt: skip
-
-    @property
-    def waves_per_group(self) -> int:
-        """Number of waves of a complete workgroup."""
-        return -(-(self.workgroup[0] * self.workgroup[1] * self.workgroup[2]) // self.state.wave_size)
 
 
 class Dispatch:
@@ -124,6 +87,8 @@ class Dispatch:
         """Called now and then while the dispatch runs, between two turns."""
         self._watched: Sequence[WatchedBytes] = ()
         self._frees = 0
+        self._interrupted_at: Wave | None = None
+        """The wave of the last stop, if that was an interrupt and the wave had not been reported there before."""
         self._followed: Followed | None = None
 
     # -- properties ------------------------------------------------------------------------------------------
@@ -254,6 +219,7 @@ class Dispatch:
             return Stop(StopKind.DONE)
         if self._crashed is not None:
             return self._crashed
+        self._interrupted_at = None
         if any(wave.enabled_exceptions for wave in self._residency.known()):
             self._engine.watch_exceptions()
         try:
@@ -295,7 +261,7 @@ class Dispatch:
 
     def _run(self, options: RunOptions) -> Stop:
         focus = self.wave(options.wave) if options.wave is not None else None
-        left = _Budget(options.budget)
+        left = Budget(options.budget)
         if focus is None or (options.range is None and not options.step):
             return self._run_waves(left, only=focus if options.only else None)
         if options.step:
@@ -303,7 +269,7 @@ class Dispatch:
         assert options.range is not None
         return self._run_range(focus, options, left)
 
-    def _run_waves(self, left: _Budget, only: Wave | None) -> Stop:
+    def _run_waves(self, left: Budget, only: Wave | None) -> Stop:
         """Run all waves in turn, or ``only`` one (and the others while it waits for them)."""
         while True:
             if only is None:
@@ -321,7 +287,7 @@ class Dispatch:
                 return Stop(StopKind.DONE)
             self._let_others()
 
-    def _native_turns(self, left: _Budget) -> Stop | None:
+    def _native_turns(self, left: Budget) -> Stop | None:
         """Run as many turns as native code can do alone; everything else is left to the next turn."""
         places = self._residency
         if places.get("interrupted") or left.exhausted:
@@ -348,7 +314,7 @@ class Dispatch:
             return self._crash(self.wave(places.get("turn_of")))
         return self._finish_turn(places.wave(places.get("current")), status)
 
-    def _step(self, wave: Wave, left: _Budget, steps: int) -> Stop:
+    def _step(self, wave: Wave, left: Budget, steps: int) -> Stop:
         """Execute ``steps`` instructions of ``wave``, fewer if it reaches a stop; while it waits for other waves, these
         run."""
         first = True
@@ -378,7 +344,7 @@ class Dispatch:
                 return self._report(StopKind.INTERRUPTED, wave)
             self._let_others()
 
-    def _run_range(self, wave: Wave, options: RunOptions, left: _Budget) -> Stop:
+    def _run_range(self, wave: Wave, options: RunOptions, left: Budget) -> Stop:
         """Run ``wave`` until its PC leaves the bounds, or its plan ends. The other waves have their turns in between,
         unless ``only``. ``wave`` has the first turn, whatever the schedule says; then the schedule continues."""
         assert options.range is not None
@@ -406,7 +372,7 @@ class Dispatch:
         finally:
             self._followed = None
 
-    def _await(self, wave: Wave, left: _Budget) -> Stop | None:
+    def _await(self, wave: Wave, left: Budget) -> Stop | None:
         """Run the other waves until ``wave`` no longer waits at a barrier."""
         while wave.waiting:
             stop = self._next_turn(left)
@@ -414,7 +380,7 @@ class Dispatch:
                 return stop
         return None
 
-    def _next_turn(self, left: _Budget) -> Stop | None:
+    def _next_turn(self, left: Budget) -> Stop | None:
         """Run the turn of the next wave. Returns a hang if none can continue (GFX12: those that wait did not signal).
         """
         slot = self._residency.next_slot()
@@ -423,7 +389,7 @@ class Dispatch:
             return self._report(StopKind.HANG, self.waves[0], reason=reason)
         return self._turn(self._residency.wave(slot), left)
 
-    def _give_turn(self, wave: Wave, left: _Budget) -> Stop | None:
+    def _give_turn(self, wave: Wave, left: Budget) -> Stop | None:
         """Run a turn that is not the schedule's choice."""
         begun = self._begin_given()
         stop = self._turn(wave, left)
@@ -447,7 +413,7 @@ class Dispatch:
     ) -> Stop:
         """Same as `run`, for all waves in turn, with one of them followed. ``cut``: the run continues after the budget
         ends."""
-        return self._following(stops, followed, cut, lambda: self._run_waves(_Budget(budget), None))
+        return self._following(stops, followed, cut, lambda: self._run_waves(Budget(budget), None))
 
     def give(
         self, number: int, budget: int, stops: Stops = NO_STOPS, followed: Followed | None = None, cut: bool = False
@@ -455,7 +421,7 @@ class Dispatch:
         """Let one wave execute up to ``budget`` instructions, whatever the schedule says; returns None when it has done
         so, or waits.
         """
-        return self._following(stops, followed, cut, lambda: self._turn(self.wave(number), _Budget(budget)))
+        return self._following(stops, followed, cut, lambda: self._turn(self.wave(number), Budget(budget)))
 
     def _following(
         self, stops: Stops, followed: Followed | None, cut: bool, action: Callable[[], _Result]
@@ -565,7 +531,7 @@ class Dispatch:
         if number is not None:
             self._note_reported(self.wave(number))
 
-    def _turn(self, wave: Wave, left: _Budget) -> Stop | None:
+    def _turn(self, wave: Wave, left: Budget) -> Stop | None:
         """Let ``wave`` run for one quantum."""
         places = self._residency
         if places.get("interrupted"):
@@ -692,8 +658,17 @@ class Dispatch:
     def _report(
         self, kind: StopKind, wave: Wave, *, instruction: str | None = None, reason: str | None = None
     ) -> Stop:
+        was_reported = self._reported.get(wave.number) == wave.pc
+        self._interrupted_at = wave if kind is StopKind.INTERRUPTED and not was_reported else None
         self._note_reported(wave)
         return self._stops.stop(kind, wave, instruction=instruction, reason=reason)
+
+    def take_back_interrupt(self) -> None:
+        """The last run was interrupted, but only for a pause that no user sees: a wave that is at a stop still stops
+        there."""
+        if self._interrupted_at is not None:
+            self._take_reported(self._interrupted_at)
+            self._interrupted_at = None
 
     def _note_reported(self, wave: Wave) -> None:
         self._reported[wave.number] = wave.pc
@@ -708,22 +683,3 @@ class Dispatch:
 
     def _done_or(self, kind: StopKind, wave: Wave) -> Stop:
         return Stop(StopKind.DONE) if self.finished else Stop(kind, wave)
-
-
-class _Budget:
-    """Wave-instructions left in one call of ``run``."""
-
-    def __init__(self, total: int | None) -> None:
-        self._left = total
-
-    @property
-    def exhausted(self) -> bool:
-        return self._left is not None and self._left <= 0
-
-    def share(self, most: int) -> int:
-        """How many instructions the next turn may use."""
-        return most if self._left is None else min(most, self._left)
-
-    def spend(self, count: int) -> None:
-        if self._left is not None:
-            self._left -= count

@@ -28,7 +28,8 @@ from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
 from rocdbg.sim.core.uninitialized_reads import UninitializedReads
 from rocdbg.sim.core.wave import Dim3
 from rocdbg.sim.device.aql_packets import PACKET_SIZE, KernelPacket, PacketError, PacketPlace
-from rocdbg.sim.device.dispatch import RESIDENT_WAVES, Dispatch, DispatchPlan
+from rocdbg.sim.device.dispatch import RESIDENT_WAVES, Dispatch
+from rocdbg.sim.device.dispatch_plan import DispatchPlan
 from rocdbg.sim.device.kernarg import HiddenValues, build_segment
 from rocdbg.sim.device.launch_facts import Launch, Launches
 from rocdbg.sim.device.limits import (

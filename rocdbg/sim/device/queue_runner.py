@@ -253,6 +253,7 @@ class QueueRunner:
             queue.complete(dispatch)
             return None, max(used, 1)
         if stop.kind is StopKind.INTERRUPTED and not self._interrupted:
+            dispatch.take_back_interrupt()
             return None, used  # to let a pause happen
         if stop.kind is StopKind.INTERRUPTED:
             self.forget_interrupt()

@@ -24,7 +24,8 @@ from rocdbg.sim.core.layout import Status
 from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.wave import Dim3, StateBlock, Wave, state_block
-from rocdbg.sim.device.dispatch import Dispatch, DispatchPlan
+from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.dispatch_plan import DispatchPlan
 
 BASE = 0x7F00_0010_0000
 TARGET = target_by_name("gfx90a")

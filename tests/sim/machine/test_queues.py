@@ -258,6 +258,22 @@ def test_another_thread_interrupts_and_pauses(built: Path) -> None:
     assert program.words(flags)[:2] == [1, 2]
 
 
+def test_a_pause_before_a_wave_at_a_stop_does_not_let_it_pass(built: Path) -> None:
+    program = Program(built)
+    program.runner.begun = lambda queue, dispatch: True
+    program.queues[0].submit(packet(program.kernel("add"), program.kernarg(program.buffer(256), 9)))
+    begins = program.runner.run()
+    assert begins is not None and begins.dispatch is not None
+    wave = begins.dispatch.waves[0]
+    stops = RunOptions(stop_pcs=[wave.pc])
+    begins.dispatch.interrupt()  # as a thread does that wants a pause
+    stopped = program.runner.run(stops)
+    assert stopped is not None and (stopped.stop.kind, stopped.stop.wave) == (StopKind.BREAKPOINT, wave)
+    begins.dispatch.interrupt()
+    following = program.runner.run(stops)  # the stop that was reported is passed, also after a pause
+    assert following is None or following.stop.wave is not wave
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
