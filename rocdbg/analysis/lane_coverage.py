@@ -22,6 +22,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from rocdbg.analysis.advanced_registers import Sum, is_advanced_twice
 from rocdbg.analysis.control_flow import Block, predecessors
 from rocdbg.analysis.diagrams import Bits, Diagrams, TooLargeError
 from rocdbg.analysis.effects import BY_CONVENTION, apply
@@ -181,6 +182,10 @@ class LaneCoverage:
         earlier = {other.place for other in before if other.extent[1] == latest and other.place is not None}
         instructions = self._analysis.blocks[found[0]].instructions
         return is_speculated(instructions, found[1], place, earlier, self.written)
+
+    def is_advanced_twice(self, described: Sum, others: Sequence[Sum]) -> bool:
+        """Whether the constant of a description includes a step by which its register has been advanced already."""
+        return is_advanced_twice(self._analysis, self._predecessors, self.written, described, others)
 
     # -- functions of bits
 

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.analysis.advanced_registers import Sum
 from rocdbg.analysis.lane_coverage import Held, LaneCoverage
 from rocdbg.analysis.machine_state import AGPR
 from rocdbg.analysis.prologue import PrologueRows
@@ -20,7 +21,7 @@ from rocdbg.analysis.scheduled_code import Extent
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR
 from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
 from rocdbg.debugger.frames.described_pieces import Piece, composed, pieces_of, projected
-from rocdbg.debugger.frames.described_places import constant_of, places_of
+from rocdbg.debugger.frames.described_places import constant_of, places_of, sum_of
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.program.functions_with_code import Routine
 from rocdbg.debugger.program.program import Program
@@ -307,11 +308,25 @@ def _described(
         misplaced |= {extent for extent in extents if coverage.has_other_numbers(extent, place, others, bits)}
     if place is not None:
         misplaced |= {extent for extent in extents if coverage.is_speculated(extent, place, others)}
+    found = _sum(data, dialect, wave_size)
+    if found is not None and found[1]:
+        sums = _sums(what, wave_size)
+        misplaced |= {extent for extent in extents if coverage.is_advanced_twice(Sum(extent, *found), sums)}
     overwritten = coverage.code.overwritten(extents, registers)
     if overwritten and not keeps():
         overwritten = frozenset()
     active = gaps.active | overwritten | coverage.code.early(extents, registers)
     return _Described(active, gaps.ended, misplaced, frozenset(registers), scalars)
+
+
+def _sums(what: LocationList, wave_size: int) -> list[Sum]:
+    """The descriptions of a list that are registers, or sums of registers and constants."""
+    found = []
+    for low, high, data in what:
+        described = _sum(data, what.dialect or "amd", wave_size)
+        if described is not None and low is not None and high is not None:
+            found.append(Sum((low, high), *described))
+    return found
 
 
 def _routines(routine: Routine, scope: Scope) -> Iterator[Routine]:
@@ -350,7 +365,15 @@ def _registers(operations: Sequence[Operation]) -> set[int] | None:
     return found
 
 
+@lru_cache(maxsize=_MOST_ENTRIES)
+def _sum(data: bytes, dialect: str, wave_size: int) -> tuple[int, int] | None:
+    """Cache: each description of a list is compared with all others."""
+    return sum_of(decode(data, dialect), wave_size)
+
+
+@lru_cache(maxsize=_MOST_ENTRIES)
 def _place(data: bytes, dialect: str, wave_size: int) -> int | None:
+    """Cache, as above."""
     operations = decode(data, dialect)
     constant = constant_of(operations)
     if constant is not None:
