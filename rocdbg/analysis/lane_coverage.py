@@ -105,6 +105,7 @@ class LaneCoverage:
         self._predecessors = predecessors(analysis.blocks)
         self.code = ScheduledCode(analysis, self._predecessors, self.written)
         """The code that describes variables."""
+        self.has_loops = any(source >= start for start, sources in self._predecessors.items() for source in sources)
         self._forget()
         self._is_known = len(analysis.blocks) <= _MOST_BLOCKS and (self._find_masks() or self._find_masks(1))
         everyone = self._diagrams.true, self._diagrams.true
