@@ -10,7 +10,7 @@ from rocdbg.analysis.effects import BY_CONVENTION, Machine
 from rocdbg.analysis.lane_coverage import LaneCoverage
 from rocdbg.analysis.saved_registers import analyse
 from rocdbg.analysis.value_flow import VECTOR
-from rocdbg.debugger.frames.described_places import sum_of
+from rocdbg.debugger.frames.described_places import has_replaced_operand, sum_of
 from rocdbg.dwarf.decoding import decode
 from rocdbg.dwarf.encoding import Item, assemble
 from rocdbg.isa import assemble as assemble_code
@@ -87,3 +87,17 @@ SUMS: list[tuple[list[Item], tuple[int, int] | None]] = [
 @pytest.mark.parametrize(("items", "expected"), SUMS)
 def test_sums_of_registers_and_constants(items: list[Item], expected: tuple[int, int] | None) -> None:
     assert sum_of(decode(assemble(*items, dialect="amd"), "amd"), 64) == expected
+
+
+REPLACED: list[tuple[list[Item], bool]] = [
+    ([("regx", 2567), *LANE, "lit0", "or", "stack_value"], True),
+    ([("regx", 2567), *LANE, ("constu", 0), "xor", "stack_value"], True),
+    ([("regx", 2567), *LANE, "lit7", "or", "stack_value"], False),
+    ([("regx", 2567), *LANE, "lit0", "ne", "stack_value"], False),
+    (["lit0", "stack_value"], False),
+]
+
+
+@pytest.mark.parametrize(("items", "expected"), REPLACED)
+def test_operands_that_were_replaced(items: list[Item], expected: bool) -> None:
+    assert has_replaced_operand(decode(assemble(*items, dialect="amd"), "amd")) == expected

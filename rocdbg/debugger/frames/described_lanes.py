@@ -22,7 +22,7 @@ from rocdbg.analysis.value_flow import CONSTANT, VECTOR
 from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
 from rocdbg.debugger.frames.calls_made_loops import CallsMadeLoops
 from rocdbg.debugger.frames.described_pieces import Piece, composed, pieces_of, projected
-from rocdbg.debugger.frames.described_places import constant_of, places_of, sum_of
+from rocdbg.debugger.frames.described_places import constant_of, has_replaced_operand, places_of, sum_of
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.program.functions_with_code import routines_in
 from rocdbg.debugger.program.program import Program
@@ -290,7 +290,8 @@ def _described(
 ) -> _Described:
     what, data = part.what, part.piece.data
     dialect = what.dialect or "amd"
-    registers = _registers(decode(data, dialect))
+    operations = decode(data, dialect)
+    registers = _registers(operations)
     if registers is None:
         return _Described()
     scope, scalars = _scope_of(variable), frozenset(register for register in registers if register < VECTOR)
@@ -300,7 +301,7 @@ def _described(
         if not by_clang:
             return _Described()
         misplaced = coverage.code.misplaced(scope, registers, scope, is_whole=True)
-        if coverage.has_loops and registers and is_of_pass():
+        if has_replaced_operand(operations) or (coverage.has_loops and registers and is_of_pass()):
             misplaced |= frozenset(scope)
         pending = coverage.code.pending(registers, scope)
         return _Described(pending, misplaced=misplaced, registers=frozenset(registers), scalars=scalars)
@@ -321,7 +322,7 @@ def _described(
     if place is not None and VECTOR <= place < CONSTANT:
         bits = _DWORD >> max(0, 32 - part.piece.size)
         misplaced |= {extent for extent in extents if coverage.has_other_numbers(extent, place, others, bits)}
-    if coverage.has_loops and registers and is_of_pass():
+    if has_replaced_operand(operations) or (coverage.has_loops and registers and is_of_pass()):
         misplaced |= frozenset(extents)
     if place is not None:
         misplaced |= {extent for extent in extents if coverage.is_speculated(extent, place, others)}

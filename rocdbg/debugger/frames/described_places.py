@@ -60,6 +60,18 @@ def sum_of(operations: Sequence[Operation], wave_size: int) -> tuple[int, int] |
     return register, -addend if len(rest) == 2 and meanings[read + 2] == "minus" else addend
 
 
+def has_replaced_operand(operations: Sequence[Operation]) -> bool:
+    """Whether an expression combines a value with zero in a way that changes nothing.
+
+    No compiler leaves such code: LLVM has replaced the operand because nothing reads its bits, and only the description
+    still needs them.
+    """
+    return any(
+        one.literal == 0 and other.info.meaning in ("or", "xor")
+        for one, other in zip(operations, operations[1:], strict=False)
+    )
+
+
 def _register(operations: Sequence[Operation], wave_size: int) -> int | None:
     """A scalar register, or the lane's dword of a vector register."""
     number = operations[0].register
