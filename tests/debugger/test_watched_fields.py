@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from rocdbg.debugger import Session
@@ -55,7 +57,7 @@ def test_only_the_field_counts(compiled: Compile, target: str, name: str) -> Non
     text, values = FIELDS[name]
     session = session_at_the_beginning(compiled, target)
     made = session.watch(text, location=True)
-    wanted = list(zip(values, values[1:], strict=False))
+    wanted = list(itertools.pairwise(values))
     for old, new in wanted:
         event = session.running.proceed()
         assert (event.reason, changes(event), event.lanes) == (StopReason.WATCHPOINT, [(old, new)], 1 << 5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rocdbg.analysis.machine_state import AGPR
 from rocdbg.analysis.value_flow import VECTOR
@@ -68,7 +69,7 @@ def has_replaced_operand(operations: Sequence[Operation]) -> bool:
     """
     return any(
         one.literal == 0 and other.info.meaning in ("or", "xor")
-        for one, other in zip(operations, operations[1:], strict=False)
+        for one, other in pairwise(operations)
     )
 
 
