@@ -96,6 +96,13 @@ class _Crossing(Struct, frozen=True):
     allowed: int = 0
 
 
+class _Renaming(Struct, frozen=True):
+    """EXEC becomes the bit ``variable``, as ``allowed`` permits."""
+
+    variable: int
+    allowed: int
+
+
 class LaneCoverage:
     """The lanes of a function that have what location lists describe."""
 
@@ -128,6 +135,11 @@ class LaneCoverage:
         self._forgotten: dict[int, int] = {}
         """The bit that an instruction sets anew."""
         self._crossings: dict[tuple[int, int], _Crossing] = {}
+        self._vague: set[int] = set()
+        """Instructions behind which EXEC is not known as one function."""
+        self._named: frozenset[int] = frozenset()
+        """Those behind which it is a new bit."""
+        self._renamed: dict[int, _Renaming] = {}
         self._heads = {
             start for start, sources in self._predecessors.items()
             if any(source >= start for source in sources) or (effort and len(sources) > 1)
@@ -271,9 +283,12 @@ class LaneCoverage:
                     start for start, sources in self._predecessors.items()
                     if len(sources) > 1 and start not in self._heads and self._is_vague(start)
                 }
-                if not more:
+                if more:
+                    self._heads |= {min(more)}
+                elif effort and not self._vague <= self._named:
+                    self._named |= self._vague
+                else:
                     break
-                self._heads |= {min(more)}
         except TooLargeError:
             return False
         return True  # even where some are vague
@@ -286,6 +301,7 @@ class LaneCoverage:
 
     def _solve(self, effects: dict[int, dict[int, Effect]]) -> bool:
         blocks, start = self._analysis.blocks, self._analysis.function.start
+        self._vague = set()
         everyone: Bits = (self._diagrams.true, self._diagrams.true)
         states: dict[int, _Masks] = {start: {EXEC_LO: everyone, EXEC_LO + 1: everyone}}
         heap, pending, visits = [start], {start}, dict[int, int]()
@@ -324,7 +340,24 @@ class LaneCoverage:
                 self._apply(effect, state)
             if address in self._analysis.rejoins:
                 state[EXEC_LO] = state[EXEC_LO + 1] = (self._diagrams.true, self._diagrams.true)
+            elif effect is not None and self._executing(state) != self._exec[address]:
+                if address in self._named:
+                    self._rename(address, state)
+                elif not self._covers(*self._executing(state)):
+                    self._vague.add(address)
         return state
+
+    def _rename(self, address: int, state: _Masks) -> None:
+        """Let EXEC be a new bit, between the bounds that are known."""
+        variable = self._diagrams.variable(("executing", address))
+        self._lose_bit(variable, state)
+        sure, possible = self._executing(state)
+        bit = self._diagrams.bit(variable)
+        allowed = self._diagrams.choose(bit, possible, self._not(sure))
+        self._renamed[address] = _Renaming(variable, allowed)
+        for place, (one, other) in state.items():
+            state[place] = self._bounded(self._or(self._not(allowed), one), self._and(allowed, other))
+        state[EXEC_LO] = state[EXEC_LO + 1] = bit, bit
 
     def _executing(self, state: _Masks) -> Bits:
         low = state.get(EXEC_LO, self._unknown)
@@ -414,11 +447,14 @@ class LaneCoverage:
         """The bit of a comparison, which all masks so far no longer depend on."""
         variable = self._diagrams.variable(("compared", address))
         self._forgotten[address] = variable
+        self._lose_bit(variable, state)
+        return variable
+
+    def _lose_bit(self, variable: int, state: _Masks) -> None:
         support = self._diagrams.support
         for place, (sure, possible) in state.items():
             if variable in support(sure) or variable in support(possible):
                 state[place] = self._every(variable, sure), self._some(variable, possible)
-        return variable
 
     def _crossing(self, start: int, successor: int, state: _Masks) -> _Crossing:
         last = self._analysis.blocks[start].instructions[-1]
@@ -446,6 +482,11 @@ class LaneCoverage:
         earlier = self._diagrams.bit(crossing.then)
         lanes = self._diagrams.substitute(lanes, {crossing.now: (earlier, earlier)})
         return self._every(crossing.then, self._or(self._not(crossing.allowed), lanes))
+
+    def _lanes_renamed(self, lanes: int, address: int) -> int:
+        """Lanes with a property, at least these, behind an instruction that makes EXEC a new bit."""
+        renaming = self._renamed[address]
+        return self._or(self._not(renaming.allowed), self._every(renaming.variable, lanes))
 
     def _crossed(self, state: _Masks, crossing: _Crossing, wanted: Collection[int]) -> _Masks:
         found: _Masks = {}
@@ -646,6 +687,8 @@ class _Query:
             if address in of._forgotten:
                 variable = of._forgotten[address]
                 lanes, moved = of._every(variable, lanes), of._every(variable, moved)
+            if address in of._renamed:
+                lanes, moved = of._lanes_renamed(lanes, address), of._lanes_renamed(moved, address)
             if self._registers & of.written(instruction):
                 terms = [term for register, term in moves(instruction) if VECTOR + register in self._registers]
                 is_move = any(self._is_move(other, address, term) for term in terms for other in self._others)
