@@ -85,8 +85,8 @@ class Gaps(Struct, frozen=True):
 class _Crossing(Struct, frozen=True):
     """What is known on the way from a block to a successor.
 
-    ``absent`` lanes do not exist there; ``nobody``: no lane is active. At the head of a loop the bit ``now`` is set anew, whose last value is then
-    ``then``: as ``allowed`` permits.
+    ``absent`` lanes do not exist there; ``nobody``: no lane is active. At the head of a loop, and where paths join, the
+    bit ``now`` is set anew, whose last value is then ``then``: as ``allowed`` permits.
     """
 
     absent: int
@@ -144,8 +144,7 @@ class LaneCoverage:
             start for start, sources in self._predecessors.items()
             if any(source >= start for source in sources) or (effort and len(sources) > 1)
         }
-        """Blocks that EXEC reaches in different ways: at the first attempt, all but those of loops are found on the way.
-        """
+        """Blocks that EXEC reaches in different ways; at the first attempt, those outside loops are found on the way."""
 
     def gaps(self, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held] = ()) -> Gaps:
         """Where in ``extents`` some lane may not have what the list describes there.
