@@ -144,7 +144,7 @@ class LaneCoverage:
             start for start, sources in self._predecessors.items()
             if any(source >= start for source in sources) or (effort and len(sources) > 1)
         }
-        """Blocks that EXEC reaches in different ways; at the first attempt, those outside loops are found on the way."""
+        """Blocks that EXEC reaches in different ways; those outside loops are found on the way at the first attempt."""
 
     def gaps(self, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held] = ()) -> Gaps:
         """Where in ``extents`` some lane may not have what the list describes there.
