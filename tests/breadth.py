@@ -57,13 +57,18 @@ def named_by_mutants() -> frozenset[str]:
 
 
 def few(parameters: Sequence[dict[str, Hashable]], count: int) -> list[int]:
-    """Indexes of ``count`` of a test's parameters, in ascending order: those in which each value of each parameter
-    occurs as evenly as can be, and among equals those that are spread over the list."""
+    """Indexes of ``count`` of a test's parameters, in ascending order: first those with values that none before them
+    has, then those with rare values, and among equals those that are spread over the list."""
+
+    def known(index: int) -> tuple[int, int]:
+        often = [seen[item] for item in parameters[index].items()]
+        return -often.count(0), sum(often)
+
     seen: Counter[tuple[str, Hashable]] = Counter()
     left = spread(len(parameters))
     chosen: list[int] = []
     for _ in range(min(count, len(left))):
-        best = min(left, key=lambda index: sum(seen[item] for item in parameters[index].items()))
+        best = min(left, key=known)
         left.remove(best)
         chosen.append(best)
         seen.update(parameters[best].items())
