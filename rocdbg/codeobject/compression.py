@@ -7,6 +7,7 @@ reader limits: see `Budget`.
 from __future__ import annotations
 
 import zlib
+from typing import IO, cast
 
 import zstandard
 from msgspec import Struct
@@ -75,7 +76,8 @@ def inflate_some(source: Source, start: int, end: int, size: int, method: str, w
     # thousands of streams.
     try:
         engine = zstandard.ZstdDecompressor()
-        with engine.stream_reader(_Reader(source, start, end), read_size=_FIRST_CHUNK) as stream:
+        compressed = cast(IO[bytes], _Reader(source, start, end))
+        with engine.stream_reader(compressed, read_size=_FIRST_CHUNK) as stream:
             return bytearray(stream.read(size))
     except (zstandard.ZstdError, MemoryError) as error:
         raise _damaged(source, error, start, what) from None
