@@ -59,10 +59,10 @@ def code_at(source: Source, at: int) -> EmbeddedCode | None:
         return None
     version, _, machine, segments, sections, flags, head, *counts = source.unpack(_HEADER, at, "ELF header")
     segment_size, segment_count, section_size, section_count = counts
-    if machine != EM_AMDGPU:
+    if machine != EM_AMDGPU or segment_count > MAX_SEGMENTS:
         return None
     size = max(head, sections + section_size * section_count, segments + segment_size * segment_count)
-    if segment_size == _SEGMENT.size and segment_count <= MAX_SEGMENTS and at + size <= len(source):
+    if segment_size == _SEGMENT.size and at + size <= len(source):
         table = source.bytes_at(at + segments, segment_count * segment_size, "ELF header")
         size = max([size, *(place + length for place, length in _SEGMENT.iter_unpack(table))])
     if at + size > len(source):
