@@ -22,6 +22,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from rocdbg.analysis.advanced_registers import Sum, is_advanced_twice
 from rocdbg.analysis.control_flow import Block, predecessors
 from rocdbg.analysis.diagrams import Bits, Diagrams, TooLargeError
 from rocdbg.analysis.effects import BY_CONVENTION, apply
@@ -104,6 +105,7 @@ class LaneCoverage:
         self._predecessors = predecessors(analysis.blocks)
         self.code = ScheduledCode(analysis, self._predecessors, self.written)
         """The code that describes variables."""
+        self.has_loops = any(source >= start for start, sources in self._predecessors.items() for source in sources)
         self._forget()
         self._is_known = len(analysis.blocks) <= _MOST_BLOCKS and (self._find_masks() or self._find_masks(1))
         everyone = self._diagrams.true, self._diagrams.true
@@ -181,6 +183,10 @@ class LaneCoverage:
         earlier = {other.place for other in before if other.extent[1] == latest and other.place is not None}
         instructions = self._analysis.blocks[found[0]].instructions
         return is_speculated(instructions, found[1], place, earlier, self.written)
+
+    def is_advanced_twice(self, described: Sum, others: Sequence[Sum]) -> bool:
+        """Whether the constant of a description includes a step by which its register has been advanced already."""
+        return is_advanced_twice(self._analysis, self._predecessors, self.written, described, others)
 
     # -- functions of bits
 

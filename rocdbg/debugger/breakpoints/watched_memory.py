@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.base.focus import Focus
@@ -12,13 +15,32 @@ from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.expr.value_access import address_of, follow
 from rocdbg.debugger.target.runnable import WatchedMemory
 from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.values.value import Value
 
 MAX_WATCHED = 1 << 16
 """Bytes of the largest value that is watched."""
 
 
-def watched_address(text: str, data: Data, focus: Focus, mask: int | None) -> str:
-    """An expression for the memory where an expression currently is. Raises a `rocdbg.Error` if it is not in memory."""
+class WatchedPlace(Struct, frozen=True):
+    """Memory to watch: ``text`` is an expression for it.
+
+    Of a bit-field this is the unit that contains it: the field has ``bit_size`` bits from ``bit_offset`` on, and may
+    continue behind the unit.
+    """
+
+    text: str
+    bit_offset: int = 0
+    bit_size: int | None = None
+
+    def value(self, unit: Value) -> Value:
+        """The watched value, from that of the expression."""
+        if self.bit_size is None:
+            return unit
+        return replace(unit, bit_offset=self.bit_offset, bit_size=self.bit_size)
+
+
+def watched_place(text: str, data: Data, focus: Focus, mask: int | None) -> WatchedPlace:
+    """The memory where an expression currently is. Raises a `rocdbg.Error` if it is not in memory."""
     environment = data.environment(focus)
     value = follow(Evaluator(environment).text(text), environment)
     try:
@@ -33,11 +55,15 @@ def watched_address(text: str, data: Data, focus: Focus, mask: int | None) -> st
     known = value.address.space if value.address is not None else 0
     space = f"{address_space(known).name}#" if known else ""
     if mask is None:
-        return f"*{pointer} {space}{number:#x}"
+        unit = f"*{pointer} {space}{number:#x}"
+        if value.bit_size is None or value.storage is None or value.storage.address is None:
+            return WatchedPlace(unit)
+        start = value.storage.address.value + value.offset
+        return WatchedPlace(unit, value.bit_offset - 8 * (number - start), value.bit_size)
     region = ~mask & (1 << 64) - 1
     if region & region + 1 or region >= MAX_WATCHED:
         raise ExpressionError("Invalid mask or memory region.")
-    return f"*(unsigned char (*)[{region + 1}]) {space}{number & mask:#x}"
+    return WatchedPlace(f"*(unsigned char (*)[{region + 1}]) {space}{number & mask:#x}")
 
 
 def is_lane_memory(target: Target | None, memory: WatchedMemory) -> bool:
@@ -61,4 +87,4 @@ def need_lane_memory(target: Target | None, memory: Iterable[WatchedMemory]) -> 
             read_watched(target, one)
 
 
-__all__ = ["MAX_WATCHED", "is_lane_memory", "need_lane_memory", "read_watched", "watched_address"]
+__all__ = ["MAX_WATCHED", "WatchedPlace", "is_lane_memory", "need_lane_memory", "read_watched", "watched_place"]

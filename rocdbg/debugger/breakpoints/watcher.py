@@ -23,7 +23,7 @@ from rocdbg.debugger.breakpoints.watched_memory import (
     is_lane_memory,
     need_lane_memory,
     read_watched,
-    watched_address,
+    watched_place,
 )
 from rocdbg.debugger.breakpoints.watchpoints import RegisterDword, Trigger, Watchpoint
 from rocdbg.debugger.expr.environments.environment import Environment
@@ -85,7 +85,8 @@ class Watcher:
         made = Watchpoint(0, f"-location {text}" if location else text, expression=text)
         running = self._parts.inferior.target is not None and focus.thread is not None
         if location or mask is not None:
-            made.expression = watched_address(text, self._parts.data, focus, mask)
+            made.located = watched_place(text, self._parts.data, focus, mask)
+            made.expression = made.located.text
             made.masked = mask is not None
         elif running and self._needs_frame(text):
             frame = self._parts.inferior.frame(focus)
@@ -136,6 +137,7 @@ class Watcher:
         first = focus if level is None else Focus(made.wave, made.lanes[0], level)
         environment = self._parts.data.environment(first)
         value = follow(Evaluator(environment).text(made.expression), environment)
+        value = value if made.located is None else made.located.value(value)
         place, read = value.address, (made.memory[0].space, made.memory[0].address)
         is_whole = value.bit_size is None and not c_types.is_void(value.type)
         return is_whole and place is not None and (place.space, place.value) == read
@@ -245,6 +247,7 @@ class Watcher:
         with self._recorded(environment, watchpoint):
             try:
                 value = follow(Evaluator(environment).text(watchpoint.expression), environment)
+                value = value if watchpoint.located is None else watchpoint.located.value(value)
                 if value.size > MAX_WATCHED:
                     raise ExpressionError("Cannot watch a value of this size.")
                 return value if c_types.is_void(value.type) else Value(value.type, data=value.contents())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
+from rocdbg.debugger.breakpoints.watched_memory import WatchedPlace
 from rocdbg.debugger.target.runnable import WatchedMemory
 from rocdbg.debugger.values.value import Value
 
@@ -22,6 +23,8 @@ class Watchpoint(Breakpoint):
     """
 
     expression: str = ""
+    located: WatchedPlace | None = None
+    """Where the expression was when the watchpoint was set, if that place is watched."""
     wave: int | None = None
     lanes: tuple[int | None, ...] = (None,)
     scoped: bool = False

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.analysis.advanced_registers import Sum
 from rocdbg.analysis.lane_coverage import Held, LaneCoverage
 from rocdbg.analysis.machine_state import AGPR
 from rocdbg.analysis.prologue import PrologueRows
@@ -19,19 +20,19 @@ from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.analysis.scheduled_code import Extent
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR
 from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwarf_register
+from rocdbg.debugger.frames.calls_made_loops import CallsMadeLoops
 from rocdbg.debugger.frames.described_pieces import Piece, composed, pieces_of, projected
-from rocdbg.debugger.frames.described_places import constant_of, places_of
+from rocdbg.debugger.frames.described_places import constant_of, has_replaced_operand, places_of, sum_of
 from rocdbg.debugger.frames.frame_context import FrameContext
-from rocdbg.debugger.program.functions_with_code import Routine
+from rocdbg.debugger.program.functions_with_code import routines_in
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_text.constant_variables import ConstantVariables
 from rocdbg.dwarf.context import Expression, LocationList, LocationListEntry
 from rocdbg.dwarf.conventions import UpstreamClang
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import assemble
-from rocdbg.dwarf.info import InlinedSubroutine, Variable
+from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.info.code_ranges import ranges_of
-from rocdbg.dwarf.info.scopes import Scope
 from rocdbg.dwarf.lane_values import based_register
 from rocdbg.errors import Error
 
@@ -53,6 +54,7 @@ class DescribedLanes:
     ) -> None:
         self._rows = rows
         self.constants = constants
+        self._calls_made_loops = None if constants is None else CallsMadeLoops(constants.text)
         self._kept: dict[tuple[int, int], tuple[Program, frozenset[int]]] = {}
         self._coverages: dict[tuple[int, int, int], tuple[Program, LaneCoverage]] = {}
         self._found: dict[tuple[int, int, int, Piece], tuple[Program, _Described]] = {}
@@ -226,8 +228,11 @@ class DescribedLanes:
         entry = id(program), wave_size, variable.offset, part.piece
         found = self._found.get(entry)
         if found is None:
-            keeps = partial(self._keeps, program, FileAddress(analysis.function.start), variable)
-            found = self._found[entry] = program, _described(coverage[1], variable, part, wave_size, keeps)
+            start = FileAddress(analysis.function.start)
+            keeps = partial(self._keeps, program, start, variable)
+            is_of_pass = partial(self._is_of_pass, program, start, variable)
+            described = _described(coverage[1], variable, part, wave_size, keeps, is_of_pass)
+            found = self._found[entry] = program, described
         return coverage[1], found[1]
 
     def _keeps(self, program: Program, start: FileAddress, variable: Variable) -> bool:
@@ -238,12 +243,20 @@ class DescribedLanes:
         key = id(program), function.offset
         kept = self._kept.get(key)
         if kept is None:
-            routines = _routines(Routine(function), function)
+            routines = routines_in(function)
             found = frozenset(
                 each.offset for routine in routines for each in self.constants.of(program, routine).variables
             )
             kept = self._kept[key] = program, found
         return variable.offset in kept[1]
+
+
+    def _is_of_pass(self, program: Program, start: FileAddress, variable: Variable) -> bool:
+        """Whether a variable is what the text computes from a call of its function that is a pass of a loop."""
+        function = program.info.function_at(start)
+        return self._calls_made_loops is not None and function is not None and (
+            variable.offset in self._calls_made_loops.variables(program, function)
+        )
 
 
 class _Part(Struct, frozen=True):
@@ -272,11 +285,13 @@ def _is_silent(program: Program, address: int) -> bool:
 
 
 def _described(
-    coverage: LaneCoverage, variable: Variable, part: _Part, wave_size: int, keeps: Callable[[], bool]
+    coverage: LaneCoverage, variable: Variable, part: _Part, wave_size: int, keeps: Callable[[], bool],
+    is_of_pass: Callable[[], bool],
 ) -> _Described:
     what, data = part.what, part.piece.data
     dialect = what.dialect or "amd"
-    registers = _registers(decode(data, dialect))
+    operations = decode(data, dialect)
+    registers = _registers(operations)
     if registers is None:
         return _Described()
     scope, scalars = _scope_of(variable), frozenset(register for register in registers if register < VECTOR)
@@ -286,6 +301,8 @@ def _described(
         if not by_clang:
             return _Described()
         misplaced = coverage.code.misplaced(scope, registers, scope, is_whole=True)
+        if has_replaced_operand(operations) or (coverage.has_loops and registers and is_of_pass()):
+            misplaced |= frozenset(scope)
         pending = coverage.code.pending(registers, scope)
         return _Described(pending, misplaced=misplaced, registers=frozenset(registers), scalars=scalars)
     extents: list[Extent] = []
@@ -305,8 +322,14 @@ def _described(
     if place is not None and VECTOR <= place < CONSTANT:
         bits = _DWORD >> max(0, 32 - part.piece.size)
         misplaced |= {extent for extent in extents if coverage.has_other_numbers(extent, place, others, bits)}
+    if has_replaced_operand(operations) or (coverage.has_loops and registers and is_of_pass()):
+        misplaced |= frozenset(extents)
     if place is not None:
         misplaced |= {extent for extent in extents if coverage.is_speculated(extent, place, others)}
+    found = _sum(data, dialect, wave_size)
+    if found is not None and found[1]:
+        sums = _sums(what, wave_size)
+        misplaced |= {extent for extent in extents if coverage.is_advanced_twice(Sum(extent, *found), sums)}
     overwritten = coverage.code.overwritten(extents, registers)
     if overwritten and not keeps():
         overwritten = frozenset()
@@ -314,13 +337,14 @@ def _described(
     return _Described(active, gaps.ended, misplaced, frozenset(registers), scalars)
 
 
-def _routines(routine: Routine, scope: Scope) -> Iterator[Routine]:
-    """A routine and those inlined in it."""
-    if scope is routine.scope:
-        yield routine
-    for child in scope.children:
-        inner = Routine(routine.function, (*routine.calls, child)) if isinstance(child, InlinedSubroutine) else routine
-        yield from _routines(inner, child)
+def _sums(what: LocationList, wave_size: int) -> list[Sum]:
+    """The descriptions of a list that are registers, or sums of registers and constants."""
+    found = []
+    for low, high, data in what:
+        described = _sum(data, what.dialect or "amd", wave_size)
+        if described is not None and low is not None and high is not None:
+            found.append(Sum((low, high), *described))
+    return found
 
 
 def _scope_of(variable: Variable) -> list[Extent]:
@@ -350,7 +374,15 @@ def _registers(operations: Sequence[Operation]) -> set[int] | None:
     return found
 
 
+@lru_cache(maxsize=_MOST_ENTRIES)
+def _sum(data: bytes, dialect: str, wave_size: int) -> tuple[int, int] | None:
+    """Cache: each description of a list is compared with all others."""
+    return sum_of(decode(data, dialect), wave_size)
+
+
+@lru_cache(maxsize=_MOST_ENTRIES)
 def _place(data: bytes, dialect: str, wave_size: int) -> int | None:
+    """Cache, as above."""
     operations = decode(data, dialect)
     constant = constant_of(operations)
     if constant is not None:

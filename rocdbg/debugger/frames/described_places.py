@@ -1,8 +1,9 @@
-"""The registers and numbers that simple location expressions consist of."""
+"""The registers, numbers and sums of both that simple location expressions consist of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rocdbg.analysis.machine_state import AGPR
 from rocdbg.analysis.value_flow import VECTOR
@@ -33,6 +34,43 @@ def places_of(operations: Sequence[Operation], wave_size: int) -> list[int | Non
         pieces.append(operations)
     found = [_register(piece, wave_size) if piece else None for piece in pieces]
     return [] if any(place is None and piece for place, piece in zip(found, pieces, strict=True)) else found
+
+
+def sum_of(operations: Sequence[Operation], wave_size: int) -> tuple[int, int] | None:
+    """The register and the constant whose sum an expression describes; a register alone has the constant 0."""
+    places = places_of(operations, wave_size)
+    if len(places) == 1 and places[0] is not None:
+        return places[0], 0
+    meanings = [operation.info.meaning for operation in operations]
+    if meanings[-1:] != ["stack_value"] or "deref_size" not in meanings:
+        return None
+    read = meanings.index("deref_size")
+    register = _register(operations[:read], wave_size) if read else None
+    rest = operations[read + 1 : -1]
+    if register is None or operations[read].operands[0] != 4:
+        return None
+    if not rest:
+        return register, 0
+    addend = rest[0].literal
+    if len(rest) == 1 and meanings[read + 1] == "plus_uconst":
+        addend = rest[0].operands[0] if isinstance(rest[0].operands[0], int) else None
+    elif len(rest) != 2 or meanings[read + 2] not in ("plus", "minus"):
+        return None
+    if addend is None:
+        return None
+    return register, -addend if len(rest) == 2 and meanings[read + 2] == "minus" else addend
+
+
+def has_replaced_operand(operations: Sequence[Operation]) -> bool:
+    """Whether an expression combines a value with zero in a way that changes nothing.
+
+    No compiler leaves such code: LLVM has replaced the operand because nothing reads its bits, and only the description
+    still needs them.
+    """
+    return any(
+        one.literal == 0 and other.info.meaning in ("or", "xor")
+        for one, other in pairwise(operations)
+    )
 
 
 def _register(operations: Sequence[Operation], wave_size: int) -> int | None:

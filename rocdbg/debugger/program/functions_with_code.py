@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
@@ -25,6 +27,18 @@ class Routine(Struct, frozen=True):
     def source(self) -> Function:
         """The function of the source."""
         return self.calls[-1].function if self.calls else self.function
+
+
+def routines_in(function: Function) -> Iterator[Routine]:
+    """A function with code, and all calls that were inlined in it."""
+    todo: list[tuple[Routine, Scope]] = [(Routine(function), function)]
+    while todo:
+        routine, scope = todo.pop()
+        if scope is routine.scope:
+            yield routine
+        for child in scope.children:
+            calls = (*routine.calls, child) if isinstance(child, InlinedSubroutine) else routine.calls
+            todo.append((Routine(function, calls), child))
 
 
 # Inlined calls by the address of their code.

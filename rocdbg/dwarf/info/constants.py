@@ -138,6 +138,7 @@ class At:
     MACROS: Final = 0x79
     GNU_MACROS: Final = 0x2119
     CALL_RETURN_PC: Final = 0x7D
+    CALL_ALL_CALLS: Final = 0x7A
     CALL_VALUE: Final = 0x7E
     CALL_ORIGIN: Final = 0x7F
     CALL_PARAMETER: Final = 0x80
@@ -154,6 +155,7 @@ class At:
     GNU_CALL_SITE_VALUE: Final = 0x2111
     GNU_CALL_SITE_DATA_VALUE: Final = 0x2112
     GNU_CALL_SITE_TARGET: Final = 0x2113
+    GNU_ALL_CALL_SITES: Final = 0x2117
     GNU_TAIL_CALL: Final = 0x2115
     GNU_VECTOR: Final = 0x2107
     GNU_DWO_NAME: Final = 0x2130

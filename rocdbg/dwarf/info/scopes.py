@@ -469,6 +469,11 @@ class Function(Scope):
         """The calls in its code, those in its blocks and inlined calls included."""
         return tuple(self._call_sites(self.die, _DEEPEST))
 
+    @property
+    def describes_all_calls(self) -> bool:
+        """Whether each call in its code is among its ``call_sites``."""
+        return self._flag(At.CALL_ALL_CALLS) or self._flag(At.GNU_ALL_CALL_SITES)
+
     def _call_sites(self, die: Die, depth: int) -> Iterator[CallSite]:
         if depth == 0:
             raise self.unit.entries.error(self.offset, f"scopes are nested deeper than {_DEEPEST}")

@@ -81,7 +81,7 @@ class ConstantVariables:
         outermost = {variable.offset for variable in scope.variables}
         has_labels = any(scope.labels)
         found = []
-        for variable in _variables(scope, 0):
+        for variable in own_variables(scope):
             if not _is_scalar(variable.type):
                 continue
             never_changes = variable.offset in outermost and is_const(variable.type) and not has_labels
@@ -151,7 +151,7 @@ class ConstantVariables:
 def _is_declared_in(text: str, function: Function) -> bool:
     """Whether each variable of a function has its name in its line, for text without a checksum."""
     lines: tuple[str, ...] | None = None
-    for variable in _variables(function, 0):
+    for variable in own_variables(function):
         file, line, name = variable.decl_file, variable.decl_line, variable.name
         if file is None or file.md5 is not None or file != function.decl_file:
             continue
@@ -167,7 +167,7 @@ def _names_declared_in(text: str, function: Function) -> frozenset[str]:
     """The names of a function's variables that occur in the text at their declarations, and so are not macros."""
     lines = split_lines(text)
     return frozenset(
-        variable.name for variable in _variables(function, 0)
+        variable.name for variable in own_variables(function)
         if variable.name and variable.decl_file == function.decl_file and 0 < (variable.decl_line or 0) <= len(lines)
         and re.search(rf"(?<!\w){re.escape(variable.name)}(?!\w)", lines[(variable.decl_line or 0) - 1])
     )
@@ -181,12 +181,12 @@ def _is_kernel(program: Program, function: Function) -> bool:
     return program.is_kernel(function) or is_kernel_body(function)
 
 
-def _variables(scope: Scope, depth: int) -> Iterator[Variable]:
+def own_variables(scope: Scope, depth: int = 0) -> Iterator[Variable]:
     """The variables of a function and its blocks, not those of inlined calls."""
     yield from scope.variables
     for child in scope.children if depth < 64 else ():
         if isinstance(child, LexicalBlock):
-            yield from _variables(child, depth + 1)
+            yield from own_variables(child, depth + 1)
 
 
 def _is_scalar(type_: Type) -> bool:

@@ -1,0 +1,98 @@
+"""Variables of functions whose calls of themselves LLVM has turned into jumps.
+
+Where such a call is followed by one operation only, LLVM accumulates: each pass of the loop combines its operand with
+what the passes before have, and the result that the text computes behind the call exists nowhere:
+
+    int ret = keep ^ f(...);        f:  v_xor  v4, v3, v4        v3: the former v4
+    return ret;                         s_branch f               described as ret
+
+The description of ``ret`` remains at the operation, with the value of the accumulator. So nothing that the text
+computes from such a call is known; with numbers LLVM describes what was assigned before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from rocdbg.addresses import FileAddress
+from rocdbg.debugger.program.functions_with_code import Routine, routines_in
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.program.source_text.assigned_names import names_assigned_from
+from rocdbg.debugger.program.source_text.constant_variables import own_variables
+from rocdbg.debugger.program.source_text.function_text import FunctionText
+from rocdbg.dwarf.info import Function
+
+_CALL_SIZE: Final = 4
+"""Bytes of an instruction that calls."""
+
+
+class CallsMadeLoops:
+    """Finds them in text, which ``text`` gives for a function."""
+
+    def __init__(self, text: Callable[[Program, Function], FunctionText | None]) -> None:
+        self._text = text
+        self._found: dict[tuple[int, int], tuple[Program, frozenset[int]]] = {}
+
+    def variables(self, program: Program, function: Function) -> frozenset[int]:
+        """The offsets of variables, those of inlined calls included, that the text computes from calls which are
+        jumps in a function's code.
+        """
+        key = id(program), function.offset
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = program, frozenset(self._variables(program, function))
+        return found[1]
+
+    def _variables(self, program: Program, function: Function) -> Iterator[int]:
+        if not function.describes_all_calls:
+            return
+        routines = list(routines_in(function))
+        texts = [(routine, text) for routine in routines if (text := self._text(program, routine.source)) is not None]
+        turned = [_turned(routine, text, _remaining(program, function)) for routine, text in texts]
+        containing = {_name(routine.source) for (routine, _), calls in zip(texts, turned, strict=True) if calls}
+        if not containing:
+            return
+        for (routine, text), calls in zip(texts, turned, strict=True):
+            inner = containing - {_name(each) for each in _around(routine)}
+            sources = calls | {index for index, name in _calls(text) if name in inner}
+            names = names_assigned_from(text.tokens, sources.__contains__)
+            yield from (each.offset for each in own_variables(routine.scope) if each.name in names)
+
+
+def _remaining(program: Program, function: Function) -> Counter[tuple[int, int | None]]:
+    """How many calls of each function the code of a line contains. Functions are given by their abstract entries."""
+    found: Counter[tuple[int, int | None]] = Counter()
+    for site in function.call_sites:
+        if site.return_pc is not None:
+            row = program.info.line_at(FileAddress(site.return_pc - _CALL_SIZE))
+            found[0 if row is None else row.line, None if site.target is None else site.target.abstract.offset] += 1
+    return found
+
+
+def _turned(routine: Routine, text: FunctionText, remaining: Counter[tuple[int, int | None]]) -> set[int]:
+    """The calls in the text of a routine, of a function that the routine is in, of which the code has fewer."""
+    around = {_name(each): each.abstract.offset for each in _around(routine)}
+    calls = [(index, (text.tokens[index].line, around[name])) for index, name in _calls(text) if name in around]
+    written = Counter(call for _, call in calls)
+    return {
+        index for index, (line, called) in calls
+        if remaining[line, called] + remaining[line, None] < written[line, called]
+    }
+
+
+def _around(routine: Routine) -> list[Function]:
+    return [routine.function, *(call.function for call in routine.calls)]
+
+
+def _name(function: Function) -> str:
+    return (function.name or "").partition("<")[0]
+
+
+def _calls(text: FunctionText) -> Iterator[tuple[int, str]]:
+    """The calls in a function's body: where the names of the functions are."""
+    begin = text.body if text.body is not None else len(text.tokens)
+    for index in range(begin, len(text.tokens) - 1):
+        if text.tokens[index].is_name and text.tokens[index + 1].text == "(":
+            yield index, text.tokens[index].text

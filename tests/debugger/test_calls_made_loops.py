@@ -1,0 +1,118 @@
+"""Functions whose calls of themselves the compiler has made passes of loops: what these would return is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocdbg import isa
+from rocdbg.debugger import Session
+from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.program.source_text.assigned_names import names_assigned_from
+from rocdbg.debugger.program.source_text.source_tokens import tokens_of
+from rocdbg.debugger.running.stop_events import StopReason
+from rocdbg.errors import Error
+from tests.debugger.conftest import SOURCES
+
+Compile = Callable[..., Path]
+
+# (text, the names that get values from calls of f)
+TEXTS = [
+    ("int r = f(n - 1) + n;", {"int", "r"}),
+    ("r = g(n) + f(n - 1);", {"r"}),
+    ("int a = f(1); int b = a + 2; c = 3; d = b;", {"int", "a", "b", "d"}),
+    ("b = a; a = f(1);", {"a", "b"}),
+    ("r += f(n);", {"r"}),
+    ("if (n) r = f(n); else s = 2;", {"r"}),
+    ("int r(f(n));", {"r"}),
+    ("point r{1, f(n)};", {"r"}),
+    ("p.x = f(n); q->y = p.x;", {"p", "x", "q", "y"}),
+    ("int r = n, s = f(n);", {"s"}),
+    ("for (int k = f(1); k < 3; ++k) a = 2;", {"int", "k", "for"}),
+    ("return f(n - 1);", set()),
+    ("int r = n; f(r);", set()),
+    ("r = f(n", {"r"}),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), TEXTS)
+def test_names_that_depend_on_calls(text: str, names: set[str]) -> None:
+    tokens = list(tokens_of(text))
+    calls = {index for index, token in enumerate(tokens) if token.text == "f"}
+    assert names_assigned_from(tokens, calls.__contains__) == names
+
+
+INPUT = [(7 * i + 3) % 11 for i in range(64)]
+
+
+def mixed(found: set[int], m: int, depth: int) -> int:
+    if depth <= 0:
+        return m
+    rest = mixed(found, m >> 1, depth - 1) if m & 1 else mixed(found, m + depth, depth - 2)
+    found |= {rest, (m * depth + 1) ^ rest}
+    return (m * depth + 1) ^ rest
+
+
+def total(found: set[int], left: int) -> int:
+    if not left:
+        return 0
+    rest = total(found, left - 1)
+    found |= {rest, rest + INPUT[left]}
+    return rest + INPUT[left]
+
+
+def pairs(found: set[int], n: int) -> int:
+    if n < 2:
+        return n
+    left, right = pairs(found, n - 1), pairs(found, n - 2)
+    found |= {left, right, left + right}
+    return left + right
+
+
+def right_values(lane: int) -> dict[str, set[int]]:
+    found = {name: set[int]() for name in ("mixed", "total", "pairs")}
+    number = INPUT[lane]
+    mixed(found["mixed"], number + 900, 5 + (number & 3))
+    total(found["total"], number & 7)
+    pairs(found["pairs"], number & 3)
+    return found
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
+def test_results_are_right_or_not_known(compiled: Compile, target: str) -> None:
+    session = Session()
+    session.load(compiled("recursive.hip", target, "-O2"))
+    session.sources.program_directory = SOURCES
+    session.launch.set_kernel("recursive")
+    session.launch.set_grid("32")
+    session.launch.set_workgroup("32")
+    session.launch.set_argument(0, "i32[64]:zeros")
+    session.launch.set_argument(1, f"i32[64]:{INPUT}")
+    code = session.inferior.need_program().code_object
+    for symbol in code.symbols:
+        if symbol.name in ("recursive", "_ZL5mixedii", "_ZL5pairsi"):
+            data = code.sections[".text"].data[symbol.value - code.sections[".text"].address :][: symbol.size]
+            for instruction in isa.disassemble(data, code.target.name, address=symbol.value):
+                session.break_at(f"*{instruction.address:#x}")
+    names = ["mixed_rest", "mixed_all", "total_rest", "total_all", "pairs_left", "pairs_right", "pairs_all"]
+    event, visits, seen, wrong = session.run(), dict[int, int](), set[str](), list[str]()
+    while event.reason is StopReason.BREAKPOINT:
+        pc = session.inferior.wave(1).pc
+        visits[pc] = visits.get(pc, 0) + 1
+        for lane in (2, 5, 21) if visits[pc] <= 2 else ():
+            for name in (*names, "keep", "first", "n"):
+                try:
+                    value = session.data.evaluate(name, Focus(1, lane)).as_int()
+                except Error:
+                    continue
+                seen.add(name)
+                if name in names and value not in right_values(lane)[name.partition("_")[0]]:
+                    wrong.append(f"{name} at {pc:#x} in lane {lane}: {value}")
+        event = session.running.proceed()
+    assert event.reason is StopReason.EXITED
+    assert not wrong
+    assert {"keep", "first", "n"} <= seen
+
