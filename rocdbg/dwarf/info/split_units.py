@@ -132,7 +132,8 @@ def contributions(package: Mapping[str, bytes], index: str) -> dict[int, Contrib
     rows = 16 + 12 * slots  # after the identities and the row numbers of the slots
     offsets = rows + 4 * columns
     sizes = offsets + 4 * columns * units
-    if units > _MOST_UNITS or slots > 16 + 8 * units or columns > len(_COLUMNS[2]) or sizes + 4 * columns * units > len(data):
+    too_many = units > _MOST_UNITS or slots > 16 + 8 * units or columns > len(_COLUMNS[2])
+    if too_many or sizes + 4 * columns * units > len(data):
         raise DebugInfoError(index, 0, f"{units} units of {columns} sections in {slots} slots do not fit")
     kinds = [names.get(word(rows + 4 * column), "") for column in range(columns)]
     found, shared = {}, _Package(package)
