@@ -18,6 +18,8 @@ from rocdbg.work import unit
 
 _MOST_VISITS: Final = 64
 """Visits of a block after which its state is final; each visit can only lose knowledge."""
+_STRIDE = 32
+"""Instructions of a block between two states that are kept: compilers make blocks of thousands."""
 
 
 class Analysis(Struct):
@@ -31,6 +33,8 @@ class Analysis(Struct):
     rejoins: frozenset[int] = frozenset()
     """Instructions after which exactly the lanes active at entry are active again."""
     _places: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _waypoints: dict[int, list[State]] = field(default_factory=dict)
+    """By block, what is known before each `_STRIDE`-th instruction, as far as it was asked for."""
 
     def before(self, pc: int) -> tuple[State, Instruction] | None:
         """What is known when the instruction at ``pc`` is about to run, and that instruction.
@@ -45,9 +49,13 @@ class Analysis(Struct):
         known = self.states.get(place[0])
         if known is None:
             return None
-        state = known.copy()
-        for instruction in block.instructions[:place[1]]:
-            self.step(state, instruction)
+        waypoints = self._waypoints.setdefault(place[0], [known])
+        nearest = min(place[1] // _STRIDE, len(waypoints) - 1)
+        state = waypoints[nearest].copy()
+        for index in range(nearest * _STRIDE, place[1]):
+            self.step(state, block.instructions[index])
+            if index + 1 == len(waypoints) * _STRIDE:
+                waypoints.append(state.copy())
         instruction = block.instructions[place[1]]
         if pc != instruction.address and instruction.flow is Flow.CALL:
             link(state, instruction)

@@ -95,3 +95,15 @@ extern "C" __global__ void damages(int what) {
     __builtin_amdgcn_s_sendmsg(1, 0);
     printf("not reached\n");
 }
+
+extern "C" __global__ void frees_what_is_watched(unsigned **kept, unsigned *out, unsigned long size) {
+    unsigned *piece = (unsigned *)__ockl_dm_alloc(size);
+    piece[4] = 1;
+    kept[0] = piece;
+    for (int i = 0; i < 9; i++)
+        __atomic_fetch_add(out, 1, 0);
+    piece[4] = 2;
+    __ockl_dm_dealloc((unsigned long)piece);
+    for (int i = 0; i < 9; i++)
+        __atomic_fetch_add(out, 1, 0);
+}

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocdbg.sim.services.c_format import MAX_WIDTH, Conversion, pieces
+from rocdbg.sim.services.c_format import MAX_TEXT, MAX_WIDTH, Conversion, pieces
+from rocdbg.sim.services.print_message import print_arguments
+from rocdbg.sim.services.printf_buffer import Format, print_frame, read_formats
 
 _libc = ctypes.CDLL(None)
 
@@ -82,3 +84,29 @@ def test_no_format_takes_all_memory() -> None:
     assert len(one("%999999999999999999999d").integer(1)) == MAX_WIDTH
     assert len(one("%.999999999f").floating(0.1)) == MAX_WIDTH + 2
     assert len(one("%*d").given([0x7FFF_FFFF]).integer(1)) == MAX_WIDTH
+
+
+def test_text_of_a_printf_is_limited_by_what_was_sent() -> None:
+    """Widths make few bytes many. Text that a kernel sends itself is never cut."""
+    wide = print_arguments(b"%65536d" * 1000, bytes(8 * 1000))
+    assert MAX_TEXT < len(wide) < MAX_TEXT + (1 << 18) and wide.endswith(b"make it too long.\n")
+    known = Format(b"%65536d" * 1000, (4,) * 1000, ())
+    data = bytes(4 * 1000)
+    assert len(print_frame(known, known.places(data, None), data)) < MAX_TEXT + (1 << 18)
+    text = b"x" * (MAX_TEXT + 1)
+    padded = text + b"\0" * (8 - len(text) % 8)
+    assert print_arguments(b"%s|%s|%d", padded + text) == text + b"|" + text + b"|"
+
+
+@pytest.mark.parametrize("part", ["%", "0"])
+def test_formats_are_read_in_one_pass(part: str) -> None:
+    """Where it took time in proportion to the square of the length, this would take minutes."""
+    rest = part.encode() * 400_000
+    assert pieces(b"%" + rest) == (b"%" * 200_001 if part == "%" else b"%" + rest,)
+
+
+@pytest.mark.parametrize("entry", ["1:1:4:a%nb", "1:1:8:a%lnb", "1:2:4:4:a%*nb", "1:1:16:a%v4hlnb", "1:0:a%nb"])
+def test_a_kernel_cannot_ask_for_the_number_of_characters(entry: str) -> None:
+    known = read_formats([entry]).by_number[1]
+    data = bytes(known.size - 4)
+    assert print_frame(known, known.places(data, None), data).replace(b",", b"") in (b"ab", b"a")

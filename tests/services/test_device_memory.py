@@ -11,6 +11,9 @@ import pytest
 import rocdbg
 from rocdbg.sim.core.layout import PAGE_SIZE
 from rocdbg.sim.core.memory import GlobalMemory, MemoryAccessError
+from rocdbg.sim.core.run_options import RunOptions
+from rocdbg.sim.core.stops import StopKind
+from rocdbg.sim.core.watches import WatchedBytes
 from rocdbg.sim.services.device_heap import QUARANTINE, DeviceHeap
 
 Build = Callable[[str, str], Path]
@@ -133,3 +136,22 @@ def test_addresses_come_again_after_many_others() -> None:
         seen.append(address)
         assert heap.free(address)
     assert len(set(seen)) == QUARANTINE + 1 and seen[-1] == seen[0]
+
+
+@pytest.mark.llvm
+def test_what_a_kernel_has_freed_is_no_longer_watched(hip: Build) -> None:
+    """Blocks of this size return to the host at once: comparing them would crash."""
+    program = rocdbg.load(hip("gfx1100", "O2"))
+    kept, out = np.zeros(1, np.uint64), np.zeros(1, np.uint32)
+    launch = program.kernels["frees_what_is_watched"].launch(1, 1, [kept, out, np.uint64(100 << 20)]).launch
+    place = launch.buffers[0].allocation.data.view(np.uint64)
+    while not place[0]:
+        launch.dispatch.run(RunOptions(budget=50))
+    address = int(place[0]) + 16
+    found = launch.machine.memory.find(address)
+    assert found is not None
+    watched = [WatchedBytes(found.host_address + address - found.address, 4, address=address)]
+    del found
+    stops = [launch.dispatch.run(RunOptions(watches=watched)).kind for _ in range(2)]
+    assert stops == [StopKind.WATCH, StopKind.DONE]
+    assert launch.buffers[1].contents.view(np.uint32)[0] == 18

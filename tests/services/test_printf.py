@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import rocdbg
 from rocdbg.sim.core.layout import PageFlags
 from rocdbg.sim.core.memory import Allocation, AllocationKind
+from rocdbg.sim.services import messages
 from rocdbg.sim.services.messages import MessageError, Messages
 from rocdbg.sim.services.output import ProgramOutput
 from rocdbg.sim.services.print_message import print_message
@@ -155,13 +156,27 @@ def test_whatever_a_kernel_leaves_in_the_buffer(entries: list[bytes], data: byte
 
 @given(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.binary(min_size=56, max_size=56)), max_size=20))
 def test_whatever_a_kernel_sends_as_a_message(parts: list[tuple[int, bytes]]) -> None:
-    messages = Messages()
+    sent = Messages()
     for descriptor, payload in parts:
-        before = messages.snapshot()
+        before = sent.snapshot()
         try:
-            _, message = messages.part(descriptor, payload)
+            _, message = sent.part(descriptor, payload)
         except MessageError:
-            assert messages.snapshot() == before
+            assert sent.snapshot() == before
             continue
         if message is not None:
             assert isinstance(print_message(message), bytes)
+
+
+def test_messages_of_no_bytes_are_limited_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "MAX_PENDING", 6400)
+    sent = Messages()
+    for _ in range(200):  # begun and ended: they come to nothing
+        sent.part(3, bytes(56))
+    for _ in range(100):
+        sent.part(1, bytes(56))
+    again = Messages()
+    again.restore(sent.snapshot())
+    for each in (sent, again):
+        with pytest.raises(MessageError, match="messages that do not end"):
+            each.part(1, bytes(56))

@@ -9,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg import work
-from rocdbg.analysis.prologue import PrologueRows
 from rocdbg.arch.lane_sets import lane_list
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
@@ -31,9 +30,7 @@ from rocdbg.debugger.frames.inferior import Inferior, is_used, outwards
 from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.program.source_files import SourceFiles
-from rocdbg.debugger.program.source_text.constant_variables import ConstantVariables
+from rocdbg.debugger.frames.value_analyses import ValueAnalyses
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.appearance import PrettyPrinter
 from rocdbg.debugger.values.format_letters import PLAIN, Format
@@ -68,7 +65,7 @@ class Data:
         convenience: Convenience,
         remains: Callable[[], Target | None],
         printer: Callable[[], PrettyPrinter | None],
-        sources: SourceFiles,
+        analyses: ValueAnalyses,
         warn: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._inferior = inferior
@@ -79,13 +76,9 @@ class Data:
         self._remains = remains
         self._printer = printer
         self._warn = warn
-        def rows(program: Program, wave_size: int) -> PrologueRows:
-            return inferior.machine_code(program).rows(wave_size)
-
-        constants = ConstantVariables(sources)
-        self.described: DescribedLanes | None = DescribedLanes(rows, constants)
+        self.described: DescribedLanes | None = analyses.described
         """Finds where locations are those of other lanes; without it every location counts."""
-        self.recovery: Recovery = Recovery(rows, constants, self.described)
+        self.recovery: Recovery = analyses.recovery
         self.caller: FunctionCaller | None = None
         """Runs functions that expressions call; set once the program can run."""
 

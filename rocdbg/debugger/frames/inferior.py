@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.base.errors import FocusError, NoRegistersError, NotRunningError, UnusedLaneError
 from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames.active_lanes import active_lanes
 from rocdbg.debugger.frames.frames import CalledFrom, Frame, FrameChain
-from rocdbg.debugger.frames.lane_pcs import Entered, LanePcs, LanePlace, active_lanes, top_context
+from rocdbg.debugger.frames.lane_pcs import Entered, LanePcs, LanePlace, top_context
 from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.unwind_rules import FoundRow, Rows, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap

@@ -1,4 +1,4 @@
-"""Where the lanes of a wave are: which are active, and where the others wait (DW_AT_LLVM_lane_pc).
+"""Where the lanes of a wave are: the inactive ones wait where DW_AT_LLVM_lane_pc says.
 
 A lane that was not active when a function was called is not in that function: its element of the lane PC vector is
 undefined. Of the wave's frames it has only the outer ones, beginning with the first in which its element is defined.
@@ -14,7 +14,6 @@ from msgspec import Struct, field
 from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.analysis.unknown_places import UNKNOWN
-from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.call_sites import DescribedCalls
 from rocdbg.debugger.frames.frame_context import FrameContext, lane_entries
@@ -22,7 +21,6 @@ from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.physical_frame import PhysicalFrame
 from rocdbg.debugger.frames.unwind_rules import PROLOGUE, Unwinder
 from rocdbg.debugger.frames.wave_access import ThreadAccess
-from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.any_lane import ANY_LANE
@@ -218,39 +216,3 @@ def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:
             continue
         if vector is not None:
             yield vector
-
-
-def active_lanes(
-    program: Program, target: Target, thread: int, unwinder: Unwinder, exec_map: ExecMap,
-    synthesis: MachineCode | None,
-) -> int:
-    """The mask of active lanes: DW_AT_LLVM_active_lane where the function has it, else EXEC.
-
-    Where spill code has activated all lanes, the mask that it saved is used.
-    """
-    wave = target.wave(thread)
-    context = top_context(program, target, Focus(thread, 0), unwinder)
-    for entry in lane_entries(context):
-        try:
-            described = results.active_lane(entry.die, context)
-        except Error as error:
-            program.complaints.add(error, "EXEC is used")
-            continue
-        if described is not None:
-            return described & (1 << wave.lane_count) - 1
-    if synthesis is not None:
-        pc = program.to_file(wave.pc)
-        wakes = exec_map.wakes_lanes(pc, wave.lane_count)  # checked first: positions are expensive in large functions
-        expression = synthesis.active_lanes(pc, wave.lane_count) if wakes else None
-        if expression is not None:
-            return dwarf.evaluate_location(expression, context).read(wave.lane_count)
-        return wave.exec_mask
-    saved = exec_map.saved_mask(program.to_file(wave.pc), wave.lane_count)
-    if saved is None:
-        return wave.exec_mask
-    mask = 0
-    for index in range(wave.lane_count // 32):
-        data = target.read_register(thread, sgpr_number(saved + index))
-        mask |= int.from_bytes(data, "little") << 32 * index
-    return mask
-

@@ -17,13 +17,14 @@ from rocdbg.debugger.breakpoints.dynamic_printf import Print
 from rocdbg.debugger.breakpoints.watcher import Watcher
 from rocdbg.debugger.running.calling.called_functions import FunctionCalls, value_of_lanes
 from rocdbg.debugger.running.driving import Driving
-from rocdbg.debugger.running.finish import finish, run_to_location
+from rocdbg.debugger.running.finish import finish
 from rocdbg.debugger.running.return_ import Return
 from rocdbg.debugger.running.run_parts import RunParts
 from rocdbg.debugger.running.run_state import Internal, aside
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stepping import Stepper, settle, settled
 from rocdbg.debugger.running.stop_events import LocationReached, Signal, StopEvent
+from rocdbg.debugger.running.until_and_advance import run_to_location
 from rocdbg.debugger.target.runnable import Progress, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value

@@ -250,8 +250,12 @@ class Dispatch:
         """Let others act between two turns; what they free is no longer watched."""
         if self.between_turns is not None:
             self.between_turns()
-            if self._watched and self._frees != self.memory.frees:
-                self._watch(self._watched)
+            self._watch_what_is_left()
+
+    def _watch_what_is_left(self) -> None:
+        """Stop watching memory that was freed meanwhile."""
+        if self._watched and self._frees != self.memory.frees:
+            self._watch(self._watched)
 
     def _untranslated(self, wave: Wave) -> Stop:
         """Handle an interrupt during translation. Raises `Stopped` if it was not meant for this dispatch."""
@@ -599,6 +603,7 @@ class Dispatch:
                 return None
             case Status.INTERRUPT:
                 problem = self.services.interrupt()
+                self._watch_what_is_left()  # the wave may have freed memory
                 return self._report(StopKind.ABORT, wave, reason=problem) if problem is not None else None
             case Status.BREAK:
                 return self._report(StopKind.BREAKPOINT, wave)

@@ -19,6 +19,8 @@ MAX_WORKGROUP = 1024
 
 _MAX_GROUP_DIMENSION: Final = 0xFFFF
 _MAX_GRID_DIMENSION: Final = 0xFFFF_FFFF
+_MAX_GROUPS: Final = (1 << 64) - 1
+"""More workgroups than any device ends; the schedule counts them in 64 bits."""
 _MAX_SCRATCH_SIZE: Final = 0xFFFF_FFFF
 
 
@@ -95,6 +97,9 @@ def check_hardware(name: str, target: Target, grid: Dim3, workgroup: Dim3, lds: 
     items = reduce(mul, workgroup)
     if items > MAX_WORKGROUP:
         raise LaunchLimitError(name, "workgroup", f"{items} work-items exceed the device's {MAX_WORKGROUP}")
+    groups = reduce(mul, (-(-total // size) for total, size in zip(grid, workgroup, strict=True)))
+    if groups > _MAX_GROUPS:
+        raise LaunchLimitError(name, "grid", f"{list(grid)} has {groups} workgroups; {_MAX_GROUPS} can be counted")
     if dynamic_lds < 0 or lds > target.lds_size:
         raise LaunchLimitError(
             name,

@@ -15,8 +15,15 @@ from msgspec import Struct
 MAX_WIDTH = 65_536
 """Limit of the columns and digits of one conversion; larger requests are reduced to this."""
 
+MAX_TEXT = 16 << 20
+"""Bytes that conversions may add to those that a kernel has sent for one printf. Fifteen sent bytes can request
+`MAX_WIDTH` printed ones."""
+_CUT = b"\nrocdbg: the rest of this printf is not printed, because its widths make it too long.\n"
+
+# The quantifiers are possessive, because zeros can be flags or a width: with a format that is all zeros, backtracking
+# would take time in proportion to the square of its length.
 _CONVERSION = re.compile(
-    rb"%(?P<flags>[-+ #0']*)(?P<width>\*|[0-9]*)(?:\.(?P<precision>\*|[0-9]*))?"
+    rb"%(?P<flags>[-+ #0']*+)(?P<width>\*|[0-9]*+)(?:\.(?P<precision>\*|[0-9]*+))?"
     rb"(?P<vector>v(?:16|2|3|4|8))?(?P<length>hh|hl|h|ll|l|j|z|t|L|q)?(?P<kind>[diouxXcsfFeEgGaApn%])",
     re.DOTALL,
 )
@@ -54,9 +61,12 @@ class Conversion(Struct, frozen=True):
         return Conversion(flags, width, precision, self.vector, self.length, self.kind)
 
     def integer(self, bits: int) -> bytes:
-        """An integer, a character or a pointer, from 64 bits of which those of the length are used."""
+        """An integer, a character or a pointer, from 64 bits of which those of the length are used; nothing for
+        ``%n``, whose argument is a pointer of the kernel's."""
         if self.kind == "c":
             return self._pad(bytes((bits & 0xFF,)))
+        if self.kind == "n":
+            return b""
         if self.kind == "p":
             value = bits & (1 << 64) - 1
             return self._pad(f"{value:#x}".encode() if value else b"(nil)")
@@ -118,17 +128,33 @@ class Conversion(Struct, frozen=True):
         return text.ljust(self._columns) if "-" in self.flags else text.rjust(self._columns)
 
 
-@lru_cache(maxsize=256)
 def pieces(template: bytes) -> tuple[bytes | Conversion, ...]:
     """Split a format string into literal text and conversions.
 
     ``%%`` is text. An invalid conversion (undefined in C) is text, as in glibc.
     """
+    return _known_pieces(template) if len(template) <= _MOST_KEPT else tuple(_pieces(template))
+
+
+_MOST_KEPT = 4096
+"""Bytes of the longest format strings that are kept with their pieces: kernels can make others of many megabytes."""
+
+
+@lru_cache(maxsize=256)
+def _known_pieces(template: bytes) -> tuple[bytes | Conversion, ...]:
     return tuple(_pieces(template))
 
 
+def cut(text: bytearray, sent: int) -> bool:
+    """Whether a text made of ``sent`` bytes is too long; it then receives a note that says so."""
+    if len(text) <= sent + MAX_TEXT:
+        return False
+    text += _CUT
+    return True
+
+
 def _pieces(template: bytes) -> Iterator[bytes | Conversion]:
-    text = b""
+    text = bytearray()
     at = 0
     for match in _CONVERSION.finditer(template):
         text += template[at : match.start()]
@@ -138,15 +164,15 @@ def _pieces(template: bytes) -> Iterator[bytes | Conversion]:
             text += b"%"
             continue
         if text:
-            yield text
-            text = b""
+            yield bytes(text)
+            text.clear()
         yield Conversion(
             match["flags"].decode(), _number(match["width"] or None), _number(match["precision"]),
             int(match["vector"][1:]) if match["vector"] else 0, (match["length"] or b"").decode(), kind,
         )
     text += template[at:]
     if text:
-        yield text
+        yield bytes(text)
 
 
 def _number(text: bytes | None) -> int | str | None:
@@ -181,4 +207,4 @@ def _hexadecimal(number: float, precision: int | None, point: bool) -> str:
     return f"0x{whole >> 52}{dot}{fraction}p{power:+d}"
 
 
-__all__ = ["MAX_WIDTH", "Conversion", "pieces"]
+__all__ = ["MAX_TEXT", "MAX_WIDTH", "Conversion", "cut", "pieces"]

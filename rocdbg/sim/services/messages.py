@@ -10,6 +10,8 @@ from msgspec import Struct, field
 
 MAX_PENDING = 64 << 20
 """Bytes of messages that have not ended; a kernel that sends more is stopped."""
+_OVERHEAD = 64
+"""Bytes that each of them counts for in addition, because a message may have none of its own."""
 
 _BEGIN, _END = 1, 2
 _LENGTH_SHIFT, _LENGTH_MASK = 5, 7
@@ -36,7 +38,8 @@ class Messages(Struct):
 
         Returns the descriptor for the following parts, and the whole message if this was its end. Raises MessageError.
         """
-        if descriptor & _BEGIN:
+        begins = bool(descriptor & _BEGIN)
+        if begins:
             number = self._free.pop() if self._free else self._next
             self._next = max(self._next, number + 1)
             self._parts[number] = bytearray()
@@ -46,14 +49,14 @@ class Messages(Struct):
             if number not in self._parts:
                 raise MessageError(f"a part of message {number}, which has not begun")
         count = descriptor >> _LENGTH_SHIFT & _LENGTH_MASK
-        self._pending += count * 8
+        self._pending += count * 8 + (_OVERHEAD if begins else 0)
         if self._pending > MAX_PENDING:
             raise MessageError(f"more than {MAX_PENDING} bytes of messages that do not end")
         self._parts[number] += payload[: count * 8]
         if not descriptor & _END:
             return descriptor, None
         whole = bytes(self._parts.pop(number))
-        self._pending -= len(whole)
+        self._pending -= len(whole) + _OVERHEAD
         self._free.append(number)
         return descriptor, whole
 
@@ -65,7 +68,7 @@ class Messages(Struct):
         """Restore the state at the time of `snapshot`."""
         parts, free, self._next = pending
         self._parts, self._free = {number: bytearray(part) for number, part in parts.items()}, list(free)
-        self._pending = sum(map(len, parts.values()))
+        self._pending = sum(len(part) + _OVERHEAD for part in parts.values())
 
 
 __all__ = ["MAX_PENDING", "MessageError", "Messages", "Pending"]

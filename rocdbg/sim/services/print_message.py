@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from rocdbg.sim.services.c_format import Conversion, pieces
+from rocdbg.sim.services.c_format import Conversion, cut, pieces
 
 
 def print_message(message: bytes) -> bytes:
@@ -21,7 +21,10 @@ def print_message(message: bytes) -> bytes:
 def print_arguments(template: bytes, arguments: bytes) -> bytes:
     """The same with the format string given separately."""
     text, at = bytearray(), 0
+    sent = len(template) + len(arguments)
     for piece in pieces(template):
+        if cut(text, sent):
+            break
         if isinstance(piece, bytes):
             text += piece
             continue
@@ -40,8 +43,6 @@ def _argument(conversion: Conversion, arguments: bytes, at: int) -> tuple[bytes,
         string, after = _string(arguments, at)
         return conversion.string(string), after
     bits = _qword(arguments, at)
-    if conversion.kind == "n":
-        return b"", at + 8
     if conversion.kind in "fFeEgGaA":
         return conversion.floating(struct.unpack("<d", bits.to_bytes(8, "little"))[0]), at + 8
     return conversion.integer(bits), at + 8

@@ -21,7 +21,7 @@ import numpy as np
 from msgspec import Struct
 
 from rocdbg.sim.core.memory import Allocation
-from rocdbg.sim.services.c_format import Conversion, pieces
+from rocdbg.sim.services.c_format import Conversion, cut, pieces
 from rocdbg.sim.services.output import ProgramOutput, Stream
 from rocdbg.sim.services.print_message import print_arguments, print_message
 
@@ -214,7 +214,10 @@ def print_frame(known: Format, places: Sequence[tuple[int, int]], data: bytes) -
     """
     text = bytearray()
     rest = iter(places)
+    sent = len(known.text) + len(data)
     for piece in pieces(known.text):
+        if cut(text, sent):
+            break
         if isinstance(piece, bytes):
             text += piece
             continue

@@ -111,6 +111,85 @@ def test_a_block_of_a_matrix_that_does_not_exist(shape: str, blocks: int, size: 
     assert all(found[abid] == found[abid % blocks] for abid in found)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "v_mfma_f32_16x16x128_f8f6f4 v[0:3], a[248:255], a[248:255], 0",
+        "v_mfma_f32_32x32x1f32 a[224:255], a255, a255, a[224:255] cbsz:7 abid:15 blgp:7",
+        "v_smfmac_f32_32x32x16_f16 a[240:255], a[254:255], a[252:255], v255 cbsz:3 abid:15",
+    ],
+    ids=lambda text: text.split()[0],
+)
+def test_matrices_in_the_last_registers(text: str) -> None:
+    """Behind them begins a guard page."""
+    bench = Bench(text + "\ns_endpgm", "gfx950")
+    assert (int(bench.state.ctypes.data) + bench.state.size) % mmap.PAGESIZE == 0
+    assert bench.run() is Status.END
+
+
+M0 = (0, 1, 28, 29, 30, 215, 245, 255, 0x3FF, 0x10000, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFF5, 0xFFFF_FFFF)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("gfx1030", text) for text in (
+            "v_movrels_b32 v5, v11", "v_movreld_b32 v11, v5", "v_movrelsd_b32 v11, v11", "v_movrelsd_2_b32 v11, v11",
+            "v_swaprel_b32 v11, v11",
+        )),
+        ("gfx900", "s_set_gpr_idx_on s4, gpr_idx(SRC0,SRC2,DST)\nv_fma_f64 v[10:11], v[12:13], 1.0, v[10:11]"),
+        ("gfx900", "s_set_gpr_idx_on s4, gpr_idx(SRC0,DST)\nv_mov_b32 v255, v255"),
+        ("gfx803", "v_movreld_b32 v11, v5"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("limit", [40, 256])
+def test_vector_registers_that_m0_selects(name: str, text: str, limit: int) -> None:
+    """Those that the wave does not have are neither read nor written."""
+    wave = 32 if name == "gfx1030" else 64
+    bench = Bench(text + "\ns_endpgm", name, wave)
+    registers = bench.state[layout.VGPRS :].view(np.uint32).reshape(-1, wave)
+    bench.set("vgpr_limit", limit)
+    for m0 in M0:
+        results = []
+        for junk in (0, 0x5A5A5A5A):
+            registers[:] = np.arange(len(registers), dtype=np.uint32)[:, None]
+            registers[limit:] ^= np.uint32(junk)
+            before = registers.copy()
+            bench.sgprs[4] = bench.sgprs[124] = m0
+            bench.set("pc", bench.text.address)
+            bench.set("mode", 0x3F0)
+            assert bench.run() is Status.END
+            assert np.array_equal(registers[limit:], before[limit:]), hex(m0)
+            results.append(registers[:limit].tobytes())
+        assert results[0] == results[1], hex(m0)
+
+
+@pytest.mark.parametrize("m0", [0, 4, 5, 6, 7, 8, 23, 24, 26, 27, 28, 155, 0x3FF, 0x10005, 0x7FFF_FFFF, 0xFFFF_FFFF])
+@pytest.mark.parametrize("size", [32, 64, "2_b32"])
+def test_scalar_registers_that_m0_selects(size: int | str, m0: int) -> None:
+    """Only s0 to s105; others read s0 (or s[0:1]) and ignore writes."""
+    text = f"s_movrelsd_{size} s100, s100" if size == "2_b32" else (
+        f"s_movrels_b{size} s{'20' if size == 32 else '[20:21]'}, s{'100' if size == 32 else '[100:101]'}\n"
+        f"s_movreld_b{size} s{'100' if size == 32 else '[100:101]'}, s{'30' if size == 32 else '[30:31]'}"
+    )
+    bench = Bench(text + "\ns_endpgm", "gfx1030", 32)
+    bench.sgprs[:106] = np.arange(106) + 1000
+    bench.sgprs[124] = m0
+    before = bench.sgprs.copy()
+    assert bench.run() is Status.END
+    wide = size == 64
+    source, target = 100 + (m0 & 0x3FF if size == "2_b32" else m0), 100 + (m0 >> 16 & 0x3FF if size == "2_b32" else m0)
+    expected = before.copy()
+    for word in range(1 + wide):
+        read = before[source + word if source + wide < 106 and not (wide and m0 & 1) else word]
+        if size != "2_b32":
+            expected[20 + word] = read
+        if target + wide < 106 and not (wide and m0 & 1):
+            expected[target + word] = read if size == "2_b32" else before[30 + word]
+    assert bench.sgprs[:106].tolist() == expected[:106].tolist()
+    assert bench.sgprs[106:].tolist() == before[106:].tolist()
+
+
 def test_lds_beyond_what_an_index_can_say() -> None:
     """Indices of vector loads are signed; 3 GiB of LDS exist on no device, but nothing must rest on that."""
     bench = Bench("ds_read_b32 v1, v0\nds_write_b64 v0, v[2:3]\ns_endpgm", "gfx90a", lds=64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from enum import Enum
 from functools import cached_property
 
@@ -76,6 +76,8 @@ _SCOPE = re.compile(r"(\w+(?:::\w+)*)::\Z")
 _WIDTHS = {"": 1, "u": 2, "U": 4, "L": 4}
 """Bytes of a character by the prefix of its quotes."""
 _ESCAPES = {"a": 7, "b": 8, "e": 27, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+_TOKENS = 16
+"""Tokens that are one unit of work."""
 _INTEGER_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"}
 _FLOAT_SUFFIXES = {"", "f", "l", "f16", "h"}
 
@@ -91,9 +93,10 @@ def tokenize(
     token, and whether ``$name`` is a symbol.
     """
     lexer = _Lexer(text, is_known or (lambda _name: False), input_radix, is_cxx)
-    tokens = []
+    tokens: list[Token] = []
     while True:
-        work.unit()
+        if not len(tokens) % _TOKENS:
+            work.unit()
         try:
             token = lexer.next_token()
         except (ExpressionError, NoSymbolError) as error:
@@ -389,7 +392,8 @@ class TokenStream(Struct):
 
     def peek(self, ahead: int = 0) -> Token:
         """The next token, or a later one; past the end, the last."""
-        token = self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
+        tokens, place = self.tokens, self.position + ahead
+        token = tokens[place] if place < len(tokens) else tokens[-1]
         if token.wrong is not None:
             raise token.wrong
         return token
@@ -402,8 +406,14 @@ class TokenStream(Struct):
 
     def at(self, operator: str, ahead: int = 0) -> bool:
         """Whether the next token, or a later one, is this operator."""
-        token = self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
-        return token.kind is TokenKind.OPERATOR and token.text == operator
+        tokens, place = self.tokens, self.position + ahead
+        token = tokens[place] if place < len(tokens) else tokens[-1]
+        return token.text == operator and token.kind is TokenKind.OPERATOR
+
+    def at_one_of(self, operators: Container[str]) -> bool:
+        """Whether the next token is one of these operators."""
+        token = self.tokens[self.position] if self.position < len(self.tokens) else self.tokens[-1]
+        return token.kind is TokenKind.OPERATOR and token.text in operators
 
     def accept(self, operator: str) -> bool:
         """Consume the operator if it is next."""

@@ -26,6 +26,7 @@ _BINARY = {
 }
 _ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 _UNARY = {"-", "+", "!", "~", "*", "&", "++", "--"}
+_SUFFIXES = {"[", "(", ".", "->", "++", "--"}
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"}
 
 
@@ -163,10 +164,11 @@ class _Parser:
                     self.types.refuse()
                 if token.text in _CASTS and self.tokens.at("<", 1):
                     return self._named_cast()
-            if self.tokens.at("(") and self.types.starts_at(1):
-                return self._cast()
-            if self.tokens.at("{"):
-                return self._braces()
+            if token.kind is TokenKind.OPERATOR:
+                if token.text == "(" and self.types.starts_at(1):
+                    return self._cast()
+                if token.text == "{":
+                    return self._braces()
             return self.postfix()
         finally:
             self.depth -= 1
@@ -231,6 +233,8 @@ class _Parser:
     def _suffixes(self, base: syntax.Expression, start: int | None = None) -> syntax.Expression:
         """What follows a primary expression, which began at a token."""
         while True:
+            if not self.tokens.at_one_of(_SUFFIXES):
+                return base
             if self.tokens.at("["):
                 base = self._subscript(base)
             elif self.tokens.accept("("):
@@ -245,10 +249,8 @@ class _Parser:
             elif self.tokens.at(".") or self.tokens.at("->"):
                 arrow = self.tokens.take().text == "->"
                 base = self._half_or_member(base, self._member_name(), arrow)
-            elif self.tokens.at("++") or self.tokens.at("--"):
-                base = syntax.Postfix(self.tokens.take().text, base)
             else:
-                return base
+                base = syntax.Postfix(self.tokens.take().text, base)
 
     @staticmethod
     def _half_or_member(base: syntax.Expression, name: str, arrow: bool) -> syntax.Expression:
