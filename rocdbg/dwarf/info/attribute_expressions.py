@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.context import Expression, LocationList
+from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.info.attribute_values import Exprloc, Loclist
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.location_list_reader import parse_location_list
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
 _MOST_KNOWN = 8192
+_SHORTEST = 4
+"""Bytes of the shortest element of a location list."""
 
 AnyExpression = Expression | LocationList
 _Key = tuple["Unit", bytes | int, int, int | None, bool]
@@ -44,6 +47,7 @@ class ExpressionReader:
         key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size, size, aggregate
         known = self._locations.get(key)
         if known is not None:
+            _count(value, unit, known)
             return known
         location = unit.conventions.location
         return self._read(
@@ -98,13 +102,28 @@ def written_list(value: Loclist, unit: Unit) -> LocationList:
 
 
 def _entries(value: Loclist, unit: Unit, keep_empty: bool = False) -> LocationList:
-    return parse_location_list(
-        value.section,
-        value.offset,
-        version=unit.version,
-        address_size=unit.address_size,
-        base_address=unit.base_address,
-        debug_addr=unit.debug_addr,
-        is_split=unit.is_split,
-        keep_empty=keep_empty,
-    )
+    unit.entries.lists.check(value.section_name, value.offset, value.entry)
+    lists = unit.entries.lists
+    try:
+        found = parse_location_list(
+            value.section,
+            value.offset,
+            version=unit.version,
+            address_size=unit.address_size,
+            base_address=unit.base_address,
+            debug_addr=unit.debug_addr,
+            is_split=unit.is_split,
+            keep_empty=keep_empty,
+        )
+    except DwarfError as error:  # reading up to the damage takes as long for each entry
+        read = max(0, (error.offset or 0) - value.offset) // _SHORTEST
+        lists.count(value.section_name, value.offset, value.entry, read, len(value.section))
+        raise
+    _count(value, unit, found)
+    return found
+
+
+def _count(value: Exprloc | Loclist, unit: Unit, found: AnyExpression) -> None:
+    """Limit how many entries share long lists: searching them takes time for each."""
+    if isinstance(value, Loclist) and isinstance(found, LocationList):
+        unit.entries.lists.count(value.section_name, value.offset, value.entry, len(found), len(value.section))

@@ -40,12 +40,7 @@ def ranges_of(die: Die) -> tuple[AddressRange, ...]:
     """
     value = die.attribute(At.RANGES)
     if isinstance(value, Rnglist):
-        found: list[AddressRange] = []
-        try:
-            found.extend(read_ranges(die.unit, value.offset))
-        except DebugInfoError as error:
-            die.unit.entries.pass_over(error, die, At.RANGES)
-        return tuple(found)
+        return _listed(die, value.offset)
     low = die.attribute(At.LOW_PC)
     if not isinstance(low, Address) or _is_tombstone(low.value, die.unit):
         return ()
@@ -57,6 +52,31 @@ def ranges_of(die: Die) -> tuple[AddressRange, ...]:
     else:
         return ()
     return (AddressRange(FileAddress(low.value), FileAddress(end)),) if end > low.value else ()
+
+
+def _listed(die: Die, offset: int) -> tuple[AddressRange, ...]:
+    """The ranges of an entry's list."""
+    unit = die.unit
+    entries = unit.entries
+    known = entries.range_lists.get(die.offset)
+    if known is not None:
+        return known
+    section = ".debug_rnglists" if unit.version >= 5 else ".debug_ranges"
+    found: list[AddressRange] = []
+    damage: DebugInfoError | None = None
+    try:
+        entries.lists.check(section, offset, die.offset)
+        found.extend(read_ranges(unit, offset))
+    except DebugInfoError as error:
+        damage = error
+    try:
+        entries.lists.count(section, offset, die.offset, len(found), len(unit.sections[section]))
+    except DebugInfoError as error:
+        found, damage = [], error
+    if damage is not None:
+        entries.pass_over(damage, die, At.RANGES)
+    entries.range_lists[die.offset] = tuple(found)
+    return entries.range_lists[die.offset]
 
 
 def _is_tombstone(address: int, unit: Unit) -> bool:

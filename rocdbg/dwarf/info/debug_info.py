@@ -238,9 +238,8 @@ class DebugInfo:
 
     def line_at(self, pc: FileAddress) -> LineRow | None:
         """The row whose addresses hold ``pc``; its ``line`` may be 0."""
-        for unit in self._functions.units_at(pc):
-            table = unit.line_table
-            row = None if table is None else table.row_at(pc)
+        for table in self._functions.line_tables_at(pc):
+            row = table.row_at(pc)
             if row is not None:
                 return row
         return None

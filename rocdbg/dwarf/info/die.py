@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from rocdbg.dwarf.info.attribute_values import (
     AttributeValue,
     Constant,
     Flag,
+    Loclist,
     Reference,
     String,
     TypeSignature,
@@ -133,7 +135,8 @@ class Die:
     def _converted(self, code: int, form: int, raw: Raw) -> AttributeValue | None:
         """The value of an attribute; None for a damaged one that is passed over."""
         try:
-            return convert(self.unit, code, FORMS[form][2], form, raw)
+            value = convert(self.unit, code, FORMS[form][2], form, raw)
+            return replace(value, entry=self.offset) if isinstance(value, Loclist) else value
         except DebugInfoError as error:
             self.unit.entries.pass_over(error, self, code)
             return None

@@ -17,6 +17,7 @@ from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange
 from rocdbg.dwarf.info.name_index import names_of_entries
 from rocdbg.dwarf.info.sections import Sections
+from rocdbg.dwarf.info.shared_parts import SharedLists
 from rocdbg.dwarf.info.split_units import SplitFiles
 from rocdbg.dwarf.info.type_reader import TypeReader
 from rocdbg.dwarf.info.unit import Unit
@@ -50,6 +51,9 @@ class Entries:
         self._given_sizes = address_sizes
         self._architecture = architecture
         self.code = code
+        self.lists = SharedLists()
+        self.range_lists: dict[int, tuple[AddressRange, ...]] = {}
+        """By entry: its range list."""
         self._abbreviations: dict[tuple[Sections, int, int, int, int], dict[int, Abbreviation]] = {}
         self._line_tables: dict[tuple[Sections, int], LineTable] = {}
         self.scope_names: dict[int, tuple[str, ...]] = {}
@@ -183,9 +187,7 @@ class Entries:
         key = unit.sections, *layout
         table = self._abbreviations.get(key)
         if table is None:
-            table = self._abbreviations[key] = read_abbreviations(
-                unit.sections[".debug_abbrev"], *layout, pass_over=self.pass_over
-            )
+            table = self._abbreviations[key] = read_abbreviations(unit.sections, *layout, pass_over=self.pass_over)
         return table
 
     def line_table(self, offset: int, unit: Unit) -> LineTable:

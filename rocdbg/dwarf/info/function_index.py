@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 
 from rocdbg.dwarf.conventions import Gcc
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
+from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange
 from rocdbg.dwarf.info.named_entries import NamedEntries, Offsets
 from rocdbg.dwarf.info.names import component, parameter_list, parse_name
@@ -164,14 +167,36 @@ class FunctionIndex:
         """The units that may have code at ``pc``: first those whose ranges contain it, then those that do not state
         ranges (if one unit has only line tables, another may describe the functions).
         """
-        ranges, others = self._unit_ranges
+        return self._stated_at(pc) + self._unit_ranges[1]
+
+    def _stated_at(self, pc: int) -> list[Unit]:
+        """The units whose ranges contain ``pc``."""
+        ranges, _ = self._unit_ranges
         index = bisect_right(ranges, pc, key=lambda entry: entry[0].low)
         found = [unit for part, unit in ranges[max(0, index - 8):index] if pc in part]
-        return found[::-1] + others
+        return found[::-1]
+
+    @cached_property
+    def _others_with_functions(self) -> list[Unit]:
+        """The units that do not state ranges and have functions with code: there may be thousands of others."""
+        return [unit for unit in self._unit_ranges[1] if self._addresses(unit)[0]]
+
+    @cached_property
+    def _other_line_tables(self) -> list[LineTable]:
+        """The line tables of the units that do not state ranges, each once, without empty ones."""
+        tables = {unit.line_table: None for unit in self._unit_ranges[1]}
+        return [table for table in tables if table is not None and table.has_program]
+
+    def line_tables_at(self, pc: int) -> Iterator[LineTable]:
+        """The line tables of `units_at`."""
+        for unit in self._stated_at(pc):
+            if unit.line_table is not None:
+                yield unit.line_table
+        yield from self._other_line_tables
 
     def at(self, pc: int) -> Function | None:
         """The function with code at ``pc``."""
-        for unit in self.units_at(pc):
+        for unit in chain(self._stated_at(pc), self._others_with_functions):
             lows, parts = self._addresses(unit)
             index = bisect_right(lows, pc) - 1
             if index >= 0 and pc in parts[index][0]:

@@ -47,10 +47,19 @@ class LineTable:
     def header(self) -> LineHeader:
         """The header."""
         try:
-            return read_line_header(self._sections, self.offset, self._address_size, self._comp_dir)
+            self._sections.tables.check(SECTION, self.offset)
+            header = read_line_header(self._sections, self.offset, self._address_size, self._comp_dir)
+            size = len(self._sections[SECTION])
+            self._sections.tables.count(SECTION, self.offset, header.end - self.offset, size)
+            return header
         except DebugInfoError as error:
             self._pass_over(error)
             return NO_LINES
+
+    @property
+    def has_program(self) -> bool:
+        """Whether there are operations that may give rows."""
+        return self.header.program < self.header.end
 
     @property
     def files(self) -> tuple[SourceFile, ...]:

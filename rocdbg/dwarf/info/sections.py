@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.shared_parts import SharedTables
 from rocdbg.text import decode_lines, decode_text
 
-_LONG = 1024
+_LONG = 128
 _SLACK = 1 << 20
 
 
@@ -23,6 +24,7 @@ class Sections:
         self._source = source
         self._find_supplement = find_supplement
         self._bytes: dict[str, bytes] = {}
+        self.tables = SharedTables()
         self._long: dict[tuple[str, int], str] = {}
         self._long_total = 0
 
