@@ -41,7 +41,7 @@ from rocdbg.analysis.mask_effects import (
     vectors_with_masks,
 )
 from rocdbg.analysis.saved_registers import Analysis
-from rocdbg.analysis.scheduled_code import Extent, ScheduledCode
+from rocdbg.analysis.scheduled_code import Extent, ScheduledCode, registers_read
 from rocdbg.analysis.speculated_values import is_speculated
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR
 from rocdbg.isa import Flow, Instruction
@@ -85,14 +85,22 @@ class Gaps(Struct, frozen=True):
 class _Crossing(Struct, frozen=True):
     """What is known on the way from a block to a successor.
 
-    ``absent`` lanes do not exist there. At the head of a loop the bit ``now`` is set anew, whose last value is then
-    ``then``: as ``allowed`` permits.
+    ``absent`` lanes do not exist there; ``nobody``: no lane is active. At the head of a loop, and where paths join, the
+    bit ``now`` is set anew, whose last value is then ``then``: as ``allowed`` permits.
     """
 
     absent: int
+    nobody: bool = False
     now: int | None = None
     then: int = 0
     allowed: int = 0
+
+
+class _Renaming(Struct, frozen=True):
+    """EXEC becomes the bit ``variable``, as ``allowed`` permits."""
+
+    variable: int
+    allowed: int
 
 
 class LaneCoverage:
@@ -106,6 +114,7 @@ class LaneCoverage:
         self.code = ScheduledCode(analysis, self._predecessors, self.written)
         """The code that describes variables."""
         self.has_loops = any(source >= start for start, sources in self._predecessors.items() for source in sources)
+        self._read_later = self._find_read_later()
         self._forget()
         self._is_known = len(analysis.blocks) <= _MOST_BLOCKS and (self._find_masks() or self._find_masks(1))
         everyone = self._diagrams.true, self._diagrams.true
@@ -126,10 +135,16 @@ class LaneCoverage:
         self._forgotten: dict[int, int] = {}
         """The bit that an instruction sets anew."""
         self._crossings: dict[tuple[int, int], _Crossing] = {}
+        self._vague: set[int] = set()
+        """Instructions behind which EXEC is not known as one function."""
+        self._named: frozenset[int] = frozenset()
+        """Those behind which it is a new bit."""
+        self._renamed: dict[int, _Renaming] = {}
         self._heads = {
-            start for start, sources in self._predecessors.items() if any(source >= start for source in sources)
+            start for start, sources in self._predecessors.items()
+            if any(source >= start for source in sources) or (effort and len(sources) > 1)
         }
-        """Blocks that EXEC reaches in different ways: in loops, all but the first of these are found on the way."""
+        """Blocks that EXEC reaches in different ways; those outside loops are found on the way at the first attempt."""
 
     def gaps(self, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held] = ()) -> Gaps:
         """Where in ``extents`` some lane may not have what the list describes there.
@@ -219,6 +234,35 @@ class LaneCoverage:
 
     # -- masks
 
+    def _find_read_later(self) -> dict[int, frozenset[int]]:
+        """The scalar registers that the code from each block on may read before it writes them: masks in others need
+        not be followed.
+        """
+        blocks = self._analysis.blocks
+        own: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
+        for start, block in blocks.items():
+            read, changed = set[int](), set[int]()
+            for instruction in block.instructions:
+                if instruction.flow is Flow.CALL:  # what it does to masks is known for those that it keeps
+                    continue
+                read |= registers_read(instruction) - changed
+                changed |= self.written(instruction)
+            own[start] = frozenset(each for each in read if each < VECTOR), frozenset(changed)
+        found = {start: read | _EXEC for start, (read, _) in own.items()}
+        todo = sorted(blocks)
+        pending = set(todo)
+        while todo:
+            start = todo.pop()
+            pending.discard(start)
+            later = frozenset[int]().union(*(found[each] for each in blocks[start].successors if each in found))
+            wanted = found[start] | (later - own[start][1])
+            if wanted != found[start]:
+                found[start] = wanted
+                more = [each for each in self._predecessors.get(start, ()) if each not in pending]
+                pending.update(more)
+                todo += more
+        return found
+
     def _find_masks(self, effort: int = 0) -> bool:
         """Find EXEC before each instruction; False if the code is too involved."""
         self._forget(effort)
@@ -238,9 +282,12 @@ class LaneCoverage:
                     start for start, sources in self._predecessors.items()
                     if len(sources) > 1 and start not in self._heads and self._is_vague(start)
                 }
-                if not more:
+                if more:
+                    self._heads |= {min(more)}
+                elif effort and not self._vague <= self._named:
+                    self._named |= self._vague
+                else:
                     break
-                self._heads |= more if effort else {min(more)}
         except TooLargeError:
             return False
         return True  # even where some are vague
@@ -253,6 +300,7 @@ class LaneCoverage:
 
     def _solve(self, effects: dict[int, dict[int, Effect]]) -> bool:
         blocks, start = self._analysis.blocks, self._analysis.function.start
+        self._vague = set()
         everyone: Bits = (self._diagrams.true, self._diagrams.true)
         states: dict[int, _Masks] = {start: {EXEC_LO: everyone, EXEC_LO + 1: everyone}}
         heap, pending, visits = [start], {start}, dict[int, int]()
@@ -271,7 +319,7 @@ class LaneCoverage:
                 if successor not in blocks:
                     continue
                 crossing = self._crossings[begin, successor] = self._crossing(begin, successor, state)
-                there = self._crossed(state, crossing)
+                there = self._crossed(state, crossing, self._read_later[successor])
                 following = states.get(successor)
                 if following is None:
                     states[successor] = there
@@ -291,7 +339,24 @@ class LaneCoverage:
                 self._apply(effect, state)
             if address in self._analysis.rejoins:
                 state[EXEC_LO] = state[EXEC_LO + 1] = (self._diagrams.true, self._diagrams.true)
+            elif effect is not None and self._executing(state) != self._exec[address]:
+                if address in self._named:
+                    self._rename(address, state)
+                elif not self._covers(*self._executing(state)):
+                    self._vague.add(address)
         return state
+
+    def _rename(self, address: int, state: _Masks) -> None:
+        """Let EXEC be a new bit, between the bounds that are known."""
+        variable = self._diagrams.variable(("executing", address))
+        self._lose_bit(variable, state)
+        sure, possible = self._executing(state)
+        bit = self._diagrams.bit(variable)
+        allowed = self._diagrams.choose(bit, possible, self._not(sure))
+        self._renamed[address] = _Renaming(variable, allowed)
+        for place, (one, other) in state.items():
+            state[place] = self._bounded(self._or(self._not(allowed), one), self._and(allowed, other))
+        state[EXEC_LO] = state[EXEC_LO + 1] = bit, bit
 
     def _executing(self, state: _Masks) -> Bits:
         low = state.get(EXEC_LO, self._unknown)
@@ -381,29 +446,32 @@ class LaneCoverage:
         """The bit of a comparison, which all masks so far no longer depend on."""
         variable = self._diagrams.variable(("compared", address))
         self._forgotten[address] = variable
+        self._lose_bit(variable, state)
+        return variable
+
+    def _lose_bit(self, variable: int, state: _Masks) -> None:
         support = self._diagrams.support
         for place, (sure, possible) in state.items():
             if variable in support(sure) or variable in support(possible):
                 state[place] = self._every(variable, sure), self._some(variable, possible)
-        return variable
 
     def _crossing(self, start: int, successor: int, state: _Masks) -> _Crossing:
         last = self._analysis.blocks[start].instructions[-1]
         is_jump = successor == last.branch_target
         sure, possible = self._executing(state)
-        absent = self._diagrams.false
+        absent, nobody = self._diagrams.false, False
         if last.branch_target != last.address + last.size and (
             last.name == ("s_cbranch_execz" if is_jump else "s_cbranch_execnz")
         ):
-            absent, sure, possible = sure, self._diagrams.false, self._diagrams.false
+            absent, nobody, sure, possible = sure, True, self._diagrams.false, self._diagrams.false
         if successor not in self._heads:
-            return _Crossing(absent)
+            return _Crossing(absent, nobody)
         now = self._diagrams.variable(("in the loop", successor))
         then = self._diagrams.variable(("was in the loop", successor))
         earlier = {now: (self._diagrams.bit(then), self._diagrams.bit(then))}
         sure, possible = self._diagrams.substitute(sure, earlier), self._diagrams.substitute(possible, earlier)
         allowed = self._diagrams.choose(self._diagrams.bit(now), possible, self._not(sure))
-        return _Crossing(absent, now, then, allowed)
+        return _Crossing(absent, nobody, now, then, allowed)
 
     def _lanes_crossed(self, lanes: int, crossing: _Crossing) -> int:
         """Lanes with a property, at least these, after a crossing."""
@@ -414,14 +482,23 @@ class LaneCoverage:
         lanes = self._diagrams.substitute(lanes, {crossing.now: (earlier, earlier)})
         return self._every(crossing.then, self._or(self._not(crossing.allowed), lanes))
 
-    def _crossed(self, state: _Masks, crossing: _Crossing) -> _Masks:
+    def _lanes_renamed(self, lanes: int, address: int) -> int:
+        """Lanes with a property, at least these, behind an instruction that makes EXEC a new bit."""
+        renaming = self._renamed[address]
+        return self._or(self._not(renaming.allowed), self._every(renaming.variable, lanes))
+
+    def _crossed(self, state: _Masks, crossing: _Crossing, wanted: Collection[int]) -> _Masks:
         found: _Masks = {}
         for place, (sure, possible) in state.items():
+            if isinstance(place, int) and place not in wanted:
+                continue
             at_most = self._not(self._lanes_crossed(self._not(possible), crossing))
             found[place] = self._bounded(self._lanes_crossed(sure, crossing), at_most)
         if crossing.now is not None:
             bit = self._diagrams.bit(crossing.now)
             found[EXEC_LO] = found[EXEC_LO + 1] = bit, bit
+        elif crossing.nobody:
+            found[EXEC_LO] = found[EXEC_LO + 1] = self._diagrams.false, self._diagrams.false
         return found
 
     def _meet(self, state: _Masks, other: _Masks) -> bool:
@@ -609,6 +686,8 @@ class _Query:
             if address in of._forgotten:
                 variable = of._forgotten[address]
                 lanes, moved = of._every(variable, lanes), of._every(variable, moved)
+            if address in of._renamed:
+                lanes, moved = of._lanes_renamed(lanes, address), of._lanes_renamed(moved, address)
             if self._registers & of.written(instruction):
                 terms = [term for register, term in moves(instruction) if VECTOR + register in self._registers]
                 is_move = any(self._is_move(other, address, term) for term in terms for other in self._others)

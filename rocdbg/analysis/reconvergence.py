@@ -9,11 +9,14 @@ There is no other way to know this after loops, whose masks accumulate over iter
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from rocdbg.analysis.control_flow import Block, predecessors
 from rocdbg.analysis.machine_state import EXEC_LO
-from rocdbg.isa import Flow
+from rocdbg.isa import Flow, OperandKind
 from rocdbg.work import unit
+
+_TURNS: Final = ("s_or_saveexec", "s_andn2_saveexec", "s_and_not1_saveexec")
 
 
 def rejoining(blocks: Mapping[int, Block], entry: int) -> frozenset[int]:
@@ -28,18 +31,28 @@ def rejoining(blocks: Mapping[int, Block], entry: int) -> frozenset[int]:
 
 
 def _last_rejoin(block: Block) -> int | None:
-    """The last instruction of the block that widens EXEC, if nothing narrows it again first."""
+    """The last instruction of the block that widens EXEC by lanes which it had before the block, if nothing but the
+    block's own regions narrows it first.
+    """
     last: int | None = None
+    own: set[int] = set()  # registers with masks of regions that begin in the block
     for instruction in block.instructions:
         destination = instruction.operand("sdst")
-        if instruction.name.startswith("v_cmpx") or "saveexec" in instruction.name:
-            if last is not None:
-                return last
-        elif destination is not None and destination.index == EXEC_LO and destination.text.startswith("exec"):
-            if instruction.name in ("s_or_b64", "s_or_b32"):
+        if destination is None or destination.kind not in (OperandKind.SGPR, OperandKind.SPECIAL):
+            continue
+        source = next((one for one in reversed(instruction.operands) if one.kind is OperandKind.SGPR), None)
+        if "saveexec" in instruction.name:
+            if source is not None and instruction.name.startswith(_TURNS) and source.index not in own:
+                last = None  # to the other branch of an earlier region
+            else:
+                own.add(destination.index)
+        elif destination.index != EXEC_LO or not destination.text.startswith("exec"):
+            own.add(destination.index)
+        elif instruction.name in ("s_or_b64", "s_or_b32"):
+            if source is None or source.index not in own:
                 last = instruction.address
-            elif last is not None:
-                return last
+        elif last is not None:
+            return last
     return last
 
 

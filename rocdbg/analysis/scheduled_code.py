@@ -105,7 +105,7 @@ class ScheduledCode:
                 continue
             for register in registers:
                 write = instructions[last]
-                if register not in self._written(write) or register not in _read(write):
+                if register not in self._written(write) or register not in registers_read(write):
                     continue
                 if register in self._written(anchor) or self._region(instructions, last) > index - 1:
                     continue
@@ -193,7 +193,7 @@ class ScheduledCode:
         for reader in range(write, first - 1, -1):
             if reader != write and register in self._written(instructions[reader]):
                 return False
-            if reader not in needed and register in _read(instructions[reader]):
+            if reader not in needed and register in registers_read(instructions[reader]):
                 return True
         return False
 
@@ -209,9 +209,9 @@ class ScheduledCode:
         """The instructions from ``first`` on that stay before an instruction in any order: it computes with their
         results, or overwrites what they read or write, or that holds for one between.
         """
-        read, written, found = set(_read(instructions[last])), set(self._written(instructions[last])), {last}
+        read, written, found = set(registers_read(instructions[last])), set(self._written(instructions[last])), {last}
         for index in range(last - 1, first - 1, -1):
-            reads, writes = _read(instructions[index]), self._written(instructions[index])
+            reads, writes = registers_read(instructions[index]), self._written(instructions[index])
             if read & writes or written & (reads | writes):
                 read |= reads
                 written |= writes
@@ -236,7 +236,8 @@ def _extent_of(extents: Sequence[Extent], address: int) -> Extent | None:
     return next((extent for extent in extents if extent[0] <= address < extent[1]), None)
 
 
-def _read(instruction: Instruction) -> frozenset[int]:
+def registers_read(instruction: Instruction) -> frozenset[int]:
+    """The registers that an instruction names as its sources, numbered as in ``value_flow``."""
     found: set[int] = set()
     for operand in sources(instruction):
         if operand.kind in (OperandKind.SGPR, OperandKind.SPECIAL):
