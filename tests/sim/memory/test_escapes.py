@@ -95,6 +95,46 @@ def test_private_memory_with_an_odd_base_stays_private(name: str, odd: int) -> N
     assert seen == {Status.END, Status.FAULT}
 
 
+@pytest.mark.parametrize("name", ["gfx90a", "gfx1030"])
+def test_private_memory_ends_at_both_ends(name: str) -> None:
+    """A program may set the base of its private memory to anything: that of the waves before and after it stays
+    unreachable."""
+    wave = 64 if name == "gfx90a" else 32
+    size = 64 * wave
+    code = [
+        "scratch_store_dwordx2 v0, v[4:5], off", "scratch_load_dwordx2 v[8:9], v0, off",
+        "scratch_load_ubyte v10, v0, off", "s_endpgm",
+    ]
+    bench = Bench("\n".join(code), name, wave)
+    areas = bench.memory.allocate(3 * size, name="scratch")
+    own = areas.address + size
+    bench.set("scratch_base", own)
+    bench.set("scratch_size", size)
+    seen = set()
+    row = 4 * wave
+    for shift in (-size, -row, -8, -4, 0, 4, row, size - row, size, -own, (1 << 63) - own):
+        base = (own + shift) & (1 << 64) - 1
+        bench.set("flat_scratch", base)
+        bench.set64(102, base)
+        for offset in (0, 4, 8, 56, 60, 64, 68, 2**32 - 4, 2**32 - 8, 1 << 31):
+            for one in (False, True):
+                areas.data[:] = 0xC3
+                areas.data[size : 2 * size] = 0
+                bench.exec = 1 if one else (1 << wave) - 1
+                bench.vgpr(0)[:] = offset
+                for n in range(4, 11):
+                    bench.vgpr(n)[:] = n
+                bench.set("pc", bench.text.address)
+                seen.add(status := bench.run())
+                first = base + offset // 4 * row
+                end = first + row + (4 if one else row)
+                fine = own <= first and end <= own + size
+                assert status is (Status.END if fine else Status.FAULT), (shift, offset, one)
+                assert (areas.data[:size] == 0xC3).all() and (areas.data[2 * size :] == 0xC3).all()
+                assert bench.vgpr(8)[0] == (4 if fine else 8) and bench.vgpr(10)[0] == (4 if fine else 10)
+    assert seen == {Status.END, Status.FAULT}
+
+
 @pytest.mark.parametrize(
     ("shape", "blocks", "size"), [("32x32x1f32", 2, 32), ("16x16x1f32", 4, 16), ("4x4x1f32", 16, 4)]
 )
