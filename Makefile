@@ -66,7 +66,7 @@ fuzz-guided:
 	  $(PYTHON) benchmarks/fuzz_guided.py --seconds $(FUZZ_SECONDS) $$target || exit 1; done
 
 # Every demo kernel back and forth: 200 random positions each, compared bit for bit with fresh runs.
-# And the tests that run on a few compilers and targets in ./test, on all of them.
+# And every test that ./test runs with some of its parameters, with all of them.
 truth:
 	$(PYTHON) benchmarks/truth.py
 	ROCDBG_TEST_EVERYTHING=1 $(PYTHON) -m pytest -n 2 --dist worksteal -m truth

@@ -16,6 +16,9 @@ from rocdbg.text import one_line
 
 _MORE = 1 << 16
 """Chunk size for reading bytes by which a file has grown."""
+_MOST_GROWTH = 16 << 20
+"""Bytes that a file may have beyond its size: it may be written to, and the size of files in /proc is 0, even of those
+that never end."""
 
 
 class FileAccessError(Error):
@@ -58,14 +61,21 @@ def read_regular(path: str | Path, limit: int) -> bytes:
     with open_regular(path, limit) as file:
         try:
             # Memory is allocated for the requested size: no more than the file has, unless it grows meanwhile.
-            data = file.read(min(os.fstat(file.fileno()).st_size, limit) + 1)
-            while len(data) <= limit and (more := file.read(_MORE)):
-                data += more
+            stated = os.fstat(file.fileno()).st_size
+            most = min(limit, stated + _MOST_GROWTH)
+            # Reading gives None where it would have to wait, as for the kernel's messages.
+            parts = [file.read(min(stated, limit) + 1) or b""]
+            size = len(parts[0])
+            while size <= most and (more := file.read(_MORE)):
+                parts.append(more)
+                size += len(more)
         except OSError as error:
             raise FileAccessError(str(path), f"cannot be read: {error.strerror or error}") from None
-    if len(data) > limit:  # it has grown
-        raise _too_large(str(path), len(data), limit)
-    return data
+    if size > limit:  # it has grown
+        raise _too_large(str(path), size, limit)
+    if size > most:
+        raise FileAccessError(str(path), f"has more bytes than its size of {stated} says")
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _check(name: str, status: os.stat_result, limit: int) -> None:

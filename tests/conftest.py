@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from rocdbg.sim.engine.private_folder import UntrustedFolder, open_private
 from tests.accounting import Accounting
+from tests.breadth import EVERYTHING, kept_in_test, left_out
 from tests.compilations import Compilations
 
 # A bug surfaces as the exception it is, in the commands that tests start, too.
@@ -62,10 +63,24 @@ def _take_a_core(config: pytest.Config) -> None:
             os.sched_setaffinity(0, {cores[int(worker["workerid"].removeprefix("gw"))]})
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave what `breadth.txt` says to ``make truth``, which finds these tests by their mark."""
+    if EVERYTHING:
+        for item in items:
+            if item.nodeid.partition("[")[0] in kept_in_test():
+                item.add_marker(pytest.mark.truth)
+    elif gone := left_out(items, config.args):
+        absent = set(gone)
+        items[:] = [item for item in items if item not in absent]
+        config.hook.pytest_deselected(items=gone)
+
+
 def pytest_collection_finish() -> None:
     """What was collected stays: Python's collector need not go through tens of thousands of tests again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000)  # as often as by default, Python's collector takes a tenth of the tests' time
 
 
 def pytest_sessionfinish() -> None:

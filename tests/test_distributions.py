@@ -25,7 +25,9 @@ from tests.imports import imports
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = f"rocdbg-{rocdbg.__version__}"
-LEFT_BEHIND = shutil.ignore_patterns(".git", ".venv*", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info", "dist")
+LEFT_BEHIND = shutil.ignore_patterns(
+    ".git", ".venv*", "__pycache__", ".*_cache", ".test-cache", ".hypothesis", "*.egg-info", "dist"
+)
 FOLDERS = ("benchmarks", "demo_kernels", "docs", "plugins", "rocdbg", "tests")
 TOP = (
     "CHANGELOG.md", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "demo", "pyproject.toml", "setup.py", "setup.sh",

@@ -76,10 +76,11 @@ class AutoLoad:
     def _load(self, kind: str, file: Path) -> None:
         if not self.enabled[kind] or not _is_there(file):
             return
-        safe = self.is_safe(file)
+        place = file.resolve()
+        safe = self.is_safe(place)
         self.found[kind][file] = safe
         if safe:
-            self._shell.source(file)
+            self._shell.source(place)  # the file that was checked: a link may change meanwhile
         else:
             self._shell.warn(_declined(file, self.safe_path))
 

@@ -7,12 +7,14 @@ reader limits: see `Budget`.
 from __future__ import annotations
 
 import zlib
+from typing import IO, cast
 
 import zstandard
 from msgspec import Struct
 
 from rocdbg import work
 from rocdbg.codeobject.bounded_reader import Source
+from rocdbg.codeobject.errors import CodeObjectError
 
 ZLIB, ZSTD = "zlib", "zstd"
 
@@ -63,14 +65,35 @@ def inflate(source: Source, start: int, end: int, size: int, method: str, what: 
     return data, at - start
 
 
-def inflate_some(
-    source: Source, start: int, end: int, size: int, method: str, what: str
-) -> tuple[bytearray, int]:
-    """Same as `inflate`, but for the first ``size`` bytes, or all if there are fewer; also returns how much was read
-    for them."""
-    data, at, _ = _unpack(source, start, end, size - 1, method, what)
-    del data[size:]
-    return data, at - start
+def inflate_some(source: Source, start: int, end: int, size: int, method: str, what: str) -> bytearray:
+    """The first ``size`` bytes of the stream between two offsets, or all if there are fewer: no more is unpacked.
+
+    Raises `CodeObjectError` naming ``what`` for a damaged stream.
+    """
+    if method == ZLIB:
+        return _unpack(source, start, end, size - 1, method, what)[0][:size]
+    # A kilobyte of Zstandard may unpack to 32 megabytes, which `_unzstd` would produce for the beginning of each of
+    # thousands of streams.
+    try:
+        engine = zstandard.ZstdDecompressor()
+        compressed = cast(IO[bytes], _Reader(source, start, end))
+        with engine.stream_reader(compressed, read_size=_FIRST_CHUNK) as stream:
+            return bytearray(stream.read(size))
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise _damaged(source, error, start, what) from None
+
+
+class _Reader:
+    """A stream of the bytes between two offsets, as far as Zstandard's reader needs one."""
+
+    def __init__(self, source: Source, at: int, end: int) -> None:
+        self._source, self._at, self._end = source, at, end
+
+    def read(self, size: int) -> bytes:
+        work.unit()
+        chunk = bytes(self._source.data[self._at : min(self._end, self._at + size)])
+        self._at += len(chunk)
+        return chunk
 
 
 def _unpack(
@@ -82,9 +105,13 @@ def _unpack(
         unpack = _unzlib if method == ZLIB else _unzstd
         at, ended = unpack(source, start, end, size, data)
     except (zlib.error, zstandard.ZstdError, MemoryError) as error:
-        reason = f"the stream is damaged: {error or type(error).__name__}"
-        raise source.error(reason, section=what, offset=start) from None
+        raise _damaged(source, error, start, what) from None
     return data, at, ended
+
+
+def _damaged(source: Source, error: Exception, start: int, what: str) -> CodeObjectError:
+    reason = f"the stream is damaged: {str(error) or type(error).__name__}"
+    return source.error(reason, section=what, offset=start)
 
 
 def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:

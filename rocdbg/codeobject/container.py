@@ -32,6 +32,8 @@ MAX_CODE_SIZE = MAX_UNCOMPRESSED
 
 _DEEPEST = 4
 """Maximum nesting of containers: a bundle in an offload binary of a host object in an archive."""
+_MOST_ENTRIES = 1 << 16
+"""Maximum number of entries of a file: ROCm's largest libraries have thousands."""
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
 
@@ -234,6 +236,8 @@ def _find(place: _Place) -> Iterator[_Found]:
     """The contents of a file, in order."""
     budget = Budget.for_file(len(place.source))
     for index, found in enumerate(_holdings(place, budget, 0)):
+        if index == _MOST_ENTRIES:
+            raise place.source.error(f"more than {_MOST_ENTRIES} entries")
         yield replace(found, entry=replace(found.entry, index=index))
 
 

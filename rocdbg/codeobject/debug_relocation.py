@@ -17,6 +17,8 @@ _T = RelocationType
 _RECORD = np.dtype([("offset", "<u8"), ("info", "<u8"), ("addend", "<i8")])
 _SHORT_RECORD = np.dtype([("offset", "<u8"), ("info", "<u8")])
 _SIZES = {_T.ABS32: 4, _T.ABS32_LO: 4, _T.ABS64: 8, _T.REL32: 4, _T.REL32_LO: 4, _T.REL64: 8}
+_MOST_TABLES = 256
+"""Maximum number of tables for one section; compilers write one."""
 _RELATIVE = (_T.REL32, _T.REL32_LO, _T.REL64)
 
 
@@ -38,6 +40,8 @@ class DebugRelocations:
         tables = self._tables.get(section.index)
         if not tables or section.flags & SHF_ALLOC:
             return data
+        if len(tables) > _MOST_TABLES:
+            raise self._error(section, f"{len(tables)} tables of relocations, the limit is {_MOST_TABLES}")
         made = bytearray(data)
         for table in tables:
             self._apply_table(table, made)

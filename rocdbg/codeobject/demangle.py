@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from functools import lru_cache
 
 from rocdbg import work
@@ -12,7 +13,8 @@ LARGEST = 16 << 20
 
 _QUALIFIERS = re.compile(r"(?<=\))(?: (?:const|volatile|&&?))+$")
 """Qualifiers of a method, after its parameters."""
-_BACK_REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
+_NUMBERS = string.digits + string.ascii_uppercase
+"""The digits of a back reference, ``S1A_`` or ``T0_``."""
 
 
 @lru_cache(maxsize=16_384)
@@ -21,7 +23,7 @@ def demangle(name: str) -> str:
     if not name.startswith("_Z"):
         return name
     # With n references, a name grows at most as the product of numbers whose sum is n does: 3 ** (n / 3).
-    references = len(_BACK_REFERENCE.findall(name))
+    references = _back_references(name)
     if references > 100 or len(name) * 3 ** (references / 3) > LARGEST:
         return name
     work.unit()
@@ -32,6 +34,13 @@ def demangle(name: str) -> str:
     except cxxfilt.Error:
         return name
     return text
+
+
+def _back_references(name: str) -> int:
+    """How many parts of a name can be back references: those that end in ``S`` or ``T``, digits and ``_``. (A regular
+    expression would try every ``S``, and take the square of the length of a name that consists of them.)"""
+    parts = (part[len(part.rstrip(_NUMBERS)) :] for part in name.split("_")[:-1])
+    return sum("S" in part or "T" in part for part in parts)
 
 
 @lru_cache(maxsize=16_384)

@@ -25,6 +25,8 @@ NT_AMDGPU_METADATA = 32
 _NHDR = struct.Struct("<III")
 _ISA = struct.Struct("<HHIII")
 _XNACK_V2 = 0x01
+_MOST = 1 << 16
+"""Maximum number of notes; linkers keep two or three of each object."""
 
 # Usage guide, "Code Object V2 Supported Processors and Fixed Target Feature Settings": ISA versions that do not mean
 # the processor with that number, and settings other than "off".
@@ -59,9 +61,14 @@ def iter_notes(elf: Elf) -> Iterator[Note]:
             for section in elf.section_list
             if section.type == SHT_NOTE
         ]
+    count = 0
     for offset, size, section in ranges:
         elf.source.bytes_at(offset, size, section)
-        yield from _notes_in(elf.source, offset, offset + size, section)
+        for note in _notes_in(elf.source, offset, offset + size, section):
+            count += 1
+            if count > _MOST:
+                raise elf.source.error(f"more than {_MOST} notes", section=section, offset=note.offset)
+            yield note
 
 
 def _notes_in(source: Source, at: int, end: int, section: str) -> Iterator[Note]:

@@ -75,10 +75,29 @@ class _AddressIndex(Struct, frozen=True):
     """End addresses (exclusive); for a symbol without a size, where its extent ends."""
     symbols: list[int]
     """Indices in the table."""
-    with_size: list[int]
-    """The last position, up to and including this one, of a symbol with a size; -1 if there is none."""
-    reaches: list[int]
-    """The highest end of the sized symbols up to and including this one: an address beyond it is in none of them."""
+    sized: list[bool]
+    """Whether a symbol has a size."""
+    highest_ends: list[list[int]]
+    """The ends of the symbols with a size (0 for others); then, in each list, the higher one of each two of the list
+    before, down to one for all. Symbols may lie within each other, thousands deep."""
+
+    def last_around(self, position: int, address: int) -> int:
+        """The last symbol with a size, up to and including a position, that ends after an address; -1 if there is none.
+        Takes time proportional to the logarithm of the number of symbols."""
+        level, at = 0, position
+        while self.highest_ends[level][at] <= address:
+            if at == 0:
+                return -1
+            if at % 2:
+                at -= 1
+            else:  # all of these two and those after them are too low: continue with the two before
+                level, at = level + 1, at // 2 - 1
+        while level:
+            level, at = level - 1, 2 * at
+            ends = self.highest_ends[level]
+            if at + 1 < len(ends) and ends[at + 1] > address:
+                at += 1
+        return at
 
 
 _SLICE = 1 << 14
@@ -164,15 +183,13 @@ class SymbolTable:
         position = bisect_right(index.starts, address) - 1
         if position < 0:
             return None
-        last = index.with_size[position]
-        while last >= 0 and index.reaches[last] > address:
-            if index.ends[last] > address:
-                return self[index.symbols[last]], index.starts[last], index.ends[last]
-            last = index.with_size[last - 1] if last else -1
+        last = index.last_around(position, address)
+        if last >= 0:
+            return self[index.symbols[last]], index.starts[last], index.ends[last]
         first = bisect_left(index.starts, index.starts[position])
-        while position > first and index.with_size[position] == position:
-            position -= 1  # symbols without a size come before those with one
-        if index.with_size[position] == position or index.ends[position] <= address:
+        # symbols without a size come before those with one
+        position = max(first, bisect_left(index.sized, True, first, position + 1) - 1)
+        if index.sized[position] or index.ends[position] <= address:
             return None
         return self[index.symbols[position]], index.starts[position], index.ends[position]
 
@@ -222,7 +239,6 @@ class SymbolTable:
         )
         indices, starts, sizes = indices[order], starts[order], sizes[order]
         # The next address that has a symbol, but not after the section's end.
-        numbers = np.arange(len(indices))
         following = np.searchsorted(starts, starts, "right")
         next_starts = np.append(starts, [_LAST_ADDRESS])[following]
         of_section = section_ends[array["shndx"][indices]]
@@ -230,14 +246,14 @@ class SymbolTable:
         with np.errstate(over="ignore"):
             sized_ends = starts + sizes
         ends = np.where(sizes > 0, np.where(sized_ends < starts, _LAST_ADDRESS, sized_ends), ends)
-        positions = np.where(sizes > 0, numbers, -1)
-        if len(indices):
-            positions = np.maximum.accumulate(positions)
-            reaches = np.maximum.accumulate(np.where(sizes > 0, ends, np.uint64(0)))
-        else:
-            reaches = ends
+        level = np.where(sizes > 0, ends, np.uint64(0))
+        highest_ends = [level.tolist()]
+        while len(level) > 1:
+            pairs = np.append(level, np.zeros(len(level) % 2, np.uint64)).reshape(-1, 2)
+            level = pairs.max(axis=1)
+            highest_ends.append(level.tolist())
         return _AddressIndex(
-            starts.tolist(), ends.tolist(), indices.tolist(), positions.tolist(), reaches.tolist()
+            starts.tolist(), ends.tolist(), indices.tolist(), (sizes > 0).tolist(), highest_ends
         )
 
     @remembered

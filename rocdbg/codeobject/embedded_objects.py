@@ -13,9 +13,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.arch.target_id import TargetId
 from rocdbg.codeobject.bounded_reader import Source
-from rocdbg.codeobject.elf import EM_AMDGPU
+from rocdbg.codeobject.elf import EM_AMDGPU, MAX_SEGMENTS
 from rocdbg.codeobject.elf_flags import OsAbi, code_object_version, decode_flags
 from rocdbg.errors import Error
 
@@ -24,7 +25,7 @@ _MAGIC: Final = b"\x7fELF\x02\x01\x01" + bytes([OsAbi.AMDGPU_HSA])
 _HEADER: Final = struct.Struct("<8xB7xHH12xQQIH4H2x")
 _SEGMENT: Final = struct.Struct("<8xQ16xQ16x")  # place and size in the file
 _MOST: Final = 4096
-"""Maximum number of code objects in one file, and of headers in one of them."""
+"""Maximum number of code objects in one file."""
 _SEARCHED: Final = 1 << 30
 """Maximum number of bytes of a file that are searched."""
 
@@ -44,6 +45,7 @@ def find_embedded(source: Source) -> Iterator[EmbeddedCode]:
     for _ in range(_MOST):
         if at < 0:
             return
+        work.unit()
         found = code_at(source, at)
         if found is not None:
             yield found
@@ -57,13 +59,12 @@ def code_at(source: Source, at: int) -> EmbeddedCode | None:
         return None
     version, _, machine, segments, sections, flags, head, *counts = source.unpack(_HEADER, at, "ELF header")
     segment_size, segment_count, section_size, section_count = counts
-    if machine != EM_AMDGPU:
+    if machine != EM_AMDGPU or segment_count > MAX_SEGMENTS:
         return None
     size = max(head, sections + section_size * section_count, segments + segment_size * segment_count)
-    if segment_size == _SEGMENT.size and segment_count <= _MOST and at + size <= len(source):
-        for number in range(segment_count):
-            place, length = source.unpack(_SEGMENT, at + segments + number * segment_size, "ELF header")
-            size = max(size, place + length)
+    if segment_size == _SEGMENT.size and at + size <= len(source):
+        table = source.bytes_at(at + segments, segment_count * segment_size, "ELF header")
+        size = max([size, *(place + length for place, length in _SEGMENT.iter_unpack(table))])
     if at + size > len(source):
         return None
     with suppress(Error):

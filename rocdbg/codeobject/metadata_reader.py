@@ -27,6 +27,8 @@ from rocdbg.codeobject.shader_registers import register_pairs
 from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
 from rocdbg.text import decode_lines, printable
 
+_MAX_TOTAL = 32 << 20
+"""Maximum number of bytes of all notes, which take up to twenty times as much memory while they are read."""
 _KERNELS = "amdhsa.kernels"
 _PIPELINES = "amdpal.pipelines"
 
@@ -106,8 +108,13 @@ def read_metadata(file: str, notes: list[Note]) -> Metadata | None:
     The linker keeps the notes of all objects that it links: each of them lists kernels.
     """
     found: list[tuple[Note, Mapping[Any, Any]]] = []
+    total = 0
     for note in notes:
         work.unit()
+        total += len(note.description)
+        if total > _MAX_TOTAL:
+            reason = f"notes of more than {_MAX_TOTAL} bytes"
+            raise CodeObjectError(file, reason, section=note.section, offset=note.offset)
         if note.owner == "AMDGPU" and note.type == NT_AMDGPU_METADATA:
             found.append((note, _unpack_msgpack(file, note)))
         elif note.owner == "AMD" and note.type == NT_AMD_HSA_METADATA:

@@ -15,7 +15,7 @@ _MAX_CONTAINERS = 1 << 20
 """Maximum number of maps and arrays: an empty one takes a byte here and 64 in memory."""
 _OPENING = bytes((*range(0x80, 0xA0), *range(0xDC, 0xE0)))
 _DEEPEST = 32
-_LONG = re.compile(rb"\xdc(..)|\xdd(....)", re.DOTALL)
+_LONG = re.compile(rb"(?=\xdc(..)|\xdd(....))", re.DOTALL)  # they may overlap: one must not hide another
 
 
 class MsgPackDamage(Exception):
@@ -43,7 +43,7 @@ def read_msgpack(data: bytes) -> Any:
             data, strict_map_key=False, unicode_errors="backslashreplace", max_array_len=len(data),
             max_map_len=len(data),
         )
-    except (ValueError, TypeError, msgpack.UnpackException, OverflowError, RecursionError) as error:
+    except (ValueError, TypeError, msgpack.UnpackException, OverflowError, RecursionError, MemoryError) as error:
         # ValueError is msgpack's own base class for damaged data; TypeError: a map or an array is a key.
         raise MsgPackDamage(str(error) or type(error).__name__) from None
 

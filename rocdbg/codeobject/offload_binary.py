@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.arch.target_id import TargetId
 from rocdbg.codeobject.bounded_reader import Source
 from rocdbg.codeobject.file_bytes import FileBytes
@@ -27,6 +28,8 @@ _STRINGS: Final = {1: struct.Struct("<QQ"), 2: struct.Struct("<QQQ")}  # key, va
 _KINDS: Final = {1: "openmp", 2: "cuda", 3: "hip", 4: "hip", 8: "sycl"}
 _IMAGES: Final = {2: "LLVM bitcode", 3: "cubin", 4: "fatbinary", 5: "PTX", 6: "SPIR-V"}
 _ALIGNMENT: Final = 8
+_CHUNK: Final = 1 << 16
+"""Bytes that are searched at a time."""
 _MOST: Final = 4096
 """Limit for consecutive binaries, for images of one, and for strings of an image."""
 _LONGEST: Final = 4096
@@ -74,14 +77,25 @@ def find_images(source: Source, start: int, end: int) -> Iterator[OffloadImage]:
     Raises `CodeObjectError` for one that is damaged or has an unknown version.
     """
     for _ in range(_MOST):
-        while start + _HEADER.size <= end and source.data[start] == 0 and not is_offload_binary(source.data, start):
-            start += _ALIGNMENT  # padding
+        start = _after_padding(source, start, end)
         if start + _HEADER.size > end:
             return
         size, images = _read(source, start, end)
         yield from images
         start += -(-size // _ALIGNMENT) * _ALIGNMENT
     raise source.error(f"more than {_MOST} binaries", section=_WHAT, offset=start)
+
+
+def _after_padding(source: Source, start: int, end: int) -> int:
+    """Where the next binary can begin: zeros, in units of the alignment, are skipped."""
+    while start < end:
+        work.unit()
+        chunk = source.data[start : min(end, start + _CHUNK)]
+        zeros = len(chunk) - len(chunk.lstrip(b"\0"))
+        start += zeros if zeros == len(chunk) else zeros // _ALIGNMENT * _ALIGNMENT
+        if zeros < len(chunk):
+            break
+    return start
 
 
 def _read(source: Source, start: int, end: int) -> tuple[int, list[OffloadImage]]:
@@ -97,9 +111,13 @@ def _read(source: Source, start: int, end: int) -> tuple[int, list[OffloadImage]
     if count > _MOST:
         raise source.error(f"{count} images, the limit is {_MOST}", section=_WHAT, offset=start)
     part = _Part(source, start, size)
-    images, total = [], 0
+    images, total, strings = [], 0, 0
     for index in range(count):
-        image, form, place, length = part.image(version, entries + index * _ENTRY.size)
+        work.unit()
+        image, form, place, length, own_strings = part.image(version, entries + index * _ENTRY.size)
+        strings += own_strings
+        if strings * _STRINGS[version].size > size:  # images that share strings would each read them
+            raise source.error(f"{strings} strings do not fit the binary of {size}", section=_WHAT, offset=start)
         total += length
         if place + length > size or total > size:  # images that share bytes would each cost a copy of them
             reason = f"image {index} of {length} bytes at {place:#x} does not fit the binary of {size}"
@@ -122,8 +140,9 @@ class _Part(Struct, frozen=True):
             raise self.source.error(reason, section=_WHAT, offset=self.start)
         return self.start + offset
 
-    def image(self, version: int, offset: int) -> tuple[tuple[str, str, str], str | None, int, int]:
-        """Offload kind, triple and processor of the entry at an offset; its form; offset and size of its bytes."""
+    def image(self, version: int, offset: int) -> tuple[tuple[str, str, str], str | None, int, int, int]:
+        """Offload kind, triple and processor of the entry at an offset; its form; offset and size of its bytes; the
+        number of its strings."""
         at = self._at(offset, _ENTRY.size)
         form, kind, _, strings, count, place, length = self.source.unpack(_ENTRY, at, _WHAT)
         if count > _MOST:
@@ -135,7 +154,7 @@ class _Part(Struct, frozen=True):
             if key in ("triple", "arch"):
                 texts[key] = self._text(fields[1])
         named = _KINDS.get(kind, "none"), texts.get("triple", ""), texts.get("arch", "")
-        return named, _IMAGES.get(form), place, length
+        return named, _IMAGES.get(form), place, length, count
 
     def _text(self, offset: int) -> str:
         at = self._at(offset, 1)

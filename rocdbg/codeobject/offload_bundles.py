@@ -110,8 +110,8 @@ def list_bundle(source: Source, offset: int, budget: Budget) -> Bundle:
     while True:
         wanted = min(wanted, stream.size)
         budget.take(source, wanted, stream.end - stream.start, _COMPRESSED, offset)
-        unpack = inflate if wanted == stream.size else inflate_some
-        data = unpack(source, stream.start, stream.end, wanted, stream.method, _COMPRESSED)[0]
+        place = source, stream.start, stream.end, wanted, stream.method, _COMPRESSED
+        data = inflate(*place)[0] if wanted == stream.size else inflate_some(*place)
         inner = Source(f"{source.name} (uncompressed)", data)
         try:
             entries = _entries_of(inner, stream.size)

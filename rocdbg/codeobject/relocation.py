@@ -87,6 +87,7 @@ def iter_relocations(code_object: CodeObject) -> Iterator[Relocation]:
 
 def _section_relocations(code_object: CodeObject) -> Iterator[Relocation]:
     sections = code_object.container.section_list
+    contents: dict[int, bytes] = {}  # many tables may name one section, whose bytes are read once
     for section in sections:
         if section.type not in (SHT_RELA, SHT_REL) or not 0 < section.info < len(sections):
             continue
@@ -95,7 +96,9 @@ def _section_relocations(code_object: CodeObject) -> Iterator[Relocation]:
             continue  # debug information: see `rocdbg.codeobject.debug_relocation`
         start = code_object.layout.section_addresses
         base = start[target.index] if start is not None else 0
-        fields = target.data if section.type == SHT_REL else None
+        if section.type == SHT_REL and target.index not in contents:
+            contents[target.index] = target.data
+        fields = contents[target.index] if section.type == SHT_REL else None
         yield from _records(code_object, section.data, base, f"section {section.name}", False, fields)
 
 

@@ -12,6 +12,8 @@ from rocdbg import work
 
 MAX_SIZE = 4 << 20
 """Maximum number of bytes of text that are read; a kernel takes about two kilobytes."""
+_MOST = 1 << 19
+"""Maximum number of maps, sequences and scalars: a text of 4 MB that describes kernels has 400,000, others millions."""
 _DEEPEST = 32
 """Maximum nesting of maps and sequences; compilers need six."""
 
@@ -50,9 +52,13 @@ def read_yaml(text: str) -> Any:
         else:
             raise YamlDamage("a key is not text")
 
+    count = 0
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
             work.unit()
+            count += 1
+            if count > _MOST:
+                raise YamlDamage(f"more than {_MOST} values")
             if isinstance(event, yaml.ScalarEvent):
                 put(event.value)
             elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):

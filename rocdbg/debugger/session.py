@@ -26,6 +26,7 @@ from rocdbg.debugger.expr.names.focus_variables import define_wave_variables
 from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.frames.value_analyses import ValueAnalyses
 from rocdbg.debugger.plugin_host import PluginHost
 from rocdbg.debugger.program.location_lookup import Location
 from rocdbg.debugger.program.program import Program
@@ -110,6 +111,7 @@ class Session:
         self._position = ListPosition()
         self.observers: list[Observer] = [self._position, self.plugins]
         self._last_format = LastFormat(Format("", "w"))
+        self._analyses = ValueAnalyses(self.inferior, self.sources)
         define_wave_variables(self.convenience, self.inferior)
         define_signal_info(self.convenience, self._run_state)
         add_caller_functions(self.convenience, self.inferior)
@@ -121,7 +123,7 @@ class Session:
         self.focus: Selection = focus
         data = Data(
             inferior, focus, settings, self.history, self.convenience,
-            lambda: self.launcher.remains(), self.plugins.printer, self.sources, self.warnings.add,
+            lambda: self.launcher.remains(), self.plugins.printer, self._analyses, self.warnings.add,
         )
         self.data: Data = data
         self.convenience.text = data.format_nested

@@ -171,9 +171,10 @@ class SplitDebugFiles:
     def find(self, name: SplitName) -> Mapping[str, bytes] | None:
         """A package next to the code object, or the split object that was named."""
         for place in self._places(name.name, name.comp_dir):
-            if place not in self._read:
-                self._read[place] = self._files.sections(place)
-            found = self._read[place]
+            same = _resolved(place)  # thousands of units may spell the path of one file in as many ways
+            if same not in self._read:
+                self._read[same] = self._files.sections(place)
+            found = self._read[same]
             if found is not None:
                 return found
         self._missing(name)
@@ -199,6 +200,14 @@ class SplitDebugFiles:
         if path is not None:  # it was built elsewhere, and all of it moved
             yield path.absolute().parent / name
             yield path.absolute().parent / Path(name).name
+
+
+def _resolved(path: Path) -> Path:
+    """A path without links and ``..``, to recognise a file."""
+    try:
+        return path.resolve()
+    except (OSError, ValueError, RuntimeError):  # invalid names, links in a circle
+        return path
 
 
 def _start_of(code_object: CodeObject, entry: FileAddress) -> FileAddress:

@@ -66,6 +66,10 @@ _ARGUMENT_KEYS = (
 )
 _MAX_FILE_SIZE = 2 << 20
 _MAX_ARGUMENTS = 1024
+_MAX_LOADED = 256
+"""Code objects that a launch loads, each of which takes as long as the first."""
+_MAX_USER_DATA = 1024
+"""Entries; hardware has 32 registers for them, the rest is in a table."""
 
 
 def read_launch_file(path: str | Path) -> LaunchSpec:
@@ -247,12 +251,16 @@ def _kernarg(value: object, directory: Path, where: str) -> bytes:
 def _also(value: object, directory: Path, where: str) -> list[Path]:
     if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
         raise LaunchError("[launch] load", f"{shown(value)} is not a list of file names", where)
+    if len(value) > _MAX_LOADED:
+        raise LaunchError("[launch] load", f"{len(value)} files, the limit is {_MAX_LOADED}", where)
     return [directory / name for name in value]
 
 
 def _user_data(value: object, where: str) -> bytes:
     if not isinstance(value, list) or not all(_is_word(entry) for entry in value):
         raise LaunchError("[launch] user_data", f"{shown(value)} is not a list of numbers of 32 bits", where)
+    if len(value) > _MAX_USER_DATA:
+        raise LaunchError("[launch] user_data", f"{len(value)} entries, the limit is {_MAX_USER_DATA}", where)
     return b"".join(entry.to_bytes(4, "little") for entry in value)
 
 

@@ -72,7 +72,8 @@ def read_npy(path: str | Path, largest: int) -> NDArray[Any]:
             raise NpyError(f"cannot be read: {error.strerror or error}") from None
     if len(array) != count:
         raise NpyError("is a damaged .npy file (it became shorter)")
-    return array.reshape(shape[::-1]).T.reshape(-1) if fortran else array
+    # Without elements, other extents may be larger than any that NumPy has.
+    return array.reshape(shape[::-1]).T.reshape(-1) if fortran and count else array
 
 
 def _parse(header: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:

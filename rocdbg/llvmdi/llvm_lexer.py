@@ -8,12 +8,16 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.llvmdi.errors import Position, ReadError
 
 __all__ = ["Kind", "Source", "Token", "tokenize"]
 
-MAX_CHARACTERS = 1 << 28
-MAX_TOKENS = 1 << 24
+MAX_CHARACTERS = 1 << 26
+MAX_TOKENS = 1 << 23
+"""A token takes about 150 bytes of memory."""
+_UNIT = 1 << 12
+"""Tokens between two looks at whether the work is to end."""
 
 
 class Kind:
@@ -119,6 +123,8 @@ def tokenize(source: Source) -> list[Token]:
         elif kind != "SPACE":
             append(Token(kind, match[0], match.start(), first))
             first = False
+            if not len(tokens) % _UNIT:
+                work.unit()
             if len(tokens) > MAX_TOKENS:
                 raise source.error(f"the text has more than {MAX_TOKENS} tokens", position)
     append(Token(Kind.END, "the end of the text", end, True))

@@ -9,8 +9,12 @@ name.
 
 from __future__ import annotations
 
+import resource
 import shutil
 import subprocess
+import tempfile
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 from rocdbg.llvmdi.datalayout import AMDGCN_LAYOUT, parse_layout
@@ -29,11 +33,13 @@ __all__ = ["read", "read_text"]
 
 PSEUDO_FUNCTION = "@"
 """The name of the function that contains instructions outside any other function."""
-MAX_SIZE = 1 << 28
-"""Bytes of a module's file."""
+MAX_SIZE = 1 << 26
+"""Bytes of a module's file, and of the text of bitcode."""
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _DISASSEMBLERS = (*(f"llvm-dis-{version}" for version in range(25, 13, -1)), "llvm-dis")
 _MOST_SECONDS = 120
+_MOST_MEMORY = 4 << 30
+"""Bytes of address space of llvm-dis: a few bytes of bitcode can ask for all of the machine's memory."""
 _SKIPPED = frozenset(("attributes", "uselistorder", "uselistorder_bb", "module", "comdat", "source_filename"))
 _CONTINUED = frozenset(("to", "unwind", "cleanup", "catch", "filter", ",", ")", "]"))
 _OPEN = {"(": ")", "[": "]", "{": "}"}
@@ -46,27 +52,55 @@ def read(path: str | Path) -> Module:
     except FileAccessError as error:
         raise ReadError(str(error)) from None
     if data[:4] in _BITCODE:
-        data = _disassembled(path)
+        data = _disassembled(path, data)
     return read_text(decode_lines(data), str(path))
 
 
-def _disassembled(path: str | Path) -> bytes:
+def _disassembled(path: str | Path, bitcode: bytes) -> bytes:
     """The text of bitcode, from the newest llvm-dis found: older ones cannot read newer bitcode."""
     tools = list(filter(None, map(shutil.which, _DISASSEMBLERS)))
     if not tools:
         raise ReadError(f"{path} is bitcode; install llvm-dis, or give its text (.ll)")
     words = ""
     for tool in tools:
-        try:
-            done = subprocess.run(  # "--" as a file's name may begin with a dash
-                [tool, "-o", "-", "--", str(path)], capture_output=True, timeout=_MOST_SECONDS, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise ReadError(f"{path}: llvm-dis failed: {error}") from None
-        if not done.returncode:
-            return done.stdout
-        words = words or decode_lines(done.stderr).strip().partition("\n")[0]
+        status, text, complaint = _output_of(tool, path, bitcode)
+        if status == 0:
+            return text
+        words = words or decode_lines(complaint).strip().partition("\n")[0]
     raise ReadError(f"{path}: llvm-dis cannot read it: {words[:200]}")
+
+
+def _output_of(tool: str, path: str | Path, bitcode: bytes) -> tuple[int, bytes, bytes]:
+    """The status of one llvm-dis, its text of at most `MAX_SIZE` bytes, and what it complains about.
+
+    It reads the bytes that were checked, not the file again, in a process with limits of its own.
+    """
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaint:
+        try:
+            given.write(bitcode)
+            given.seek(0)
+            child = subprocess.Popen([tool, "-o", "-", "-"], stdin=given, stdout=subprocess.PIPE, stderr=complaint)
+        except OSError as error:
+            raise ReadError(f"{path}: llvm-dis failed: {error}") from None
+        with child:
+            assert child.stdout is not None
+            watch = threading.Timer(_MOST_SECONDS, child.kill)
+            watch.start()
+            try:
+                with suppress(OSError):  # it has ended already
+                    resource.prlimit(child.pid, resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+                text = child.stdout.read(MAX_SIZE + 1)
+                if len(text) > MAX_SIZE:
+                    raise ReadError(f"{path}: its text has more than {MAX_SIZE} bytes")
+                status = child.wait()
+            finally:
+                child.kill()
+                timed_out = not watch.is_alive()
+                watch.cancel()
+        if timed_out:
+            raise ReadError(f"{path}: llvm-dis took more than {_MOST_SECONDS} seconds")
+        complaint.seek(0)
+        return status, text, complaint.read(4096)
 
 
 def read_text(text: str, name: str = "<text>") -> Module:

@@ -122,3 +122,28 @@ def test_settings(folder: Path, make_shell: MakeShell) -> None:
         f"List of directories from which it is safe to auto-load files is {folder.parent}/home/.config/rocdbg/auto-load.\n"
         "Auto-load files are safe to load from any directory.\n"
     )
+
+
+def test_the_file_that_was_checked_is_the_one_that_runs(
+    folder: Path, make_shell: MakeShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link to a safe file may lead to another one after it was checked."""
+    safe, other = folder.parent / "safe", folder.parent / "other"
+    safe.write_text("echo SAFE\\n\n")
+    other.write_text("echo OTHER\\n\n")
+    init = folder / ".rocdbginit"
+    init.unlink()
+    init.symlink_to(safe)
+    shell, out = make_shell()
+    shell.auto_load.safe_path = str(safe)
+    check = AutoLoad.is_safe
+
+    def check_and_change(self: AutoLoad, file: Path) -> bool:
+        found = check(self, file)
+        init.unlink()
+        init.symlink_to(other)
+        return found
+
+    monkeypatch.setattr(AutoLoad, "is_safe", check_and_change)
+    shell.auto_load.local_init()
+    assert out.getvalue() == "SAFE\n"

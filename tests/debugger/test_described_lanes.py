@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from rocdbg import isa
+from rocdbg.analysis.lane_coverage import LaneCoverage
+from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.debugger import Session
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.stop_events import StopReason
@@ -77,3 +79,21 @@ def test_no_lane_shows_the_value_of_another_branch(compiled: Compile, target: st
         event = session.running.proceed()
     assert event.reason is StopReason.EXITED
     assert (wrong, right >= least) == ([], True), right
+
+
+def test_each_function_is_analysed_once_for_all_lanes(watched: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`lane apply`, dprintf and `printf` in scripts look from one lane after the other."""
+    analysed: list[int] = []
+
+    class Counted(LaneCoverage):
+        def __init__(self, analysis: Analysis) -> None:
+            analysed.append(analysis.function.start)
+            super().__init__(analysis)
+
+    monkeypatch.setattr("rocdbg.debugger.frames.described_lanes.LaneCoverage", Counted)
+    watched.break_at("acc_of")
+    watched.running.proceed()
+    for lane in range(8):
+        watched.at(Focus(1, lane)).data.evaluate("n")
+    assert analysed
+    assert len(analysed) == len(set(analysed))

@@ -16,7 +16,7 @@ from rocdbg.debugger import Session
 from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.errors import Error
-from tests.breadth import in_turn
+from tests.breadth import EVERYTHING, in_turn
 
 pytestmark = pytest.mark.llvm
 
@@ -24,13 +24,13 @@ PLACE = "acc_of"
 Printed = list[tuple[int, int, list[int]]]
 
 
-def made(path: Path, schedule: str) -> Session:
+def made(path: Path, schedule: str, grid: int = 208) -> Session:
     session = Session()
     session.load(path)
     session.launch.schedule = schedule
-    session.launch.set_grid("208")
+    session.launch.set_grid(str(grid))
     session.launch.set_workgroup("64")
-    for index, text in enumerate(("i32[208]:zeros", "3")):
+    for index, text in enumerate((f"i32[{grid}]:zeros", "3")):
         session.launch.set_argument(index, text)
     return session
 
@@ -111,7 +111,7 @@ LINES = (
 
 
 def text_of(path: Path, schedule: str, way: str) -> tuple[str, list[int]]:
-    session, out = made(path, schedule), io.StringIO()
+    session, out = made(path, schedule, 208 if EVERYTHING else 80), io.StringIO()
     session.settings.condition_evaluation = way
     shell = Shell(session, Writer(out), Writer(out))
     for line in LINES:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.debugger.base.errors import DebuggerError
 
 IHEX_DATA, SREC_DATA = 16, 16
@@ -14,6 +15,8 @@ VERILOG_LINE = 16
 MAX_ADDRESS = (1 << 32) - 1
 MAX_FILE = 1 << 28
 """Limit on the size of a file in bytes."""
+MAX_CHUNKS = 1 << 14
+"""Limit on contiguous parts of a file of records: each is written, and stated, by itself."""
 
 
 class Chunk(Struct, frozen=True):
@@ -64,9 +67,9 @@ def read_records(text: bytes, name: str) -> list[Chunk]:
     unknown = RecordFormatError(f"'{name}' is not a recognized file format.")
     try:
         if text.startswith(b":"):
-            return _joined(_ihex_chunks(text))
+            return _joined(_ihex_chunks(text), name)
         if text[:1] == b"S" and text[1:2].isdigit():
-            return _joined(_srec_chunks(text))
+            return _joined(_srec_chunks(text), name)
     except ValueError:
         raise unknown from None
     raise unknown
@@ -130,12 +133,15 @@ def _srec_chunks(text: bytes) -> Iterator[Chunk]:
             return
 
 
-def _joined(chunks: Iterable[Chunk]) -> list[Chunk]:
+def _joined(chunks: Iterable[Chunk], name: str) -> list[Chunk]:
     """Merges adjacent chunks."""
     found: list[tuple[int, bytearray]] = []
     for chunk in chunks:
+        work.unit()
         if found and found[-1][0] + len(found[-1][1]) == chunk.address:
             found[-1][1].extend(chunk.data)
+        elif len(found) == MAX_CHUNKS:
+            raise RecordFormatError(f"'{name}' has bytes in more than {MAX_CHUNKS} places.")
         else:
             found.append((chunk.address, bytearray(chunk.data)))
     return [Chunk(address, bytes(data)) for address, data in found]

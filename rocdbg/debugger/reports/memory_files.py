@@ -19,6 +19,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Address
 from rocdbg.dwarf.info.types import ArrayType, BaseType, Encoding, PointerType, Type, VectorType
 from rocdbg.errors import Error
+from rocdbg.regular_file import FileAccessError, read_regular
 
 PART = 1 << 20
 """Bytes of memory that are read at once."""
@@ -99,15 +100,14 @@ def write_file(path: Path, contents: bytes, append: bool) -> None:
 def read_file(path: Path, end: str = ".") -> bytes:
     """A file's bytes. Raises `DebuggerError`, with ``end`` after the reason, if it is empty or too large."""
     try:
-        if path.exists() and not path.is_file():  # reading a FIFO would block
+        if path.exists() and not path.is_file():
             raise DebuggerError(f"'{path}' is not a recognized file format.")
-        with path.open("rb") as file:
-            contents = file.read(MAX_FILE + 1)
+        return read_regular(path, MAX_FILE)
+    except FileAccessError as error:
+        reason = error.reason.removeprefix("cannot be read: ")
     except (OSError, ValueError) as error:
-        raise DebuggerError(f"Failed to open {path}: {_reason(error)}{end}") from None
-    if len(contents) > MAX_FILE:
-        raise DebuggerError(f"{path} has more than {MAX_FILE} bytes.")
-    return contents
+        reason = _reason(error)
+    raise DebuggerError(f"Failed to open {path}: {reason}{end}")
 
 
 def restored(
@@ -177,6 +177,8 @@ def _npy_bytes(contents: bytes, name: str) -> bytes:
     if not dtype.itemsize:
         raise DebuggerError(f"'{name}' has elements of no bytes.")
     size = dtype.itemsize * math.prod(shape)
+    if not size:  # other extents may be larger than any that NumPy has
+        return b""
     body = contents[file.tell() :]
     if len(body) < size:
         raise DebuggerError(f"'{name}' ends before its array does ({len(body)} of {size} bytes).")

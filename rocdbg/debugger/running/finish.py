@@ -1,8 +1,6 @@
-"""Commands that leave a frame or run to a place: ``finish``, ``advance``, ``until LOCATION``."""
+"""``finish``: run until a frame, a call or an inlined call returns."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -10,21 +8,18 @@ from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.calling_convention import return_value
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
-from rocdbg.debugger.program.location_lookup import Location
-from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_calls import run_to
 from rocdbg.debugger.running.step_start import inline_offsets
 from rocdbg.debugger.running.stepping import Stepper, settle
-from rocdbg.debugger.running.stop_events import FinishDone, LocationReached, Returned, StopEvent, StopReason
-from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.debugger.running.stop_events import FinishDone, Returned, StopEvent, StopReason
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.types import VoidType
 
 
 def finish(stepper: Stepper, scope: Focus) -> StopEvent:
-    """``finish``: until the selected frame has returned to its caller."""
+    """``finish``: run until the selected frame has returned to its caller."""
     runner = stepper.runner
     chain = runner.parts.inferior.chain(scope)
     frame = chain.get(scope.frame)
@@ -50,7 +45,7 @@ def finish(stepper: Stepper, scope: Focus) -> StopEvent:
     if event is None:
         return runner.arrived(FinishDone(), returned)
     if event.reason is StopReason.BREAKPOINT and event.scope.thread == thread:
-        return replace(event, returned=returned)  # at the next statement: both have happened
+        return replace(event, returned=returned)  # the return and this stop coincide at the next statement
     return event
 
 
@@ -67,7 +62,7 @@ def _is_there_too(
 
 
 def _returned(runner: Runner, function: Function | None, thread: int, lane: int | None) -> Returned | None:
-    """The value that a function has just returned; only its type if the value is not known."""
+    """Return the value that a function has just returned, or only its type if the value is not known."""
     if function is None:
         return None
     value = return_value(function, runner.target, thread, lane)
@@ -78,7 +73,7 @@ def _returned(runner: Runner, function: Function | None, thread: int, lane: int 
 
 
 def _finish_call(runner: Runner, scope: Focus, frame: Frame) -> StopEvent:
-    """Leave the function that the debugger called: the wave is then where it was before the call."""
+    """Leave a function that the debugger called: the wave returns to where it was before the call."""
     thread = thread_of(scope)
     event = runner.run(Internal(returned=True), thread)
     if event is not None:
@@ -99,43 +94,3 @@ def _finish_inline(stepper: Stepper, scope: Focus, frame: Frame) -> StopEvent:
         top = stepper.runner.top_frame(scope)
         if wanted not in inline_offsets(top):
             return stepper.runner.arrived(FinishDone())
-
-
-def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], anywhere: bool) -> StopEvent:
-    """``advance`` and ``until LOCATION``: run to one of the places, or until the frame returns. ``anywhere``: also stop
-    in functions that the frame calls (``advance``)."""
-    thread = thread_of(scope)
-    addresses = {place.address for place in places}
-    wanted: set[int] = {*addresses}
-    return_to: int | None = None
-    outer_place: tuple[int | None, int | None] | None = None
-    chain = runner.parts.inferior.chain(scope)
-    frame = chain.get(scope.frame)
-    own = (physical_place(frame.context),) if frame is not None and not anywhere else ()
-    outer = next((f for f in chain if frame is not None and f.context.callee is frame.context), None)
-    if outer is not None:
-        return_to = outer.pc
-        outer_place = physical_place(outer.context)
-        wanted.add(outer.pc)
-
-    def accept(stop: TargetStop) -> bool:
-        if stop.thread != thread or not runner.parts.inferior.is_active(scope):
-            return False
-        if stop.pc == return_to and stop.pc not in addresses:
-            return physical_place(runner.top_frame(scope).context) == outer_place
-        return not own or physical_place(runner.top_frame(scope).context) == own[0]
-
-    def frame_at(pc: int) -> tuple[int | None, int | None] | None:
-        if pc == return_to and pc not in addresses:
-            return outer_place
-        return own[0] if own else None
-
-    awaited = Awaited(runner.parts.inferior, scope, True, frame_at)
-    event = runner.run(Internal(frozenset(wanted), accept, awaited), follows=thread)
-    if event is None:
-        pc = runner.target.wave(thread).pc
-        if pc in addresses:
-            runner.enter_place(thread, pc, places)
-        else:
-            event = settle(runner, scope)
-    return event or runner.arrived(LocationReached())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from msgspec import Struct
 
@@ -18,11 +19,17 @@ from rocdbg.dwarf.info.forms import (
     sleb,
     uleb,
 )
+from rocdbg.dwarf.info.sections import Sections
+
+_SECTION: Final = ".debug_abbrev"
+_MOST_ATTRIBUTES: Final = 128
+"""A limit against hostile files: attributes may take no space in entries, so that an entry with thousands of them may
+be one byte long. Compilers write at most 30.
+"""
 
 
 class AttributeSpec(Struct, frozen=True):
-    """One attribute of an abbreviation. ``reader`` is None for forms whose value is not in the entry as
-    such."""
+    """One attribute of an abbreviation. ``reader`` is None for forms whose value is not stored in the entry itself."""
 
     code: int
     form: int
@@ -40,17 +47,20 @@ class Abbreviation(Struct, frozen=True):
 
 
 def read_abbreviations(
-    section: bytes, offset: int, version: int, address_size: int, offset_size: int,
+    sections: Sections, offset: int, version: int, address_size: int, offset_size: int,
     pass_over: Callable[[DebugInfoError], None] = reraise,
 ) -> dict[int, Abbreviation]:
     """The table at ``offset`` of ``.debug_abbrev``, by code, for units of the given parameters.
 
-    A truncated table, an unknown form or a code defined twice raises a DebugInfoError; if ``pass_over`` suppresses it,
-    the table ends there.
+    A truncated table, an unknown form, a code defined twice or a table that overlaps too many others raises a
+    DebugInfoError; if ``pass_over`` suppresses it, the table ends there.
     """
     table: dict[int, Abbreviation] = {}
+    section = sections[_SECTION]
     try:
-        _read(table, section, offset, version, address_size, offset_size)
+        sections.tables.check(_SECTION, offset)
+        end = _read(table, section, offset, version, address_size, offset_size)
+        sections.tables.count(_SECTION, offset, end - offset, len(section))
     except DebugInfoError as error:
         pass_over(error)
     return table
@@ -58,9 +68,10 @@ def read_abbreviations(
 
 def _read(
     table: dict[int, Abbreviation], section: bytes, offset: int, version: int, address_size: int, offset_size: int
-) -> None:
+) -> int:
+    """Read a table; returns its end."""
     if offset >= len(section):
-        raise DebugInfoError(".debug_abbrev", offset, f"table is beyond the section's {len(section)} bytes")
+        raise DebugInfoError(_SECTION, offset, f"table is beyond the section's {len(section)} bytes")
     pos = offset
     try:
         while True:
@@ -68,18 +79,21 @@ def _read(
             start = pos
             code, pos = uleb(section, pos)
             if code == 0:
-                return
+                return pos
             tag, pos = uleb(section, pos)
             has_children = section[pos] != 0
             pos += 1
-            attributes = []
+            attributes: list[AttributeSpec] = []
             while True:
                 at, pos = uleb(section, pos)
                 form, pos = uleb(section, pos)
                 if at == 0 and form == 0:
                     break
+                if len(attributes) == _MOST_ATTRIBUTES:
+                    reason = f"abbreviation {code} has more than {_MOST_ATTRIBUTES} attributes"
+                    raise DebugInfoError(_SECTION, start, reason)
                 if form not in FORMS:
-                    raise DebugInfoError(".debug_abbrev", pos, f"unknown form {form:#x} of attribute {at:#x}")
+                    raise DebugInfoError(_SECTION, pos, f"unknown form {form:#x} of attribute {at:#x}")
                 implicit = None
                 if form == IMPLICIT_CONST:
                     implicit, pos = sleb(section, pos)
@@ -88,10 +102,10 @@ def _read(
                     reader = raw_reader(form, version, address_size, offset_size)
                 attributes.append(AttributeSpec(at, form, implicit, reader))
             if code in table:
-                raise DebugInfoError(".debug_abbrev", start, f"abbreviation {code} is defined twice")
+                raise DebugInfoError(_SECTION, start, f"abbreviation {code} is defined twice")
             forms = [attribute.form for attribute in attributes]
             table[code] = Abbreviation(
                 tag, has_children, tuple(attributes), skip_steps(forms, version, address_size, offset_size)
             )
     except IndexError:
-        raise DebugInfoError(".debug_abbrev", pos, "table is truncated") from None
+        raise DebugInfoError(_SECTION, pos, "table is truncated") from None

@@ -36,16 +36,12 @@ class Entry:
 def ranges_of(die: Die) -> tuple[AddressRange, ...]:
     """The code of an entry, in the order given; empty when it has none, or when the linker dropped it.
 
-    Raises DebugInfoError for a damaged range list, unless damage is passed over: then returns the ranges before it.
+    Raises DebugInfoError for a damaged range list; where damage is passed over, returns the ranges before the damage
+    instead.
     """
     value = die.attribute(At.RANGES)
     if isinstance(value, Rnglist):
-        found: list[AddressRange] = []
-        try:
-            found.extend(read_ranges(die.unit, value.offset))
-        except DebugInfoError as error:
-            die.unit.entries.pass_over(error, die, At.RANGES)
-        return tuple(found)
+        return _listed(die, value.offset)
     low = die.attribute(At.LOW_PC)
     if not isinstance(low, Address) or _is_tombstone(low.value, die.unit):
         return ()
@@ -59,14 +55,42 @@ def ranges_of(die: Die) -> tuple[AddressRange, ...]:
     return (AddressRange(FileAddress(low.value), FileAddress(end)),) if end > low.value else ()
 
 
+def _listed(die: Die, offset: int) -> tuple[AddressRange, ...]:
+    """The ranges of an entry's list."""
+    unit = die.unit
+    entries = unit.entries
+    known = entries.range_lists.get(die.offset)
+    if known is not None:
+        return known
+    section = ".debug_rnglists" if unit.version >= 5 else ".debug_ranges"
+    found: list[AddressRange] = []
+    damage: DebugInfoError | None = None
+    try:
+        entries.lists.check(section, offset, die.offset)
+        found.extend(read_ranges(unit, offset))
+    except DebugInfoError as error:
+        damage = error
+    try:
+        entries.lists.count(section, offset, die.offset, len(found), len(unit.sections[section]))
+    except DebugInfoError as error:
+        found, damage = [], error
+    if damage is not None:
+        entries.pass_over(damage, die, At.RANGES)
+    entries.range_lists[die.offset] = tuple(found)
+    return entries.range_lists[die.offset]
+
+
 def _is_tombstone(address: int, unit: Unit) -> bool:
-    """True for what linkers write as the address of code they dropped (-1, -2 in lists; 0 or 1 where
-    nothing is)."""
+    """Whether an address is one that linkers write for code that they dropped: -1, or -2 in lists, or 0 or 1 where
+    there is no code.
+    """
     return address >= (1 << (8 * unit.address_size)) - 2 or not unit.entries.is_live(address)
 
 
 def raw_ranges(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
-    """The ranges of the list at ``offset`` as they are written, those that are empty or end before they begin too."""
+    """The ranges of the list at ``offset`` as they are written, including those that are empty or end before they
+    begin.
+    """
     return _read_rnglist(unit, offset) if unit.version >= 5 else _read_ranges(unit, offset)
 
 

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.sections import Sections
 
@@ -32,7 +33,7 @@ _COLUMNS: Final = {
         7: ".debug_macro", 8: ".debug_rnglists",
     },
 }
-"""DW_SECT_* by the version of a package's index; version 2 is GNU's, before DWARF 5."""
+"""DW_SECT_* codes by the version of a package's index; version 2 is GNU's, from before DWARF 5."""
 
 
 class SplitName(Struct, frozen=True):
@@ -49,8 +50,10 @@ class SplitFiles(Protocol):
     """Finds the files that contain split units."""
 
     def find(self, name: SplitName) -> Mapping[str, bytes] | None:
-        """The sections of a split object or package, by their names in the file (``.debug_info.dwo``), the same
-        mapping for the same file; ``None`` if there is none. Raises `rocdbg.Error` for one that cannot be read."""
+        """The sections of a split object or package by their names in the file (``.debug_info.dwo``); ``None`` if the
+        file is not found. The same file must give the same mapping object each time. Raises `rocdbg.Error` for a file
+        that cannot be read.
+        """
 
     def unread(self, name: SplitName, reason: str) -> None:
         """Record that a file that was found cannot be used."""
@@ -68,32 +71,53 @@ class SplitSections(Sections):
         return self._linked[name] if name in _SHARED else super().__getitem__(name + SUFFIX)
 
 
+class _Package:
+    """The sections of a package, and the parts of them that were read. Units may share a part, but parts may overlap
+    only within limits: thousands that each took most of a section would take all of the memory."""
+
+    def __init__(self, sections: Mapping[str, bytes]) -> None:
+        self.sections = sections
+        self._parts: dict[tuple[str, int, int], bytes] = {}
+        self._read: dict[str, int] = {}
+
+    def part(self, name: str, start: int, size: int) -> bytes:
+        """The bytes of a part of a section. Raises DebugInfoError."""
+        known = self._parts.get((name, start, size))
+        if known is not None:
+            return known
+        data = self.sections[name]
+        if start + size > len(data):
+            raise DebugInfoError(name, start, f"the package's index gives {size} bytes, there are {len(data) - start}")
+        read = self._read[name] = self._read.get(name, 0) + size
+        if read > 4 * len(data):
+            raise DebugInfoError(name, start, f"the parts of {len(data)} bytes that the package's index gives overlap")
+        found = self._parts[name, start, size] = data[start:start + size]
+        return found
+
+
 class Contribution(Mapping[str, bytes]):
     """The parts of a package's sections that belong to one unit."""
 
-    def __init__(self, package: Mapping[str, bytes], parts: Mapping[str, tuple[int, int]]) -> None:
+    def __init__(self, package: _Package, parts: Mapping[str, tuple[int, int]]) -> None:
         self._package, self._parts = package, parts
 
     def __getitem__(self, name: str) -> bytes:
         if name in _COMMON:
-            return self._package[name]
-        start, size = self._parts[name]
-        data = self._package[name]
-        if start + size > len(data):
-            raise DebugInfoError(name, start, f"the package's index gives {size} bytes, there are {len(data) - start}")
-        return data[start:start + size]
+            return self._package.sections[name]
+        return self._package.part(name, *self._parts[name])
 
     def __iter__(self) -> Iterator[str]:
         yield from self._parts
-        yield from (name for name in _COMMON if name in self._package)
+        yield from (name for name in _COMMON if name in self._package.sections)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
 def contributions(package: Mapping[str, bytes], index: str) -> dict[int, Contribution]:
-    """The units of a package by their identity: ``index`` is ``.debug_cu_index`` or, with signatures of types,
-    ``.debug_tu_index`` (DWARF 5 section 7.3.5.3). Raises DebugInfoError for a damaged one."""
+    """The units of a package by their identity. ``index`` is ``.debug_cu_index``, or ``.debug_tu_index``, where the
+    identities are type signatures (DWARF 5 section 7.3.5.3). Raises DebugInfoError for a damaged one.
+    """
     data = package.get(index, b"")
     if not data:
         return {}
@@ -108,21 +132,23 @@ def contributions(package: Mapping[str, bytes], index: str) -> dict[int, Contrib
     if names is None:
         raise DebugInfoError(index, 0, f"version {version} of package indexes is not known")
     columns, units, slots = word(4), word(8), word(12)
-    rows = 16 + 12 * slots  # after the identities and the row numbers of the slots
+    rows = 16 + 12 * slots  # the rows come after the slots' identities and row numbers
     offsets = rows + 4 * columns
     sizes = offsets + 4 * columns * units
-    if units > _MOST_UNITS or columns > len(_COLUMNS[2]) or sizes + 4 * columns * units > len(data):
+    too_many = units > _MOST_UNITS or slots > 16 + 8 * units or columns > len(_COLUMNS[2])
+    if too_many or sizes + 4 * columns * units > len(data):
         raise DebugInfoError(index, 0, f"{units} units of {columns} sections in {slots} slots do not fit")
     kinds = [names.get(word(rows + 4 * column), "") for column in range(columns)]
-    found = {}
+    found, shared = {}, _Package(package)
     for slot in range(slots):
+        work.unit()
         row = word(16 + 8 * slots + 4 * slot)
         if not row:
             continue
         if row > units:
             raise DebugInfoError(index, 16 + 8 * slots + 4 * slot, f"there are {units} rows, none is {row}")
         at = 4 * columns * (row - 1)
-        found[word(16 + 8 * slot, 8)] = Contribution(package, {
+        found[word(16 + 8 * slot, 8)] = Contribution(shared, {
             kind + SUFFIX: (word(offsets + at + 4 * column), word(sizes + at + 4 * column))
             for column, kind in enumerate(kinds) if kind
         })
