@@ -1,19 +1,22 @@
-"""Where all lanes that entered a function are together again.
+"""Finds where all lanes that entered a function are active again.
 
-Compilers for SIMT machines structure the control flow: a region that only some lanes enter ends with
-``s_or_b64 exec, exec, SAVED`` where the paths meet. Take a block that is not in a loop and through which every path
-from the function's entry to its end leads: after the last such instruction in it, no lane of the entry can be missing.
-There is no other way to know this after loops, whose masks accumulate over iterations.
+Compilers for SIMT machines structure the control flow: a region that only some lanes enter ends with ``s_or_b64 exec,
+exec, SAVED`` where the paths meet. Take a block that is not in a loop and through which every path from the function's
+entry to its end leads: after the last such instruction in it, no lane of the entry can be missing. After a loop, whose
+masks accumulate over iterations, there is no other way to know this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from rocdbg.analysis.control_flow import Block, predecessors
 from rocdbg.analysis.machine_state import EXEC_LO
-from rocdbg.isa import Flow
+from rocdbg.isa import Flow, OperandKind
 from rocdbg.work import unit
+
+_TURNS: Final = ("s_or_saveexec", "s_andn2_saveexec", "s_and_not1_saveexec")
 
 
 def rejoining(blocks: Mapping[int, Block], entry: int) -> frozenset[int]:
@@ -28,18 +31,28 @@ def rejoining(blocks: Mapping[int, Block], entry: int) -> frozenset[int]:
 
 
 def _last_rejoin(block: Block) -> int | None:
-    """The last instruction of the block that widens EXEC, if nothing narrows it again first."""
+    """The last instruction of the block that widens EXEC by lanes which it had before the block, if nothing but the
+    block's own regions narrows it first.
+    """
     last: int | None = None
+    own: set[int] = set()  # registers with masks of regions that begin in the block
     for instruction in block.instructions:
         destination = instruction.operand("sdst")
-        if instruction.name.startswith("v_cmpx") or "saveexec" in instruction.name:
-            if last is not None:
-                return last
-        elif destination is not None and destination.index == EXEC_LO and destination.text.startswith("exec"):
-            if instruction.name in ("s_or_b64", "s_or_b32"):
+        if destination is None or destination.kind not in (OperandKind.SGPR, OperandKind.SPECIAL):
+            continue
+        source = next((one for one in reversed(instruction.operands) if one.kind is OperandKind.SGPR), None)
+        if "saveexec" in instruction.name:
+            if source is not None and instruction.name.startswith(_TURNS) and source.index not in own:
+                last = None  # to the other branch of an earlier region
+            else:
+                own.add(destination.index)
+        elif destination.index != EXEC_LO or not destination.text.startswith("exec"):
+            own.add(destination.index)
+        elif instruction.name in ("s_or_b64", "s_or_b32"):
+            if source is None or source.index not in own:
                 last = instruction.address
-            elif last is not None:
-                return last
+        elif last is not None:
+            return last
     return last
 
 
@@ -53,12 +66,12 @@ def _passed_once(blocks: Mapping[int, Block], entry: int) -> set[int]:
     numbers, alone = _loops(blocks)
     reached = _reached((entry,), lambda start: blocks[start].successors, blocks)
     if not ends & reached:
-        return alone  # there are no such paths
+        return alone  # no path leads to an end
     on_paths = reached & _reached(ends & reached, lambda start: before.get(start, ()), blocks)
-    # The numbers of loops and single blocks decrease along every path. A block is on all paths if none steps
-    # over its number: every path descends from the entry, which has the highest number, to an end.
+    # Every path descends from the entry, which has the highest number, to an end, and the numbers of loops and single
+    # blocks decrease along it. A block is on all paths if no path skips its number.
     once: set[int] = set()
-    lowest = numbers[entry]  # reached by a step from a higher number
+    lowest = numbers[entry]  # the lowest number that a step from a higher number reaches
     for start in sorted(on_paths, key=lambda start: -numbers[start]):
         if numbers[start] <= lowest and start in alone:
             once.add(start)
@@ -80,7 +93,8 @@ def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]], b
 
 
 def _loops(blocks: Mapping[int, Block]) -> tuple[dict[int, int], set[int]]:
-    """A number for each block, equal within a loop and lower for later blocks; and the blocks outside loops.
+    """Return a number for each block, which is equal within a loop and lower for later blocks, and the set of blocks
+    outside loops.
 
     Loops are strongly connected components (Tarjan).
     """

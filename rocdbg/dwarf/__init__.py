@@ -6,8 +6,8 @@
     dwarf.evaluate(data, dwarf.SimpleContext(lane=5, ...))  # a Value or a LocationDescription
     dwarf.parse_location_list(...), dwarf.parse_frames(...) # location lists, call frame information
 
-References such as "A.2.5.4" are to appendix A of "DWARF Extensions For Heterogeneous Debugging". Names
-are imported when first used. `rocdbg.dwarf.info` reads units, entries, lines, types and names.
+References such as "A.2.5.4" are to appendix A of "DWARF Extensions For Heterogeneous Debugging". The public names are
+imported when they are first used. `rocdbg.dwarf.info` reads units, entries, lines, types and names.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.typed_values import ImplicitPointerValue as ImplicitPointerValue
     from rocdbg.dwarf.typed_values import Value as Value
 
-# Module of each public name. No submodule may have the name of a public function: importing it would hide that.
+# Module of each public name. No submodule may have the name of a public function, because importing the submodule would
+# hide the function.
 _LAZY = {
     "AddressSpace": "architecture",
     "Architecture": "architecture",

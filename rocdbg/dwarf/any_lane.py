@@ -1,10 +1,11 @@
-"""Where an object is in every lane at once: its expression is evaluated once, and the lane is filled in afterwards.
+"""Locates an object in every lane at once: its expression is evaluated once, and the lane is filled in afterwards.
 
-The evaluator runs the expression with a placeholder instead of a lane number. Memory of the placeholder represents the
-memory of each lane, and the operations that producers emit to select a lane's dword of a vector register
-(`DW_OP_LLVM_push_lane, DW_OP_lit4, DW_OP_mul, DW_OP_LLVM_offset`) are treated as one step. Everything else that depends
-on the lane fails, because the evaluator and its storages reject the placeholder: such an expression has to be evaluated
-lane by lane. So does one that gives an error.
+The evaluator runs the expression with a placeholder instead of a lane number. A memory location that has the
+placeholder as its lane represents the memory of each lane, and the operations that producers emit to select a lane's
+dword of a vector register (`DW_OP_LLVM_push_lane, DW_OP_lit4, DW_OP_mul, DW_OP_LLVM_offset`) are treated as one step.
+Everything else that depends on the lane fails, because the evaluator and its storages reject the placeholder: such an
+expression has to be evaluated lane by lane. An expression whose evaluation with the placeholder raises an error for any
+other reason also has to be evaluated lane by lane.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from rocdbg.dwarf.storage import (
 __all__ = ["ANY_LANE", "LaneDword", "at_lane", "depends_on_lane", "location_for_any_lane"]
 
 LANE_BITS = 32
-"""Bytes of a vector register per lane."""
+"""Bits of a vector register per lane."""
 _STRIDES = {"offset": LANE_BITS // 8, "bit_offset": LANE_BITS}
-"""The lane number is multiplied by this to find its dword."""
+"""The factor, by operation, that turns a lane number into the offset of the lane's dword."""
 _SAME = (RegisterStorage, ImplicitStorage, ImplicitPointerStorage, UndefinedStorage)
 
 
@@ -58,10 +59,10 @@ class LaneDword(Storage):
 
 
 def location_for_any_lane(expression: Expression, context: Context) -> LocationDescription:
-    """The location in all lanes at once (A.2.5.4); `at_lane` gives the location in one lane.
+    """Evaluate a location for all lanes at once (A.2.5.4); `at_lane` then gives the location in one lane.
 
-    ``context`` has the lane `ANY_LANE`; otherwise it may be the context of any of the lanes. Raises an error if the
-    location does not have the same form in all of them; the kind of error has no meaning.
+    ``context`` must have the lane `ANY_LANE`; otherwise it may be the context of any of the lanes. Raises an error if
+    the location does not have the same form in all lanes; do not rely on the class of that error.
     """
     machine = Machine(context, expression.dialect, context.object, Budget())
     machine.run(_fused(expression.data, expression.dialect, (machine.bits + 7) >> 3, context.offset_size))
@@ -72,7 +73,7 @@ def location_for_any_lane(expression: Expression, context: Context) -> LocationD
 
 @lru_cache(maxsize=1024)
 def _fused(data: bytes, dialect: str, address_size: int, offset_size: int) -> Program:
-    """The program of an expression with one step for a lane's dword."""
+    """The program of an expression, in which the operations that select a lane's dword are one step."""
     program = decoded_program(data, dialect, address_size, offset_size)
     if "push_lane" not in program.meanings or not program.meanings.isdisjoint(("bra", "skip")):
         return program
@@ -140,7 +141,7 @@ def _place_at(place: Place, lane: int) -> Place:
 
 
 def depends_on_lane(location: LocationDescription) -> bool:
-    """Whether a result of `location_for_any_lane` (A.2.5.3) may be a different place in each lane."""
+    """Whether a result of `location_for_any_lane` may be a different place (A.2.5.3) in each lane."""
     for place in location.places:
         storage = place.storage
         if isinstance(storage, MemoryStorage):

@@ -1,8 +1,8 @@
-"""What the evaluator must know of a target architecture, and a registry of architectures by name.
+"""What the evaluator must know about a target architecture, and a registry of architectures by name.
 
-The evaluator knows no GPU: everything specific comes from an `Architecture` record
-(A.2.5.1, "a current target architecture"). The layer that owns the numbers makes the records and registers each under a
-name, with a loader, so that nothing is imported before use.
+The evaluator knows no GPU: everything specific comes from an `Architecture` record (A.2.5.1, "a current target
+architecture"). The layer that knows an architecture's numbers creates its record. It registers a loader under the
+architecture's name, so that nothing is imported before use.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _one_element(number: int) -> int:
 
 
 class Processor(Struct, frozen=True):
-    """How a processor's code usually addresses its stack, which expressions do not state
-    (`rocdbg.dwarf.normalisation`).
+    """How a processor's code usually addresses its stack, which location expressions do not state (see
+    `rocdbg.dwarf.normalisation`).
 
     `swizzled_stack`: stack and frame pointers are offsets for the whole wave, because scratch is accessed through a
     buffer descriptor; otherwise they are per-lane offsets. `wave_size` is the compiler's default.
@@ -81,11 +81,10 @@ def _no_processor(name: str) -> Processor | None:
 class Architecture(Struct, frozen=True, dict=True):
     """A target architecture: sizes of registers and addresses, address spaces, CFI defaults.
 
-    `address_bits` is the size of an address in the default address space, hence of the generic
-    type (A.2.5.2). `address_spaces` maps DWARF identifiers; `dialect_address_spaces` adds those
-    that exist in one dialect only. `register_size(number)` gives bytes, or None where the
-    architecture has no such register; `register_name(number)` its name in text;
-    `register_elements(number)` the number of equal unsigned elements of its base type.
+    `address_bits` is the size of an address in the default address space, hence of the generic type (A.2.5.2).
+    `address_spaces` maps DWARF identifiers; `dialect_address_spaces` adds those that exist in one dialect only.
+    `register_size(number)` returns bytes, or None if the architecture has no such register; `register_name(number)`
+    returns its name as text; `register_elements(number)` returns how many equal unsigned elements its base type has.
     """
 
     name: str

@@ -53,19 +53,20 @@ def _rows() -> list[AttributeInfo]:
         (0x3E08, "active_lane", extended, _SUBPROGRAMS, _EXPRESSION),
         (0x3E09, "augmentation", extended, _UNITS, frozenset({"string"})),
         (0x3E0A, "lanes", extended, _SUBPROGRAMS, _CONSTANT),
-        # Listed with the same code as lanes: it can be distinguished only if it is an expression.
+        # The text gives it the same code as lanes, from which it can be distinguished only if it is an expression.
         (0x3E0A, "iterations", ("amd",), _SUBPROGRAMS, _EXPRESSION),
         (0x3E0B, "lane_pc", extended, _SUBPROGRAMS, _EXPRESSION),
         (0x3E0C, "vector_size", extended, _BASE, _CONSTANT),
-        # "TBA" in the text; the codes upstream announced are taken for the amd dialect as well.
-        # AMD's compilers based on LLVM up to 21 wrote it with a code that upstream uses for labels of coroutines.
+        # The text says "TBA"; the amd dialect accepts the codes that upstream announced, too. AMD's compilers based on
+        # LLVM up to 21 wrote it with a code that upstream uses for labels of coroutines.
         (0x3E0D, "memory_space", newer, _POINTERS | _OBJECTS, _CONSTANT),
         (0x3E0F, "memory_space", newer, _POINTERS | _OBJECTS, _CONSTANT),
         (0x3E10, "address_space", newer, _POINTERS | _BASE, _CONSTANT),
         (0x3E11, "lanes", upstream, _SUBPROGRAMS, _CONSTANT),
         (0x3E12, "lane_pc", upstream, _SUBPROGRAMS, _EXPRESSION),
         (0x3E13, "vector_size", upstream, _BASE, _CONSTANT),
-        # Upstream's own; they also occur in units that use the extensions, distinguished by tag and class.
+        # Upstream's own attributes. They also occur in units that use the extensions, where tag and class distinguish
+        # them.
         (0x3E00, "include_path", DIALECTS, None, None),
         (0x3E01, "config_macros", DIALECTS, None, None),
         (0x3E02, "sysroot", DIALECTS, None, None),
@@ -89,7 +90,7 @@ def _rows() -> list[AttributeInfo]:
 
 
 ATTRIBUTES: tuple[AttributeInfo, ...] = tuple(_rows())
-"""The vendor attributes whose meaning depends on the dialect, and those with neighbouring codes."""
+"""The vendor attributes whose meaning depends on the dialect, and those that have neighbouring codes."""
 
 
 @lru_cache(maxsize=1)

@@ -21,11 +21,12 @@ __all__ = ["CallerContext"]
 class CallerContext:
     """The frame that called the frame of `callee` (A.6.4); implements `Context`.
 
-    `locate(number)` gives the location of a register of the caller; it is called once for each register. `pc` is an
+    `locate(number)` returns the location of a register of the caller; it is called once for each register. `pc` is an
     address within the call instruction, or None if unknown. Thread, lane, iteration and memory are the callee's. Frame
     base and object are not specified until they are set. With `frames` the CFA and the registers on entry come from
     call frame information; without it the CFA is unknown and the architecture's default rules hold. `row` is the
-    callee's row, if `locate` follows one: unmodified registers can then be found across any number of frames.
+    callee's row of the call frame table, if `locate` follows one: registers that it leaves unmodified can then be found
+    across any number of frames.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class CallerContext:
         row: Row | None = None,
     ) -> None:
         self.callee = callee
-        # Memory and unit are those of the first frame: ask it directly, not through every frame in between.
+        # Memory and unit are those of the innermost frame: ask it directly, not through every frame in between.
         self._first: Context = callee._first if isinstance(callee, CallerContext) else callee
         self.architecture: Architecture = callee.architecture
         self.offset_size: int = callee.offset_size
@@ -105,11 +106,15 @@ class CallerContext:
         self._first.write_memory(space, address, data, lane)
 
     def indexed_address(self, index: int) -> int:
-        """Entry `index` of .debug_addr (A.2.5.4.3.1), from the first frame's unit; raises what that raises."""
+        """Entry `index` of .debug_addr (A.2.5.4.3.1), from the first frame's unit; raises what the first frame's
+        context raises.
+        """
         return self._first.indexed_address(index)
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
-        """What an entry offers (A.2.5.4.2), from the first frame's unit but for this frame; raises what that raises."""
+        """What an entry of the first frame's unit offers (A.2.5.4.2), with this frame as its context; raises what the
+        first frame's context raises.
+        """
         content, context = self._first.die(offset, unit_relative)
         return content, self if context is self._first else context
 

@@ -13,7 +13,7 @@ from rocdbg.errors import Error
 __all__ = ["CallerRegisters", "HasRegisters", "KeepsRegisters", "default_location"]
 
 _STEP = 4
-"""How many frames a rule's expressions may recurse through."""
+"""How many frames one lookup may recurse through."""
 
 
 class HasRegisters(Protocol):
@@ -25,7 +25,7 @@ class HasRegisters(Protocol):
 
 
 class KeepsRegisters(Protocol):
-    """A frame's rules, reduced to which registers it has not modified; `Row` implements it."""
+    """The part of a frame's rules that says which registers it has not modified; `Row` implements it."""
 
     def keeps(self, number: int, architecture: Architecture) -> bool:
         """Whether the frame has not modified a register."""

@@ -1,4 +1,4 @@
-"""The table of call frame instructions, their decoding, and running them into a row (A.6.4.2, A.7.24)."""
+"""The table of call frame instructions, their decoding, and their execution, which produces a row (A.6.4.2, A.7.24)."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ MAX_RULES = 8192
 MAX_OPERAND_BITS = 4096
 MAX_REMEMBERED = 256
 MAX_COPIED = 4_000_000
-"""Limit on rules copied by remember_state and restore_state in a whole program: it stops hostile programs."""
+"""Limit on the rules that remember_state and restore_state copy in a whole program, against hostile input."""
 
 
 class _State(Struct):

@@ -1,10 +1,10 @@
 """Call frame information: .debug_frame and .eh_frame, indexed by program location (A.6.4.1).
 
-A CIE with an unknown augmentation is not used, because only a few of its fields could be read. The known ones are the
-empty augmentation, the vendor strings of AMD ("[amd:v0.0]", "[amdgpu:v0.0]", and "[llvm:v0.0]" of its compilers, any
-minor version), and in .eh_frame those that begin with "z". A CIE without augmentation whose functions have no rules at
-all, as upstream LLVM emits for AMDGPU, is not call frame information either: read literally, every caller would be the
-function itself.
+A CIE with an unknown augmentation is not used, because only a few of its fields could be read. The known augmentations
+are the empty one; AMD's vendor strings in any minor version ("[amd:v0.0]", "[amdgpu:v0.0]", and its compilers'
+"[llvm:v0.0]"); and, in .eh_frame, those that begin with "z". A CIE without augmentation whose functions have no rules
+at all, as upstream LLVM emits for AMDGPU, is not call frame information either: read literally, every caller would be
+the function itself.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ __all__ = ["Cie", "Fde", "FrameTable", "parse_frames"]
 
 _VENDOR = re.compile(rb"\[(?:amd|amdgpu|llvm):v0\.[0-9]+(?::[^\]]*)?\]")
 _KEPT = 400_000
-"""Limits on rows and rules kept: in total, and for one entry."""
+"""Limits on the rows and rules that are cached: in total (`_KEPT`) and for one entry (`_KEPT_PER_ENTRY`)."""
 _KEPT_PER_ENTRY = 100_000
 _FIRSTS = 4096
-"""How many entries may have a single row kept."""
+"""For how many entries a single row may be cached."""
 _OMITTED = 0xFF
 
 
 class Cie(Struct):
-    """A common information entry; offsets are of the section."""
+    """A common information entry; offsets are relative to the section."""
 
     offset: int
     version: int
@@ -69,7 +69,8 @@ class Fde(Struct, frozen=True):
 
 
 def _segments(fdes: list[Fde]) -> tuple[list[int], list[int]]:
-    """The start addresses of segments, and the index of the sorted entry that each belongs to (-1: none).
+    """The start addresses of segments, and the index, in the sorted entries, of the one that each belongs to (-1:
+    none).
 
     Where entries overlap, the one that begins last owns the addresses, so that a search never has to go back.
     """
@@ -152,7 +153,7 @@ class FrameTable:
         return row
 
     def _first_row(self, index: int, pc: int) -> Row | None:
-        """The row for `pc`, which is then kept; None if there are no rules up to it, so that the whole entry must be
+        """The row for `pc`, which is cached; None if no instruction up to it sets a rule: then the whole entry must be
         examined.
         """
         fde = self.fdes[index]
@@ -169,7 +170,7 @@ class FrameTable:
     def _remember(self, index: int) -> tuple[list[int], list[Row]]:
         """The rows of one entry, cached; empty if it has no rules.
 
-        They end before the first broken instruction, or where they would take too much memory.
+        The rows end before the first broken instruction, or where they would take too much memory.
         """
         fde = self.fdes[index]
         rows: list[Row] = []
@@ -240,17 +241,19 @@ class FrameTable:
         return cie.interpreter
 
     def _address_reader(self, cie: Cie) -> Callable[[Cursor], int | None]:
-        """The reader of set_loc's operand: in .eh_frame it has the same encoding as the entries' initial locations."""
+        """Return the reader of set_loc's operand, which in .eh_frame has the same encoding as the entries' initial
+        locations.
+        """
         return lambda cursor: self._pointer(cursor, cie.pointer_encoding, cie.address_size)
 
     def unwind(self, context: Context) -> CallerContext | None:
-        """The context of the calling frame: the rules of this frame's row locate its registers, and its pc is the call
-        site.
+        """Return the context of the calling frame, whose registers the rules of this frame's row locate and whose pc is
+        the call site.
 
-        The pc is the return address less 1: an address within the call (A.6.4.4). A signal frame (augmentation "S")
-        was not called, so there it is the return address itself: the interrupted instruction. None if there is no
-        usable call frame information, or the return address is undefined, unchanged or 0: then this is the
-        outermost frame. Raises `EvaluationError` if the context has no program location.
+        The pc is the return address less 1: an address within the call (A.6.4.4). A signal frame (augmentation "S") was
+        not called, so there the pc is the return address itself: the address of the interrupted instruction. Returns
+        None if there is no usable call frame information, and if the return address is undefined, unchanged or 0: then
+        this is the outermost frame. Raises `EvaluationError` if the context has no program location.
         """
         pc = context.pc
         if pc is None:
@@ -401,7 +404,7 @@ class FrameTable:
         return self._eh_frame and (augmentation == b"eh" or bool(re.fullmatch(rb"z[RPLSBG]*", augmentation)))
 
     def _read_augmentation(self, cursor: Cursor, cie: Cie) -> bool:
-        """The data of a "z" augmentation; False if the entries cannot be read then."""
+        """Read the data of a "z" augmentation; returns False if the CIE's entries cannot be read because of it."""
         size = cursor.uleb()
         data = Cursor(cursor.data, cursor.position, cursor.position + size, what="augmentation data")
         cursor.take(size)

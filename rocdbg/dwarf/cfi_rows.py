@@ -30,7 +30,7 @@ __all__ = ["FORBIDDEN", "Row"]
 
 FORBIDDEN = frozenset(
     {
-        # These depend on other debug sections ...
+        # The following depend on other debug sections ...
         "addrx",
         "call2",
         "call4",
@@ -56,7 +56,7 @@ FORBIDDEN = frozenset(
         "entry_value",
     }
 )
-"""Meanings of the operations that call frame expressions must not have (A.6.4.2)."""
+"""Meanings of the operations that are not allowed in call frame expressions (A.6.4.2)."""
 
 _WHERE = "call frame information"
 _MAX_CHAIN = 32
@@ -68,8 +68,8 @@ _CFA = -1
 class Row(Struct, frozen=True):
     """One row (A.6.4.1): the rules in force for program locations `start` to `end` (exclusive).
 
-    `cfa` is the CFA's rule or None, `rules` those of the registers by DWARF number; for the others the
-    architecture's default rule holds. `return_address_register` is the column of the return address.
+    `cfa` is the CFA's rule or None. `rules` holds the rules of registers by DWARF number; the architecture's default
+    rule applies to all other registers. `return_address_register` is the column of the return address.
     """
 
     start: int
@@ -87,7 +87,8 @@ class Row(Struct, frozen=True):
     def cfa_location(self, context: Context) -> LocationDescription:
         """The canonical frame address of the context's frame: a memory byte address location (A.6.4.2.2).
 
-        Raises `IllFormed` if the rule gives no such location, `EvaluationError` if there is none or it fails.
+        Raises `IllFormed` if the rule gives no such location, `EvaluationError` if there is no rule or its evaluation
+        fails.
         """
         return self._cfa(context, ())
 
@@ -110,7 +111,7 @@ class Row(Struct, frozen=True):
             return architecture.default_rule is DefaultRule.SAME_VALUE
         return isinstance(rule, SameValueRule)
 
-    # `active` are the columns whose rules are being followed, _CFA for the CFA.
+    # In the functions below, `active` holds the columns whose rules are being followed, with `_CFA` for the CFA.
 
     def _cfa(self, context: Context, active: tuple[int, ...]) -> LocationDescription:
         rule = self.cfa
@@ -184,7 +185,7 @@ class Row(Struct, frozen=True):
         return cfa
 
     def _other_register(self, number: int, rule: RegisterRule, context: Context) -> LocationDescription:
-        # The value is in this frame's R. A circle of such rules is ill-formed.
+        # The value is in register R of this frame. A circle of such rules is ill-formed.
         seen = {number}
         other: Rule | None = rule
         while isinstance(other, RegisterRule):

@@ -18,7 +18,7 @@ from rocdbg.errors import Error
 __all__ = ["CompositeStorage", "RepeatedStorage", "SelectedStorage"]
 
 MAX_WEIGHT = 1 << 14
-"""How many storages one composite may be built of; a part counts each time that it is used."""
+"""Limit on the storages of which one composite is built; a part counts each time that it is used."""
 MAX_DEPTH = 128
 """How deeply composites may be nested."""
 MAX_FRAGMENTS = 1 << 16
@@ -43,7 +43,7 @@ def check_part(location: LocationDescription, bits: int, first: int = 0) -> None
 
 
 class CompositeStorage(Storage):
-    """Parts in a row. `parts` are (location, bits), lowest first."""
+    """Parts one after the other; `parts` holds (location, bits) of each, lowest first."""
 
     __slots__ = ("depth", "has_implicit_pointer", "parts", "size", "starts", "weight")
     kind = StorageKind.COMPOSITE
@@ -118,7 +118,7 @@ class CompositeStorage(Storage):
 
 @lru_cache(maxsize=256)
 def _replicator(bits: int, count: int) -> int:
-    """A number with bit 0 of each of `count` elements of `bits` bits set."""
+    """Return a number made of `count` elements of `bits` bits each, with only bit 0 of each element set."""
     return ((1 << bits * count) - 1) // ((1 << bits) - 1)
 
 
@@ -313,7 +313,7 @@ def select(
                 if beyond is None or lane < beyond[0]:
                     beyond = lane, location, place
     if beyond is not None:
-        # The first lane that does not fit shows what is wrong: the start of its part, or its end.
+        # The first lane that does not fit determines what the error blames: the start of its part, or its end.
         lane, location, place = beyond
         offset, storage = place.offset + lane * element_bits, place.storage
         if offset >= storage.size:

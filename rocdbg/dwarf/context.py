@@ -1,4 +1,4 @@
-"""The context in which an expression is evaluated (A.2.5.1), as the protocol that the evaluator queries."""
+"""The protocol by which the evaluator queries the context of an expression (A.2.5.1)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LocationListEntry = tuple[int | None, int | None, bytes]
 class LocationList(Sequence[LocationListEntry]):
     """A location list expression with absolute addresses (A.2.5.5).
 
-    `dialect` is that of its unit; None means that of the expression which refers to the list.
+    `dialect` is the dialect of the list's unit; None means the dialect of the expression that refers to the list.
     """
 
     __slots__ = ("dialect", "entries")
@@ -61,8 +61,8 @@ class LocationList(Sequence[LocationListEntry]):
         return self.entries[index]
 
     def matching(self, pc: int) -> list[bytes]:
-        """The expressions of the entries that match an address of the file; if none matches, those of default entries
-        (A.2.5.5).
+        """The expressions of the entries that match `pc`, an address of the file; if none matches, those of the default
+        entries (A.2.5.5).
         """
         rows = self.entries
         found = [data for low, high, data in rows if low is not None and high is not None and low <= pc < high]
@@ -143,7 +143,9 @@ class Context(MemoryAccess, Protocol):
 
     @property
     def frame_base(self) -> ExpressionLike | LocationDescription | None:
-        """DW_AT_frame_base of the current subprogram (A.3.3.5), which the evaluator evaluates here; None if absent."""
+        """DW_AT_frame_base of the current subprogram (A.3.3.5), which the evaluator evaluates in this context; None if
+        absent.
+        """
         ...
 
     def register_location(self, number: int) -> LocationDescription:
@@ -154,8 +156,8 @@ class Context(MemoryAccess, Protocol):
         ...
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """Where the value is that the register had on entry to the current subprogram (A.2.5.4.4.1), according to the
-        CFI.
+        """Where the CFI says that the value a register had on entry to the current subprogram can be found
+        (A.2.5.4.4.1).
 
         Without CFI the architecture's default rule applies. Raises what `Row.register_location` raises.
         """
@@ -172,7 +174,8 @@ class Context(MemoryAccess, Protocol):
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
         """What the entry at `offset` bytes of the unit (or else of .debug_info) offers, and the context for its unit.
 
-        Asked by calls and implicit pointers (A.2.5.4.2, A.2.5.4.4.5). Raises `IllFormed` if there is no such entry.
+        Called for call operations and implicit pointers (A.2.5.4.2, A.2.5.4.4.5). Raises `IllFormed` if there is no
+        such entry.
         """
         ...
 
@@ -186,7 +189,8 @@ class CallSites(Protocol):
     """Optional part of a context: what the call site in the calling frame says about parameters (A.3.4.2)."""
 
     def call_site_value(self, parameter: int) -> ExpressionLike | None:
-        """The DW_AT_call_value of the call site's parameter whose entry is at `parameter` of the unit, or None.
+        """The DW_AT_call_value that the call site states for the parameter whose entry is at unit offset `parameter`,
+        or None.
 
         The expression belongs to the calling frame, in whose context it is evaluated.
         """
@@ -194,11 +198,12 @@ class CallSites(Protocol):
 
 
 class Loaded(Protocol):
-    """Optional part of a context: how far from the addresses in its file the code was loaded."""
+    """Optional part of a context: the distance between the addresses in a file and those at which its code was loaded.
+    """
 
     @property
     def load_bias(self) -> int:
-        """What is added to an address in debug information to get the address in the running program.
+        """The number to add to an address in debug information to get the address in the running program.
 
         The evaluator adds it to the operand of `DW_OP_addr` and subtracts it from `pc` before it searches a location
         list. Everything that a context itself provides uses loaded addresses: `pc`, `indexed_address`, the contents of

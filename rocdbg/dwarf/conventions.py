@@ -1,4 +1,5 @@
-"""What a producer means by its expressions where that differs from the text: chosen once for each unit.
+"""What producers mean by their expressions where that differs from the text. The conventions are chosen once for each
+unit.
 
 A unit's `Conventions` give expressions in the form of the text, so that their users need not know any producer.
 """
@@ -30,8 +31,10 @@ class Conventions:
     def location(
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
-        """The expression that locates an object of `size` bytes (None: not known), in code for a processor ("gfx90a")
-        and a wavefront size; `aggregate`: an object of a class, union or array type.
+        """Return the expression that locates an object, in the form of the text.
+
+        `size` is the object's in bytes (None: not known), and `aggregate` says whether its type is a class, union or
+        array. `target` is the processor ("gfx90a") and `wave_size` the wavefront size of the code.
         """
         return data
 
@@ -40,17 +43,21 @@ class Conventions:
         return data
 
     def member(self, data: bytes) -> bytes:
-        """An expression that turns the location of an object, on the initial stack, into that of a part of it."""
+        """Return an expression that turns the location of an object, on the initial stack, into the location of a part
+        of it.
+        """
         return data
 
     def property(self, data: bytes, is_location: bool) -> bytes:
-        """An expression about the object that DW_OP_push_object_address gives; its result is a location (where its data
-        is) or a number (a bound).
+        """Return an expression about the object that DW_OP_push_object_address pushes. Its result is a location (such
+        as that of the object's data) if `is_location`, else a number (such as a bound).
         """
         return data
 
     def extent(self, location: LocationDescription, size: int) -> LocationDescription:
-        """The part of an object's location that holds the object, whose `size` is in bytes; the rest is undefined."""
+        """Return an object's location with everything undefined that cannot hold the object; `size` is the object's in
+        bytes.
+        """
         return location
 
     def without_space(self, operations: Sequence[Operation]) -> Sequence[Operation]:
@@ -79,8 +86,8 @@ class AmdClang(Conventions):
     def location(
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
-        """Where the compiler lost the operations of an expression (DW_OP_LLVM_poisoned), a vector register means its
-        dword for the focused lane.
+        """In an expression whose operations the compiler lost (DW_OP_LLVM_poisoned), a vector register means its dword
+        for the focused lane.
         """
         return in_focused_lane(data, self.dialect)
 
@@ -122,19 +129,20 @@ class UpstreamClang(Conventions):
         return normalise(data, target, wave_size=wave_size, frame_base=True)
 
     def member(self, data: bytes) -> bytes:
-        """For a virtual base clang adds an offset to the object's location as if it were a number, which holds only in
-        the default space.
+        """To reach a virtual base, clang adds an offset to the object's location as if it were a number, which is valid
+        only in the default space.
         """
         return data[:-1] + _OFFSET if _VIRTUAL_BASE.fullmatch(data) else data
 
     def property(self, data: bytes, is_location: bool) -> bytes:
-        """Compilers add to the object's address as if it were a number, and treat what they load as generic pointers.
+        """Compilers do arithmetic on the object's address as if it were a number, and treat the addresses that they
+        load as generic pointers.
         """
         return about_object(data, self.dialect, is_location)
 
     def extent(self, location: LocationDescription, size: int) -> LocationDescription:
-        """The part of an object beyond its register is not available: the next dword of a vector register is another
-        lane's.
+        """Only the part of an object that is in its register is available: the next dword of a vector register belongs
+        to another lane.
         """
         if len(location.places) != 1 or location.places[0].storage.kind is not StorageKind.REGISTER:
             return location
@@ -149,8 +157,8 @@ class UpstreamClang(Conventions):
         return LocationDescription(Place(CompositeStorage(parts)))
 
     def without_space(self, operations: Sequence[Operation]) -> Sequence[Operation]:
-        """The address space is named by a literal, `DW_OP_swap` and `DW_OP_xderef` after an address or a register's
-        contents.
+        """Remove the literal, `DW_OP_swap` and `DW_OP_xderef` that name the address space after an address or a
+        register's contents.
         """
         if len(operations) > 3 and [operation.info.meaning for operation in operations[-2:]] == ["swap", "xderef"]:
             return operations[:-3]
@@ -167,15 +175,17 @@ _CLASSES_2020 = {0: 1, 1: 0, 2: 0, 3: 3, 4: 5, 0x8000: 2}
 _OLD_CLASSES = {1: 5, 2: 3}
 _SPACES_SINCE = 22
 _TUPLES_SINCE = 19
-"""Older versions (seen in 14 and 15) describe a whole tuple of registers where only its first register holds a part."""
+"""Older versions (14 and 15 are known to) describe a whole tuple of registers where only its first register holds a
+part.
+"""
 _CLANG = re.compile(r"(AMD )?clang version ([0-9]{1,4})\b")
 _VIRTUAL_BASE = re.compile(rb"\x12\x06\x10[\x80-\xff]*[\x00-\x7f]\x1c\x06\x22", re.DOTALL)
 """DW_OP_dup, deref, constu N, minus, deref, plus: clang's way from an object to a virtual base."""
 _OFFSET = assemble("offset")
 _LANE_BITS = 32
-"""Bytes of a vector register per lane."""
+"""Bits of a vector register per lane."""
 _MAX_SCALAR_BITS = 64
-"""Bytes of the largest register that lanes share: EXEC, VCC and the PC in wave64."""
+"""Bits of the largest register that lanes share: EXEC, VCC and the PC in wave64."""
 
 
 

@@ -65,7 +65,7 @@ class Cursor:
         return text
 
     def _leb(self) -> tuple[int, int]:
-        """The number's bits and how many there are."""
+        """Read a LEB128 number: its bits, and how many there are."""
         data = self.data
         start = position = self.position
         end = self.end
@@ -81,7 +81,7 @@ class Cursor:
             for byte in reversed(data[start:position]):
                 value = value << 7 | byte & 0x7F
             return value, 7 * count
-        # Eight groups of 7 bits make 7 bytes: linear however long the number is.
+        # Every eight groups of 7 bits make 7 bytes, so the time is linear however long the number is.
         groups = bytes(byte & 0x7F for byte in data[start:position])
         chunks = []
         for i in range(0, count, 8):

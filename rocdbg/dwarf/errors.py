@@ -15,9 +15,9 @@ __all__ = ["DecodeError", "DwarfError", "EvaluationError", "IllFormed", "LimitEx
 class DwarfError(Error):
     """Base class of what `rocdbg.dwarf` reports (A.2.5).
 
-    Attributes: `reason` (the words), `operation` (the name of the operation or instruction, or
-    None), `offset` (bytes from the start of the expression, or of the section, or None). If an attribute of an entry
-    was asked for, `attribute` is its name and `entry` says whose it is ("k at .debug_info+0x40"); else None.
+    `reason` is the message; `operation` the name of the operation or instruction, or None; `offset` the bytes from the
+    start of the expression or of the section, or None. If the error occurred while evaluating an attribute of an entry,
+    `attribute` is the attribute's name and `entry` names the entry ("k at .debug_info+0x40"); otherwise both are None.
     """
 
     def __init__(self, reason: str, *, operation: str | None = None, offset: int | None = None) -> None:
@@ -35,7 +35,9 @@ class DwarfError(Error):
             self.offset = offset
 
     def concern(self, attribute: str, entry: str) -> None:
-        """Fill in the attribute and the entry (A.3 to A.5), unless an attribute of another entry failed first."""
+        """Fill in the attribute and the entry (A.3 to A.5), unless they are set because evaluating this attribute
+        required another, which failed.
+        """
         if self.attribute is None:
             self.attribute, self.entry = attribute, entry
 

@@ -29,7 +29,7 @@ _KINDS = (None, "value", "location")
 
 
 def as_entry(item: Value | LocationDescription | int, mask: int) -> Entry:
-    """An initial stack entry as the machine keeps it."""
+    """Convert an entry of the initial stack to the machine's representation."""
     if isinstance(item, int):
         return item & mask
     if isinstance(item, Value) and item.type is None and not isinstance(item, ImplicitPointerValue):
@@ -49,12 +49,11 @@ def evaluate(
 
     `kind` is the result kind: "value", "location", or None for either. `initial` holds the entries of the initial
     stack, the last one on top; an int is a value of the generic type. If the stack is empty at the end, the result is
-    the undefined location. `data` may also be an `Expression` or a `LocationList`, which brings its own dialect; each
-    matching entry of a list starts with the initial stack.
+    the undefined location. `data` may also be an `Expression` or a `LocationList`, which has its own dialect; the
+    evaluation of each matching entry of a list begins with the initial stack.
 
-    Raises `IllFormed` (also `DecodeError`) if the expression breaks a rule and `EvaluationError` if it
-    cannot be evaluated in this context; both say at which operation. What a context's own methods raise
-    passes through.
+    Raises `IllFormed` (also `DecodeError`) if the expression breaks a rule and `EvaluationError` if it cannot be
+    evaluated in this context; both name the operation. Errors that the context's own methods raise pass through.
     """
     if dialect not in DIALECTS:
         raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
@@ -97,9 +96,9 @@ def evaluate_location_list(
 ) -> LocationDescription:
     """The union of the places given by all entries that match the current program location (A.2.5.5).
 
-    The default entry matches where no bounded one does; without any match the location is undefined.
-    `dialect` applies to `entries` without a dialect of their own. Raises `EvaluationError` without a program
-    location, and what evaluating the matching expressions raises.
+    The default entry applies where no bounded entry matches; if there is none either, the location is undefined.
+    `dialect` applies to `entries` that do not have their own. Raises `EvaluationError` if the context has no program
+    location, and whatever evaluating the matching expressions raises.
     """
     if not isinstance(entries, LocationList):
         entries = LocationList(entries)
@@ -111,7 +110,7 @@ def evaluate_frame_base(
 ) -> LocationDescription:
     """The frame base of the context's subprogram: a memory location (A.3.3.5, DW_AT_frame_base).
 
-    `attribute` is the attribute's expression, by default what the context has as its frame base.
+    `attribute` is the attribute's expression, by default the frame base of the context.
 
     Raises `IllFormed` if the attribute's expression gives no single location in memory or uses `DW_OP_fbreg`,
     `EvaluationError` if there is no such attribute or it cannot be evaluated.
@@ -139,9 +138,9 @@ def evaluate_restricted(
     where: str,
     entry_register: Callable[[int], LocationDescription],
 ) -> Value | LocationDescription:
-    """`evaluate` without an object; an operation whose meaning is in `forbidden` makes the expression ill-formed.
+    """Evaluate without a current object; an operation whose meaning is in `forbidden` makes the expression ill-formed.
 
-    `entry_register` replaces the context for `DW_OP_LLVM_call_frame_entry_reg`.
+    `DW_OP_LLVM_call_frame_entry_reg` uses `entry_register` instead of the context.
     """
     m = _machine(context, dialect)
     m.entry_register = entry_register
@@ -155,8 +154,8 @@ def evaluate_restricted(
 def dereference(pointer: Value, context: Context, dialect: str = "amd") -> LocationDescription:
     """The location of the object that an implicit pointer value points to (A.2.5.4.4.5), in this context.
 
-    Raises `EvaluationError` for any other value, and where the entry has neither location nor value, and what
-    evaluating its location raises.
+    Raises `EvaluationError` for any other value and if the entry has neither location nor value, and whatever
+    evaluating the entry's location raises.
     """
     if not isinstance(pointer, ImplicitPointerValue):
         raise EvaluationError("only an implicit pointer can be dereferenced without its address space")

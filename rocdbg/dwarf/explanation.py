@@ -33,7 +33,7 @@ class Step(Struct, frozen=True):
     after: tuple[str, ...] | None
     """None if the operation failed."""
     load_bias: int = 0
-    """What was added to an address in the operation."""
+    """The load bias that was added to an address in the operation."""
 
 
 class Explanation(Struct, frozen=True):
@@ -68,7 +68,7 @@ class _Tracer(Machine):
     __slots__ = ("steps", "texts")
     steps: list[Step]
     texts: dict[int, tuple[Entry, str]]
-    """Texts of the locations met, by identity: one stays on the stack for many steps."""
+    """Texts of the locations seen, by identity: a location stays on the stack for many steps."""
 
     def child(self, context: Context, expression: ExpressionLike | None = None) -> Machine:
         machine = super().child(context, expression)
@@ -99,7 +99,7 @@ class _Tracer(Machine):
         if place >= _MAX_STEPS:
             return handler(self, operands)
         step = Step(self.depth, program.operations[index], self.stack_text(), None, self.load_bias)
-        # Recorded before the operations that it calls.
+        # The step is recorded before those of the operations that it calls.
         self.steps.append(step)
         target = handler(self, operands)
         self.steps[place] = replace(step, after=self.stack_text())
@@ -114,7 +114,7 @@ class _Tracer(Machine):
             for index, (_, operands) in enumerate(program.steps)
         ]
         super().run(traced)
-        # Rules that examine the last operation compare handlers: give them the real one.
+        # Rules that examine the last operation compare its handler: give them the real handler, not the tracing one.
         if self.last is not None:
             for wrapped, real in zip(traced.steps, program.steps, strict=True):
                 if self.last[0] is wrapped[0]:
@@ -129,7 +129,7 @@ def explain(
     initial: Iterable[Value | LocationDescription | int] = (),
     load_bias: int | None = None,
 ) -> Explanation:
-    """`evaluate` (A.2.5.4), with every step; arguments as there.
+    """Evaluate an expression (A.2.5.4) and record every step; the arguments are those of `evaluate`.
 
     A `load_bias` replaces the context's for the addresses in `data`, which must not be a location list: 0 for an
     expression that contains loaded addresses. An `IllFormed` or `EvaluationError` becomes part of the explanation and

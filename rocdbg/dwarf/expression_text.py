@@ -25,10 +25,10 @@ def format_expression(
 ) -> str:
     """The expression (A.7.7.1) on one line: "DW_OP_regx 0xa00, DW_OP_LLVM_user DW_OP_LLVM_push_lane".
 
-    `register_name` gives names to DWARF registers and `type_name` to base type entries by their offset in the
-    unit; where they are absent or return None, numbers are shown. `load_bias` is added to addresses. Bytes that
-    cannot be decoded are shown as "<decoding error>" and their hexadecimal digits. No content makes it raise; a dialect
-    that does not exist raises `DwarfError`.
+    `register_name` gives names to DWARF registers and `type_name` to base type entries by their offset in the unit;
+    where they are absent or return None, numbers are shown. `load_bias` is added to addresses. Bytes that cannot be
+    decoded are shown as "<decoding error>" and their hexadecimal digits. Never raises because of the content of `data`;
+    a dialect that does not exist raises `DwarfError`.
     """
     operations, error = decode_prefix(bytes(data), dialect, address_size, offset_size)
     sizes = (dialect, address_size, offset_size)
@@ -96,7 +96,7 @@ def _signed(value: int) -> str:
 
 
 def _implied_register(meaning: str) -> int | None:
-    """The register that an operation's own name contains."""
+    """The register number that is part of an operation's name."""
     for prefix in ("breg", "reg"):
         if meaning.startswith(prefix) and meaning[len(prefix) :].isdigit():
             return int(meaning[len(prefix) :])

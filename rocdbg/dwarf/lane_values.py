@@ -4,9 +4,10 @@ LLVM translates operations on its own integers, which have 8, 16 or 32 bits, int
 which has 64. The low bits of sums and products are the same in both. Right shifts, quotients, remainders and
 comparisons differ: their operands are therefore first truncated or sign-extended to the size that LLVM used.
 
-Three things cannot be known, so that there is no value rather than a possibly wrong one: whether a comparison of two
-numbers with different signs was signed, where a pointer in a single register leads, and the upper half of a 64-bit
-value that comes from one register.
+Three things cannot be known; a value that depends on one of them is not known, rather than possibly wrong:
+* whether a comparison of two numbers with different signs was signed;
+* where a pointer in a single register leads;
+* the upper half of a 64-bit value that comes from one register.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from rocdbg.dwarf.operations import LLVM_USER
 __all__ = ["based_register", "computed_value", "is_vector", "read_register", "reads_register", "register_location"]
 
 LANE_BITS = 32
-"""Bytes of a vector register per lane."""
+"""Bits of a vector register per lane."""
 ARCHITECTURE = "amdgcn_gfx125"
-"""The architecture with all registers: they have the same meaning in others."""
+"""The architecture that has every register; a register has the same meaning in all architectures that have it."""
 _DWORD = 0xFFFF_FFFF
 _SIGN = 0x8000_0000
 _LOW_BITS = frozenset({"plus", "minus", "mul", "and", "or", "xor", "shl"})
@@ -37,7 +38,7 @@ _UNARY = frozenset({"neg", "not", "plus_uconst"})
 
 
 def based_register(operation: Operation) -> tuple[int, int] | None:
-    """Register and displacement of a `DW_OP_breg*`."""
+    """The register and displacement of a `DW_OP_breg*` or `DW_OP_bregx`; None for other operations."""
     meaning = operation.info.meaning
     if meaning == "bregx":
         number, displacement = operation.operands
@@ -83,18 +84,19 @@ def reads_register(operation: Operation) -> bool:
 
 
 def computed_value(operations: Sequence[Operation], size: int | None) -> bytes | None:
-    """The location of the value that operations compute for one lane (A.2.5.4.4.3); None where it is not known.
+    """Return an expression that computes, for one lane, the value that the operations compute (A.2.5.4.4.3); None if
+    the value is not known.
 
-    `size` is that of the object in bits; None if not known: then the object is assumed to fit.
+    `size` is the object's in bits; if it is None (not known), the object is assumed to fit.
     """
     return _Computation(operations, size).result()
 
 
 class _Entry:
-    """A stack entry: a value of a base type (given by how to convert to it) or of the generic type; `cut` if its bits
-    from 32 on are zero.
+    """A stack entry: the location of a `register`, or a value.
 
-    Or the location of a `register`.
+    `type` is the operation that converts to the value's base type, None for the generic type. `cut` means that bits 32
+    and above are zero.
     """
 
     __slots__ = ("cut", "literal", "register", "type")
@@ -119,7 +121,9 @@ class _Computation:
         )
         self.reads_dword = False
         self.check: tuple[int, int] | None = None
-        """Where comparisons of numbers with different signs are skipped, and how many stack entries there are then."""
+        """Where the first comparison of numbers with different signs is skipped, and how many stack entries there are
+        then.
+        """
 
     def result(self) -> bytes | None:
         try:
@@ -195,7 +199,9 @@ class _Computation:
         self.out.append(encode_operation(operation.info, operation.operands))
 
     def _fetch(self, operation: Operation) -> None:
-        """A register's contents; any other location is in an unnamed memory."""
+        """Replace the location of a register by its contents. Any other location is in memory whose address space is
+        not named.
+        """
         register = self.stack.pop().register if self.stack else None
         if register is None:
             raise _UnknownValueError
@@ -296,7 +302,7 @@ class _Computation:
             self.put("swap")
 
     def _extend(self, entry: _Entry, bits: int, *, signed: bool) -> None:
-        """Cut the top entry to a size, and extend it by zeros or its sign."""
+        """Truncate the top entry to a size, then zero-extend or sign-extend it."""
         literal = entry.literal
         if literal is not None and 0 <= literal < 1 << (bits - 1):
             return

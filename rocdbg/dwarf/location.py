@@ -1,7 +1,7 @@
 """Location descriptions: one or more places, each a bit offset into a location storage (A.2.5.3).
 
-They are immutable values. Reading takes any place (they hold the same object), writing goes to
-all of them. Offsets and sizes are in bits unless a name says otherwise.
+They are immutable values. Reading uses any one of the places, because all hold the same object; writing goes to all of
+them. Offsets and sizes are in bits unless a name says otherwise.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Place:
 
     @property
     def lane(self) -> int | None:
-        """The lane whose memory it is, where that matters; else None (A.2.5.4.4.3)."""
+        """The lane whose memory contains the place, if its address space is per lane; else None (A.2.5.4.4.3)."""
         return self.storage.lane if isinstance(self.storage, MemoryStorage) else None
 
     @property
@@ -112,19 +112,19 @@ class LocationDescription:
 
     @property
     def weight(self) -> int:
-        """How many storages its composites (A.2.5.4.4.6) consist of, for the limits."""
+        """How many storages its composites (A.2.5.4.4.6) consist of, which is limited."""
         places = self.places
         return places[0].storage.weight if len(places) == 1 else sum(place.storage.weight for place in places)
 
     @property
     def depth(self) -> int:
-        """How many levels of composites (A.2.5.4.4.6) it has, for the limits."""
+        """How many levels of composites (A.2.5.4.4.6) it has, which is limited."""
         return max((place.storage.depth for place in self.places), default=0)
 
     @property
     def has_implicit_pointer(self) -> bool:
         """Whether reading needs the rules of implicit pointers (A.2.5.4.4.5)."""
-        for place in self.places:  # noqa: SIM110 - of every value that is read
+        for place in self.places:  # noqa: SIM110 - executed for every value that is read
             if place.storage.has_implicit_pointer:
                 return True
         return False
@@ -178,7 +178,7 @@ class LocationDescription:
                         f"{place.storage.words()}"
                     )
                 result = place.storage.read_known(start, bits)
-            except Error as error:  # another place holds the same value
+            except Error as error:  # another place may be readable and holds the same value
                 failure = failure or error
                 continue
             if result[1] == (1 << bits) - 1:
@@ -216,7 +216,7 @@ class LocationDescription:
     def write(self, value: int, bits: int, offset: int = 0) -> None:
         """Write the low `bits` bits of `value` from bit `offset` on, to every place (A.2.5.3).
 
-        Nothing is written if any place or part cannot be: undefined and implicit storage, and bits outside their
+        If any place or part cannot be written, nothing is. Undefined and implicit storage, and bits outside their
         storage, raise `EvaluationError`; unavailable registers and memory raise what their access raises.
         """
         plan: list[Write] = []

@@ -30,10 +30,10 @@ def parse_location_list(
 
     `version` is the unit's DWARF version: with 5 the list consists of DW_LLE_* entries; with less, of the pairs of
     .debug_loc or, in a split object (`is_split`), of the DW_LLE_GNU_* entries of .debug_loc.dwo. `base_address` is the
-    unit's; `debug_addr` its part of .debug_addr, for entries that index it. Ranges are half open; without
-    `keep_empty` those that are empty or end before they begin are left out. Raises `DecodeError` with the section
-    offset for data that is not a location list, `IllFormed` for an index beyond `debug_addr`, `EvaluationError` if
-    `debug_addr` is needed and not given.
+    unit's; `debug_addr` its part of .debug_addr, for entries that index it. Ranges are half open; those that are empty
+    or end before they begin are left out unless `keep_empty` is true. Raises `DecodeError` with the section offset for
+    data that is not a location list, `IllFormed` for an index beyond `debug_addr`, `EvaluationError` if `debug_addr` is
+    needed and not given.
     """
     if not 0 <= offset <= len(section):
         raise DecodeError(f"the location list would begin beyond the section's {len(section)} bytes", offset=offset)

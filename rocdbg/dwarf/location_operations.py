@@ -136,7 +136,8 @@ def frame_base(m: Machine, attribute: ExpressionLike | None = None) -> LocationD
         program = machine.compile(content.data if isinstance(content, Expression) else content)
         check_allowed(program, _NO_FBREG, "DW_AT_frame_base")
         if len(program.steps) == 1 and program.steps[0][0] is _regx:
-            # In a frame that is not the top one, the register may be found in memory: ask for R itself.
+            # In a frame other than the top one, the location of the register may be in memory: use the location of R
+            # itself.
             number = program.steps[0][1][0]
             assert isinstance(number, int)
             return based(m, m.architecture.default_address_space, number, 0)

@@ -5,10 +5,10 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
 * an expression (or a piece of one) ends in `DW_OP_lit<AS>, DW_OP_swap, DW_OP_xderef`, which is not a load but names the
   address space of the location;
 * `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, whatever AS says (HIP: 1);
-* `DW_OP_bregx R+0` and a bare `DW_OP_regx R` mean that the variable is *in* R; for a vector register, which holds a
-  dword per lane, the focused lane's dword is meant; a 16-bit mask after it, optionally with a shift by 16 before the
-  mask, means a half of R. `DW_OP_bit_piece` after a bare R selects from all bits of R if upstream would not write that
-  piece: whole bytes from bit 0, or bits of another lane;
+  * `DW_OP_bregx R+0` and a bare `DW_OP_regx R` mean that the variable is *in* R; for a vector register, which holds a
+  dword per lane, the focused lane's dword is meant. A 16-bit mask after it means the lower half of R; a right shift by
+  16 before the mask means the upper half. `DW_OP_bit_piece` after a bare R selects from all bits of R if it is a piece
+  that upstream itself would not write so: whole bytes from bit 0, or bits of another lane;
 * without a named space (flang), `DW_OP_fbreg N` and `DW_OP_bregx s32/s33+N` are the focused lane's private memory
   too, and a pointer loaded from there is generic;
 * without a named space `DW_OP_bregx R+0, DW_OP_piece 4, DW_OP_bregx R+1+0, DW_OP_piece 4` is the place to which the
@@ -17,9 +17,9 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
   may be an array that was promoted to a vector; only the first register can be relied on;
 * for a structured binding, operations after the address space lead from the object to its part;
 * with `DW_OP_stack_value` after the address space, the operations before it compute the value;
-* `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
-  descriptor it holds an offset into the wave's memory, bytes times the wavefront size; where scratch is flat, it holds
-  the lane's own offset.
+* `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer descriptor,
+  it holds an offset into the wave's memory: the lane's offset in bytes, times the wavefront size. Where scratch is
+  flat, it holds the lane's own offset.
 
 Code after this step need not know these conventions: the result follows the text, in dialect "amd". Expressions that
 already do so are returned unchanged.
@@ -56,17 +56,19 @@ _PRIVATE_LANE = 5
 _LOCAL, _OLD_LOCAL = 3, 2
 _GENERIC = 1
 _FEWEST_LANES = 32
-"""Number of lanes in a wave."""
+"""The fewest lanes that a wave has."""
 _FEWEST_IN_TUPLE = 3
-"""Pairs of registers are also the halves of a small class, which LLVM describes correctly."""
+"""Tuples have at least three registers here: LLVM also describes the halves of a small class by a pair, and does so
+correctly.
+"""
 _PIECES = frozenset({"piece", "bit_piece"})
 _FROM_OBJECT = frozenset({"plus_uconst", "deref", "deref_size"})
 _PART_OPERATIONS = _FROM_OBJECT | {"constu", "shl", "shr", "shra"}
-"""The operations that upstream writes after an object's address space in the location of a structured binding: one of
-the first three, and finally those that extract a bit-field.
+"""The operations that upstream writes after an object's address space in the location of a structured binding: first
+one of `_FROM_OBJECT`, finally those that extract a bit-field.
 """
 _UNKNOWN = assemble("undefined")
-"""The location of a lane's object cannot be known."""
+"""The expression for an object whose location in the lane cannot be known."""
 
 
 def normalise(
@@ -75,15 +77,15 @@ def normalise(
 ) -> bytes:
     """An upstream clang location expression for AMDGPU, rewritten into standard "amd" form (A.2.5.4.4).
 
-    `target` is the processor ("gfx90a"; target features after ":" are ignored). `wave_size` (32 or 64) is the
-    code's, by default the processor's usual one. `frame_base` says whether the expression is a
-    DW_AT_frame_base; by default an expression that is just s32 or s33 counts as one. `size` is that of the object in
-    bytes: without it the object is assumed to fit where the expression puts it. An `aggregate` (a class, union or
-    array) that is not in pieces is where the contents of a register lead, if an address space follows: LLVM keeps such
-    objects in memory, which may be LDS, and describes all others by their values. `split_tuples`: of an aggregate in
-    a tuple of three or more vector registers, only the first register can be relied on. `old_spaces`: space 2 is local
-    memory, as clang numbered it up to version 21. Raises `DecodeError` for bytes that are not an expression and
-    `DwarfError` for a target that is not an AMDGPU processor.
+    `target` is the processor ("gfx90a"; target features after ":" are ignored). `wave_size` (32 or 64) is the wavefront
+    size of the code, by default the processor's usual one. `frame_base` says whether the expression is a
+    DW_AT_frame_base; by default an expression that is just s32 or s33 counts as one. `size` is the object's in bytes;
+    if it is not given, the object is assumed to fit where the expression puts it. `aggregate` means that the object is
+    a class, union or array. If such an object is not in pieces and an address space follows a register, the object is
+    where the register points: LLVM keeps such objects in memory, which may be LDS, and describes all others by their
+    values. `split_tuples` means that of an aggregate in a tuple of three or more vector registers, only the first
+    register can be relied on. `old_spaces` means that space 2 is local memory, as in clang up to version 21. Raises
+    `DecodeError` for bytes that are not an expression and `DwarfError` for a target that is not an AMDGPU processor.
     """
     bits = 8 * size if size else None
     data = bytes(data)
@@ -94,8 +96,8 @@ def normalise(
 
 @lru_cache(maxsize=4096)
 def _renumbered(data: bytes) -> bytes:
-    """An expression with local memory by the number of the text; private memory, 1, has the same as generic addresses
-    of today, and what is addressed distinguishes them.
+    """Return an expression in which local memory has the text's number. Private memory had number 1, which means
+    generic addresses today; what the expression addresses distinguishes the two.
     """
     operations = decode(data, "llvm22")
     meanings = [operation.info.meaning for operation in operations]
@@ -142,10 +144,10 @@ def _normalised(
 
 
 def _tuple_pieces(operations: Sequence[Operation]) -> int:
-    """The number of dwords if they are those of a tuple of three or more vector registers; otherwise 0.
+    """Return the number of dwords if the pieces form a tuple of three or more vector registers, otherwise 0.
 
-    LLVM promotes small arrays to vectors. Where clang 14 and 15 hold the elements in registers of their own, they
-    describe the tuple that begins at the register of the first one: the registers behind it have other contents.
+    LLVM promotes small arrays to vectors. Where clang 14 and 15 keep each element in a register of its own, they
+    describe the tuple that begins at the first element's register, although the registers after it have other contents.
     """
     registers, pieces = operations[::2], operations[1::2]
     count = len(pieces)
@@ -164,7 +166,9 @@ def _piece_bits(piece: Operation) -> int:
 
 
 def _register_piece(piece: Operation, body: Sequence[Operation], bits: int) -> bytes:
-    """A piece. The part beyond the dword of a vector register is not available: the next dword is another lane's."""
+    """Return the operations of a piece. For a vector register, only the lane's dword is available, because the next
+    dword belongs to another lane.
+    """
     if bits > LANE_BITS and piece.info.meaning == "piece" and _vector_of(body) is not None:
         return assemble(("bit_piece", LANE_BITS, 0), ("bit_piece", bits - LANE_BITS, 0))
     return _piece(piece, body)
@@ -182,13 +186,15 @@ def _vector_of(body: Sequence[Operation]) -> int | None:
 
 @lru_cache(maxsize=4096)
 def in_focused_lane(data: bytes, dialect: str) -> bytes:
-    """A location with the focused lane's dword wherever it, or a piece of it, is a whole vector register.
+    """Return a location with the focused lane's dword wherever the location, or a piece of it, is a whole vector
+    register.
 
-    By the text that is lane 0's dword; AMD's compilers mean every lane's own. Raises `DecodeError`.
+    By the text a whole vector register means lane 0's dword; AMD's compilers mean each lane's own. Raises
+    `DecodeError`.
     """
     operations = decode(data, dialect)
     if any(operation.code == LLVM_USER for operation in operations):
-        return data  # not if its operations were lost
+        return data  # unchanged unless its operations were lost
     out: list[bytes] = []
     for before, operation, behind in zip((None, *operations), operations, (*operations[1:], None), strict=False):
         alone = all(other is None or other.info.meaning in _PIECES for other in (before, behind))
@@ -207,8 +213,8 @@ def _raw(operation: Operation) -> bytes:
 
 
 def _is_of_all_lanes(body: Sequence[Operation], piece: Operation) -> bool:
-    """Whether a piece is taken from a register as a whole: a saved mask in a vector register uses specific lanes, and
-    so does an array with as many elements as a wave has lanes.
+    """Whether a piece is taken from all bits of a register, not from the focused lane's dword. A mask saved in a vector
+    register occupies specific lanes, and so does an array with as many elements as a wave has lanes.
     """
     if len(body) != 1 or body[0].register is None:
         return False
@@ -221,7 +227,7 @@ def _is_of_all_lanes(body: Sequence[Operation], piece: Operation) -> bool:
 
 
 def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:
-    """The operation that makes a piece of the location that a body gives.
+    """Return the operation that makes a piece of the location that `body` gives.
 
     For the upper half of a register, upstream states the offset twice, in the body and in the piece.
     """
@@ -278,7 +284,7 @@ def _is_address(operation: Operation) -> bool:
 def _pointer_in_pieces(operations: Sequence[Operation]) -> bytes | None:
     """A place to which a pair of registers, each written as a piece, points: from a compiler that does not name spaces.
 
-    With only one of the two, the location of the object is not known.
+    If only one register of the pair is described, the location of the object is not known.
     """
     if len(operations) not in (2, 4):
         return None
@@ -305,8 +311,8 @@ def _stack_slot(operation: Operation) -> tuple[int, int] | None:
 
 
 def _without_space(operations: Sequence[Operation], target: str, wave_size: int | None) -> bytes:
-    """A place on the stack, and operations that continue from there, from a compiler that does not name address spaces
-    (flang).
+    """Rewrite a place on the stack, and operations that continue from there, as written by a compiler that does not
+    name address spaces (flang).
     """
     first = _raw(operations[0])
     slot = _stack_slot(operations[0])
@@ -317,10 +323,9 @@ def _without_space(operations: Sequence[Operation], target: str, wave_size: int 
 
 
 def _part_of_object(operations: Sequence[Operation]) -> bytes:
-    """The operations after the object's location in that of a structured binding, which lead to its part.
+    """Rewrite the operations after an object's location, which lead to the part that a structured binding names.
 
-    If the binding refers to the object, they first load a generic pointer to it. If the input is None, so is the
-    result.
+    If the binding refers to the object, they first load a generic pointer to it.
     """
     generic = assemble(f"lit{_GENERIC}", "form_aspace_address")
     out: list[bytes] = []
@@ -371,7 +376,9 @@ def _location(
 
 
 def _half_register(body: Sequence[Operation]) -> tuple[int, int] | None:
-    """The register and first bit of a variable in 16 bits of a register: the register, shifted and masked."""
+    """The register and first bit of a variable in 16 bits of a register, which is written as the register, shifted and
+    masked; None for other expressions.
+    """
     based = based_register(body[0]) if len(body) >= 3 else None
     if based is None or based[1]:
         return None
@@ -388,7 +395,7 @@ def _half_register(body: Sequence[Operation]) -> tuple[int, int] | None:
 def _stack_location(base: bytes, operations: Sequence[Operation]) -> bytes:
     """A location on the stack, and a computation from it.
 
-    The base is a location in private memory: it is moved with an offset operation, and a pointer loaded from it is a
+    `base` gives a location in private memory: it is moved with an offset operation, and a pointer loaded from it is a
     4-byte private pointer.
     """
     out = [base]

@@ -1,4 +1,4 @@
-"""Rewrites expressions that use an object's location as if it were a number into the form of the text.
+"""Rewrites, into the form of the text, expressions that use an object's location as if it were a number.
 
 `DW_OP_push_object_address, DW_OP_plus_uconst 24, DW_OP_deref` adds to an address. By the text an address is a value
 only in the default address space; in another space, such as that of a GPU's stack, the object's location has to be
@@ -28,7 +28,7 @@ _LOADS = frozenset({"deref", "deref_size"})
 
 
 class _OtherError(Exception):
-    """The contents of the stack are not known."""
+    """The expression is not one that can be rewritten: the contents of the stack are not known."""
 
 
 @lru_cache(maxsize=1024)
@@ -39,7 +39,7 @@ def about_object(data: bytes, dialect: str, is_location: bool) -> bytes:
     operations = decode(data, dialect)
     if not any(operation.info.meaning == "push_object_address" for operation in operations):
         return data
-    stack: list[bool] = []  # for each entry whether it is a location; the entries below are values
+    stack: list[bool] = []  # for each entry, whether it is a location; entries below these are values
     out: list[bytes] = []
     try:
         for operation in operations:

@@ -59,7 +59,7 @@ class Operand(Enum):
 
 
 class OperationInfo(Struct, frozen=True):
-    """One row: operation `name` has `code` in `dialects`, after it `extension` (ULEB128) if not None."""
+    """One row: in `dialects`, operation `name` has `code`, followed by `extension` (ULEB128) if that is not None."""
 
     code: int
     name: str
@@ -198,14 +198,14 @@ def _heterogeneous() -> list[OperationInfo]:
         ("piece_end", 0x0A, 0xEA, ()),
         ("extend", 0x0B, 0xEB, (uleb, uleb)),
         ("select_bit_piece", 0x0C, 0xEC, (uleb, uleb)),
-        # Codes to be announced; the 2020 proposal had one of the four. Ours are far above the first free one, which
-        # upstream may assign: 0x0d means something else in LLVM after 22.
+        # The text has not announced codes for these; the 2020 proposal had one of the four. Our codes are far above the
+        # first free one, which upstream may assign: in LLVM after 22, 0x0d already means something else.
         ("aspace_implicit_pointer", 0x70, 0xE9, (die, sleb)),
         ("push_iteration", 0x71, 0xED, ()),
         ("overlay", 0x72, 0xEE, ()),
         ("bit_overlay", 0x73, 0xEF, ()),
     ]
-    # Differences of the 2020 proposal: a name, and an encoding (its displacement is unsigned).
+    # The 2020 proposal differs in one name and in its encoding: the displacement is unsigned.
     names_2020 = {"offset_uconst": "offset_constu"}
     operands_2020 = {"aspace_bregx": (reg, uleb)}
     result = [OperationInfo(LLVM_USER, "DW_OP_LLVM_nop", (), ("amd", "llvm22"), 0x01, meaning="nop")]

@@ -21,9 +21,9 @@ _APERTURE_NAMES = {"local": LOCAL, "shared": LOCAL, "group": LOCAL, "private": P
 class SimpleMemory:
     """Memory by DWARF address space: `{space: {address: bytes}}`, of the AMDGPU address spaces.
 
-    private_lane (5) and private_wave (6) are two views of the same bytes: dword d of lane l lies at
-    private_wave address (d * wave_size + l) * 4. Generic addresses (1) within an aperture are local or
-    private_lane addresses, all others global. What is given for private_lane (5) is the focused lane's.
+    private_lane (5) and private_wave (6) are two views of the same bytes: dword d of lane l lies at private_wave
+    address (d * wave_size + l) * 4. Generic addresses (1) within an aperture are local or private_lane addresses, all
+    others global. Bytes given for private_lane (5) are those of the focused lane.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class SimpleMemory:
                     self._private.update(enumerate(data, address))
                 elif space == PRIVATE_LANE:
                     if lane is None:
-                        continue  # unowned memory: without a lane there is no location in it either
+                        continue  # unowned memory: without a lane, no expression can form a location in it
                     where = self._swizzled(address, len(data), lane)
                     self._private.update(zip(where, data, strict=True))
                 else:
@@ -59,7 +59,7 @@ class SimpleMemory:
             self._segments[space] = _joined(segments)
 
     def read(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """`size` bytes; `EvaluationError` where there are none."""
+        """Return `size` bytes; `EvaluationError` where there are none."""
         space, address = self._resolve(space, address)
         if space in (PRIVATE_LANE, PRIVATE_WAVE):
             private = self._private
@@ -111,7 +111,7 @@ class SimpleMemory:
 
 
 def _joined(segments: list[tuple[int, bytearray]]) -> list[tuple[int, bytearray]]:
-    """The same bytes, with segments that adjoin made one, so that an access may go over their border."""
+    """Merge adjoining segments, so that an access may cross their border."""
     result: list[tuple[int, bytearray]] = []
     for address, data in sorted(segments, key=lambda segment: segment[0]):
         if result and result[-1][0] + len(result[-1][1]) == address:
@@ -128,15 +128,14 @@ def _unmapped(verb: str, space: int, address: int, size: int) -> EvaluationError
 class SimpleContext:
     """A context (A.2.5.1) from plain data; every element can be left out.
 
-    `architecture` is a name, an `Architecture`, or None for none. `registers` are those of the current frame by
-    DWARF number: little-endian bytes, or a location description. `entry_registers` are those on entry to the
-    subprogram, hence those of the caller at the call; `call_site_values` are the call site's
-    DW_AT_call_value expressions by parameter entry. Registers not in `entry_registers` follow the architecture's
-    default rule. `memory` is as `SimpleMemory` takes it. `apertures` maps "local" and "private"
-    (or 3 and 5) to the generic address they begin at, or to (first, last). `dies` maps offsets, of the
-    unit and of .debug_info alike, to what the entries offer. `load_bias` is that of `rocdbg.dwarf.context.Loaded`.
-    `cfa` and `object` may be set later, to locations made with this context. Writing to locations changes
-    `registers` and the memory.
+    `architecture` is a name, an `Architecture`, or None for none. `registers` are those of the current frame by DWARF
+    number: little-endian bytes, or a location description. `entry_registers` are the registers on entry to the
+    subprogram, and therefore those of the caller at the call; `call_site_values` are the call site's DW_AT_call_value
+    expressions by parameter entry. Registers not in `entry_registers` follow the architecture's default rule. `memory`
+    is as `SimpleMemory` takes it. `apertures` maps "local" and "private" (or 3 and 5) to the generic address they begin
+    at, or to (first, last). `dies` maps offsets, which are the same in the unit and in .debug_info, to what the entries
+    offer. `load_bias` is that of `rocdbg.dwarf.context.Loaded`. `cfa` and `object` may be set later, to locations made
+    with this context. Writing to locations changes `registers` and the memory.
     """
 
     def __init__(
@@ -187,7 +186,8 @@ class SimpleContext:
     # Registers
 
     def register_location(self, number: int) -> LocationDescription:
-        """Where a register is (A.2.5.4.4.4): as `registers` says; raises as `Context.register_location`."""
+        """Where a register is according to `registers` (A.2.5.4.4.4); raises what `Context.register_location` raises.
+        """
         location = self._locations.get(number)
         if location is None:
             content = self.registers.get(number)
@@ -225,7 +225,7 @@ class SimpleContext:
         self.registers[number] = bytes(content[:offset]) + data + bytes(content[offset + len(data) :])
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """The register's value on entry (A.2.5.4.4.1): of `entry_registers`, else by the architecture's default rule.
+        """The register's value on entry (A.2.5.4.4.1): from `entry_registers`, else by the architecture's default rule.
 
         Raises as `register_location`.
         """
@@ -237,7 +237,8 @@ class SimpleContext:
         return default_location(self, number, self.architecture)
 
     def caller(self) -> Context:
-        """The calling frame (A.2.5.4.3.4): the registers on entry, at the call site that the return address tells.
+        """The calling frame (A.2.5.4.3.4): it has the registers on entry, and is at the call site that the return
+        address determines.
 
         Raises `EvaluationError` if the return address is given as a location that cannot be read.
         """
@@ -277,7 +278,8 @@ class SimpleContext:
         return self.debug_addr[index]
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
-        """What the entry offers, after `dies`, and this context (A.2.5.4.2); one unit, at offset 0 of .debug_info.
+        """What the entry offers according to `dies`, and this context (A.2.5.4.2). There is one unit, at offset 0 of
+        .debug_info.
 
         Raises `IllFormed` where there is no entry, `EvaluationError` if there are no `dies` at all.
         """

@@ -1,9 +1,9 @@
 """The stack machine that evaluates operation expressions (A.2.5.4).
 
-A stack entry is an `int` (a value of the generic type, unsigned), a `Value` of a base type or an implicit
-pointer, a `LocationDescription`, or an `Incomplete` composite location under construction.
-Handlers are functions of the machine and the decoded operands, registered per meaning of the operation
-table; a handler that jumps returns the index of the next operation.
+A stack entry is an `int` (a value of the generic type, unsigned), a `Value` of a base type or an implicit pointer, a
+`LocationDescription`, or an `Incomplete` composite location under construction. Handlers are functions of the machine
+and the decoded operands, registered for each meaning in the operation table; a handler that jumps returns the index of
+the next operation.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ MAX_STACK = 1_000
 MAX_NESTING = 48
 MAX_TYPE_BITS = 1 << 16
 MAX_NUMBER_BITS = 4096
-"""Largest size of an operand or a displacement; constants of any length are truncated to the generic type before."""
+"""Largest size in bits of an operand or a displacement; constants of any length have already been truncated to the
+generic type.
+"""
 _CUT = frozenset({"constu", "consts", "plus_uconst"})
 
 
@@ -260,7 +262,8 @@ class Machine:
         where: str = "",
         initial: Sequence[Entry] = (),
     ) -> LocationDescription | Value:
-        """Evaluate another expression with a stack of its own and no object, within this one's budget."""
+        """Evaluate another expression with a stack of its own and without an object, within this evaluation's budget.
+        """
         if not isinstance(expression, Expression | bytes):  # in this order: isinstance of a LocationList is slow
             return self.location_list(expression, context, forbidden=forbidden, where=where, initial=initial)
         machine = self.child(context, expression)
@@ -314,23 +317,23 @@ class Machine:
     # The stack
 
     def pop(self) -> Entry:
-        """The top entry; the stack must not be empty."""
+        """Pop the top entry; the stack must not be empty."""
         if not self.stack:
             raise IllFormed("the stack is empty")
         return self.stack.pop()
 
     def pop_value(self) -> int | Value:
-        """The top entry as a value."""
+        """Pop the top entry as a value."""
         entry = self.pop()
         return entry if type(entry) is int else self.as_value(entry)
 
     def pop_location(self) -> LocationDescription:
-        """The top entry as a location description."""
+        """Pop the top entry as a location description."""
         entry = self.pop()
         return entry if type(entry) is LocationDescription else self.as_location(entry)
 
     def pop_integral(self, what: str) -> tuple[int, int]:
-        """The top entry, an integral value, as its bits (unsigned) and its size in bits."""
+        """Pop the top entry, an integral value: its bits (unsigned) and its size in bits."""
         entry = self.pop()
         value = entry if type(entry) is int else self.as_value(entry)
         if isinstance(value, int):
@@ -338,7 +341,7 @@ class Machine:
         return self.integral_bits(value, what)
 
     def pop_signed(self, what: str) -> int:
-        """The top entry, an integral value; the generic type counts as signed."""
+        """Pop the top entry, an integral value; the generic type counts as signed."""
         entry = self.pop()
         value = entry if type(entry) is int else self.as_value(entry)
         if isinstance(value, int):
@@ -364,7 +367,7 @@ class Machine:
     # Conversions (A.2.5.4.4.3)
 
     def as_value(self, entry: Entry) -> int | Value:
-        """`entry` where a value is required: an address of the default address space converts."""
+        """Convert `entry` to a value, which is possible for an address of the default address space."""
         if isinstance(entry, int | Value):
             return entry
         if isinstance(entry, LocationDescription):
@@ -377,7 +380,7 @@ class Machine:
         raise IllFormed("a value is required, but the stack holds an incomplete composite location")
 
     def as_location(self, entry: Entry) -> LocationDescription:
-        """`entry` where a location description is required: generic values and implicit pointers convert."""
+        """Convert `entry` to a location description, which is possible for generic values and implicit pointers."""
         if isinstance(entry, LocationDescription):
             return entry
         if isinstance(entry, int):
@@ -397,7 +400,7 @@ class Machine:
     # Helpers of the handlers
 
     def checked(self, location: LocationDescription) -> LocationDescription:
-        """A new composite location, unless it is larger than any address space."""
+        """Return a new composite location; ill-formed if it is larger than any address space."""
         size = location.places[0].storage.size
         if size > self.architecture.largest_storage:
             raise IllFormed(f"a composite location of {size} bits is larger than the largest address space")
@@ -437,7 +440,9 @@ class Machine:
         return content
 
     def dereference(self, pointer: ImplicitPointerValue) -> LocationDescription:
-        """The object an implicit pointer points to, evaluated in the current context (A.2.5.4.4.5)."""
+        """The location of the object to which an implicit pointer points, evaluated in the current context
+        (A.2.5.4.4.5).
+        """
         content, context = self.context.die(pointer.die, False)
         if isinstance(content, ConstValue):
             location = const_location(content)

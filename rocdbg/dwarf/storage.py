@@ -34,7 +34,7 @@ __all__ = [
 
 
 class StorageKind(Enum):
-    """The kinds of location storage (A.2.5.3); implicit pointers have one of their own."""
+    """The kinds of location storage (A.2.5.3); implicit pointers are a kind of their own."""
 
     MEMORY = "memory"
     REGISTER = "register"
@@ -151,7 +151,7 @@ class UndefinedStorage(Storage):
 
 
 _MAX_DIGITS, _SHOWN_DIGITS = 32, 16
-"""How many hexadecimal digits of an implicit value are shown, and how many of a longer one."""
+"""The most hexadecimal digits of an implicit value that are shown in full, and how many are shown of a longer value."""
 
 
 class ImplicitStorage(Storage):
@@ -186,7 +186,7 @@ def _size_words(bits: int) -> str:
 
 
 class ImplicitPointerStorage(Storage):
-    """A pointer that does not exist at run time, to an object that is described (A.2.5.4.4.5).
+    """A pointer that does not exist at run time, but whose target is described (A.2.5.4.4.5).
 
     Its bits have no value. Only reading all of them with `DW_OP_deref*` is allowed, which the evaluator does.
     """
@@ -293,7 +293,7 @@ def _merge(old: bytes, shift: int, bits: int, value: int) -> bytes:
 
 
 ANY_LANE = -1
-"""The lane of a context for an unspecified lane (`rocdbg.dwarf.any_lane`): its memory cannot be read."""
+"""The `lane` of a context that represents every lane (`rocdbg.dwarf.any_lane`); memory of this lane cannot be read."""
 
 
 class MemoryStorage(_ByteStorage):

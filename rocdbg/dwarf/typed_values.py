@@ -1,7 +1,7 @@
 """Typed values: base types, literal values, arithmetic, comparison and conversion (A.2.5.2, A.2.5.4.3).
 
-A value of the generic type has `type` None and an unsigned `value` of the generic type's
-size. Readings chosen where DWARF 5 section 2.5.1.4 leaves room:
+A value of the generic type has `type` None and an unsigned `value` of the generic type's size. Where DWARF 5 section
+2.5.1.4 leaves room for interpretation:
 
 * operands of the generic type are unsigned, except in `abs`, `div`, `neg`, `shra` and the
   comparisons, which the standard calls signed;
@@ -47,7 +47,7 @@ _FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 
 
 class BaseType(Struct, frozen=True):
-    """What a DW_TAG_base_type entry says about a value (A.2.5.2, A.5.1).
+    """A base type, as a DW_TAG_base_type entry describes it (A.2.5.2, A.5.1).
 
     `encoding` is the DW_ATE_* name, `bit_size` the bits of one element, `vector_size` the number of
     elements of a vector type or None, `byte_order` "little" or "big".
@@ -319,7 +319,8 @@ def _shift(name: str, value: int, count: int, bits: int) -> int:
 
 
 def generic_binary(name: str, a: int, b: int, bits: int) -> int:
-    """`a name b` for generic operands (unsigned, `bits` wide); the result is unsigned and wraps."""
+    """Apply the binary operation `name` to generic operands (unsigned, `bits` wide); the result is unsigned and wraps.
+    """
     if name in ("shl", "shr", "shra"):
         result = _shift(name, a, b, bits)
     elif name == "div":
@@ -336,7 +337,7 @@ def generic_binary(name: str, a: int, b: int, bits: int) -> int:
 
 
 def typed_binary(name: str, a: Value, b: Value) -> Value:
-    """`a name b` for operands of the same base type; the result has that type and wraps."""
+    """Apply the binary operation `name` to operands of the same base type; the result has that type and wraps."""
     type = a.type
     assert type is not None
     if name in _NUMERIC:
@@ -356,7 +357,7 @@ def typed_binary(name: str, a: Value, b: Value) -> Value:
 
 
 def typed_compare(name: str, a: Value, b: Value) -> bool:
-    """Whether `a name b` holds for operands of the same base type (vectors: eq and ne only)."""
+    """Whether the comparison `name` holds for operands of the same base type (vectors: eq and ne only)."""
     assert a.type is not None
     _require_arithmetic(a.type)
     if isinstance(a.value, tuple) or isinstance(b.value, tuple):
@@ -374,7 +375,7 @@ def typed_compare(name: str, a: Value, b: Value) -> bool:
 
 
 def generic_compare(name: str, a: int, b: int, bits: int) -> bool:
-    """Whether `a name b` holds for generic operands: the comparison is signed."""
+    """Whether the comparison `name` holds for generic operands, which are compared as signed numbers."""
     return _COMPARE[name](signed(a, bits), signed(b, bits))
 
 
@@ -455,7 +456,7 @@ def _convert_element(number: Number, target: BaseType | None, generic_bits: int)
     if target is not None and target.is_complex:
         return _element_normal(complex(number), target)
     if isinstance(number, complex):
-        number = number.real  # as C converts
+        number = number.real  # conversion from complex takes the real part, as in C
     if target is not None and target.is_wide:
         return wide_from_number(number, target.bit_size)
     if target is not None and target.is_float:

@@ -113,7 +113,8 @@ def _call(m: Machine, offset: int, unit_relative: bool) -> None:
     elif isinstance(content, bytes | Expression):
         if m.depth >= MAX_NESTING:
             raise LimitExceeded(f"calls are nested more than {MAX_NESTING} deep")
-        # The operations of the called expression run on this stack, in this context but for the unit.
+        # The operations of the called expression run on this stack, in this context except that the unit is that of the
+        # called entry.
         saved = m.context, m.dialect, m.entry_register, m.bias
         m.context = context
         m.bias = None
@@ -238,7 +239,9 @@ def _binary(name: str) -> None:
 
 
 def _fast_binary(name: str, function: Callable[[int, int], int]) -> None:
-    """The same, with a fast path for the generic type; the function's result may exceed the type's range."""
+    """Register a binary operation that has a fast path for the generic type; the function's result may exceed the
+    type's range.
+    """
     _binary(name)
     general = HANDLERS[name]
 
@@ -296,7 +299,8 @@ for _name in ("abs", "neg", "not"):
 
 
 _WIDE_STEPS = 125
-"""The cost in steps of an operand of a wide floating-point type: exact numbers with 15-bit exponents are long."""
+"""The cost in steps of an operand of a wide floating-point type: exact numbers with 15-bit exponents have many digits.
+"""
 
 
 def _cost(base: BaseType) -> int:
@@ -510,7 +514,8 @@ def _entry_value(m: Machine, operands: Operands) -> None:
             return
         if m.dialect != "llvm22":
             raise IllFormed(f"the result in the calling frame is neither a value nor a register: {result.describe()}")
-        # Plain DWARF 5 keeps its meaning: what is a value there (`DW_OP_addr`, `DW_OP_breg*`) remains a value.
+        # Plain DWARF 5 keeps its meaning: where it defines the result as a value (`DW_OP_addr`, `DW_OP_breg*`), it is a
+        # value.
         m.stack.append(m.as_value(result))
         return
     m.stack.append(result if result.type is not None else _generic(result))
@@ -551,7 +556,7 @@ def _variable_value(m: Machine, operands: Operands) -> None:
 
 @handles("parameter_ref")
 def _parameter_ref(m: Machine, operands: Operands) -> None:
-    # GNU: the value that the call site gave the parameter whose entry this is, as DW_AT_call_value (A.3.4.2).
+    # GNU: the value that the call site passed for the parameter whose entry this is, as for DW_AT_call_value (A.3.4.2).
     offset = operands[0]
     assert isinstance(offset, int)
     found = m.context.call_site_value(offset) if isinstance(m.context, CallSites) else None

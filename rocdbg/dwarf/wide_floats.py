@@ -1,6 +1,6 @@
 """Floating-point numbers for which Python has no type: x87 extended (80, 96 bits) and IEEE quadruple (128 bits).
 
-`WideFloat` is a float, rounded for users that only display it, that also carries its exact bits and value. Arithmetic
+`WideFloat` is a float, rounded for code that only displays it, which also carries its exact bits and value. Arithmetic
 is exact on fractions and rounded once, to nearest even, as IEEE 754 requires.
 """
 
@@ -39,7 +39,7 @@ WIDE_SIZES = frozenset(_FORMATS)
 
 
 class WideFloat(float):
-    """A number of a wide format: `bits` is its representation, `exact` its value or None if it is not finite."""
+    """A number of a wide format: `bits` is its representation; `exact` is its value, None if it is not finite."""
 
     __slots__ = ("bits", "exact", "size")
     bits: int
@@ -139,10 +139,10 @@ def _assemble(negative: bool, biased: int, significand: int, size: int) -> WideF
 
 
 def wide_binary(size: int, double: Callable[[float, float], float]) -> Callable[[float, float], WideFloat]:
-    """The operation `double` for numbers of a wide format: on their exact values, rounded once.
+    """Return a function that applies `double` to the exact values of numbers in a wide format, and rounds once.
 
-    `double` must work on fractions too. It gets plain floats where an operand or result is not a fraction:
-    infinities, NaN, zeros (for their sign) and division by zero.
+    `double` must work on fractions too. Its arguments are plain floats where an operand or the result is not a
+    fraction: infinities, NaN, zeros (for their sign) and division by zero.
     """
 
     def operation(a: float, b: float) -> WideFloat:
@@ -152,7 +152,8 @@ def wide_binary(size: int, double: Callable[[float, float], float]) -> Callable[
             if result:
                 return wide_from_number(result, size)
         elif exact_a is not None and exact_b is not None and (exact_a or exact_b):
-            # One of them is zero: the other decides; doubles keep its sign but not its range.
+            # One of the operands is zero, so the other determines the result; a double keeps that operand's sign but
+            # not its range.
             rounded = double(_small(a), _small(b))
             if rounded and math.isfinite(rounded):
                 return wide_from_number(double(exact_a, exact_b), size)
@@ -163,7 +164,9 @@ def wide_binary(size: int, double: Callable[[float, float], float]) -> Callable[
 
 
 def _small(number: float) -> float:
-    """A plain float with the sign of `number` that is zero, infinite or NaN if `number` is."""
+    """Return a plain float that has the sign of `number` and is zero, infinite or NaN if `number` is, otherwise 1 or
+    -1.
+    """
     exact = getattr(number, "exact", None)
     if not exact:
         return float(number) + 0.0 if math.isnan(number) else math.copysign(abs(float(number)), number)

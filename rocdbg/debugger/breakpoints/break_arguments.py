@@ -16,7 +16,7 @@ _CONDITION_END = re.compile(r"(?<=\s)(?:thread|lane)\s+\d")
 
 
 class BreakTail(Struct, frozen=True):
-    """When a breakpoint stops: on which condition (``force``: not checked), in which thread and lane."""
+    """When a breakpoint stops: its condition (``force``: the condition is not checked when set), thread and lane."""
 
     condition: str | None = None
     thread: int | None = None
@@ -25,7 +25,7 @@ class BreakTail(Struct, frozen=True):
 
 
 def split_location(text: str) -> tuple[str, str]:
-    """``f(int) thread 2 if x`` as the location and the rest: a keyword ends a location."""
+    """Split ``f(int) thread 2 if x`` into the location and the rest, which begins at the first keyword."""
     text = text.strip()
     match = _WORD.search(text)
     if match is None:
@@ -34,7 +34,7 @@ def split_location(text: str) -> tuple[str, str]:
 
 
 def parse_tail(text: str, running: bool = False) -> BreakTail:
-    """``thread 2:5 if x > 3``; ``running``: a program that could have tasks is running. Raises `BreakpointError`."""
+    """Parse ``thread 2:5 if x > 3``. ``running``: a program that could have tasks runs. Raises `BreakpointError`."""
     condition: str | None = None
     thread = lane = None
     force = False
@@ -69,7 +69,7 @@ def parse_tail(text: str, running: bool = False) -> BreakTail:
 
 
 def _condition_end(text: str) -> int:
-    """Where a condition ends because ``thread N`` follows, outside of brackets and quotes."""
+    """Return where a condition ends because ``thread N`` follows, outside of brackets and quotes."""
     for index in outside(text):
         if _CONDITION_END.match(text, index):
             return index

@@ -1,4 +1,4 @@
-"""What everything that stops a program shares: the program, expressions in it, and the table of breakpoints."""
+"""What everything that stops a program has in common: the program, its expressions, and the table of breakpoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocdbg.debugger.frames.inferior import Inferior
 
 
 class BreakpointParts(Struct, frozen=True, eq=False):
-    """One per focus of a session: ``data`` evaluates expressions there."""
+    """The parts for one focus of a session; ``data`` evaluates expressions there."""
 
     inferior: Inferior
     data: Data

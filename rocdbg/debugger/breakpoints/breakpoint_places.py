@@ -1,4 +1,4 @@
-"""Finds the breakpoints at a place, in constant time however many there are elsewhere."""
+"""Finds the breakpoints at a place, in constant time regardless of the number of breakpoints elsewhere."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class PlaceIndex:
-    """Numbers of breakpoints by place. Programs may be loaded elsewhere at any time."""
+    """Numbers of breakpoints by place. The programs may be moved to other load addresses at any time."""
 
     def __init__(self) -> None:
         self._programs: dict[int, tuple[Program, dict[int, list[int]]]] = {}
-        """By the identity of a program: it, and the numbers by file address, ascending."""
+        """By the identity of a program: the program, and the numbers by file address in ascending order."""
 
     def add(self, number: int, places: Iterable[BreakpointLocation]) -> None:
         """Add a breakpoint at these places."""

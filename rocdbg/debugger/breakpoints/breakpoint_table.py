@@ -1,7 +1,7 @@
 """Breakpoints in three layers: the user's request, its addresses in code, and why a wave stops there.
 
-A `Breakpoint` is the request; its `BreakpointLocation` s are addresses; `BreakpointTable.hits` decides
-for a wave at an address which requests are met by which of its lanes.
+A `Breakpoint` is the request, and each `BreakpointLocation` is one of its addresses. For a wave at an address,
+`BreakpointTable.hits` decides which of the wave's lanes meet which requests.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Disposition(enum.Enum):
 
 
 class _Noted(Struct):
-    """Notes its changes, so that what is derived from thousands of breakpoints is computed only once."""
+    """Counts its changes, so that what is derived from thousands of breakpoints is computed again only after a change.
+    """
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in _NOT_NOTED and getattr(self, name) is not value:
@@ -39,12 +40,12 @@ class _Noted(Struct):
 
 
 _NOT_NOTED = frozenset({"hit_count", "values"})
-"""What changes at every stop, and decides nothing."""
+"""Fields that change at every stop, and do not affect where the program stops."""
 _changes = 0
 
 
 def note_change() -> None:
-    """Note that some breakpoint has changed, in whichever session: the number of changes only grows."""
+    """Count a change of some breakpoint, in any session: the number of changes only grows."""
     global _changes
     _changes += 1
 
@@ -52,7 +53,7 @@ def note_change() -> None:
 class BreakpointLocation(_Noted):
     """One address of a breakpoint; ``number`` counts from 1 within it.
 
-    ``invalid`` if the breakpoint's condition has no meaning there: it then never stops.
+    ``invalid``: the breakpoint's condition has no meaning there, so it never stops there.
     """
 
     number: int
@@ -69,9 +70,9 @@ class BreakpointLocation(_Noted):
 class Breakpoint(_Noted):
     """A request of the user.
 
-    ``text`` is the location as typed, resolved again when the program changes. ``thread`` and ``lane``
-    restrict it; the next ``ignore_count`` hits are ignored, and with `Disposition.DISABLE` it is disabled
-    at the ``enable_count``-th stop; ``commands`` is the front end's.
+    ``text`` is the location as typed; it is resolved again when the program changes. ``thread`` and ``lane`` restrict
+    the breakpoint to one wave or lane. The next ``ignore_count`` hits are ignored, and with `Disposition.DISABLE` the
+    breakpoint is disabled at its ``enable_count``-th stop. ``commands`` belongs to the front end.
     """
 
     number: int
@@ -87,7 +88,7 @@ class Breakpoint(_Noted):
     lane: int | None = None
     commands: list[str] = field(default_factory=list)
     hardware: bool = False
-    """Whether it was requested as a hardware breakpoint: on the simulated target all are the same."""
+    """Whether it was requested as a hardware breakpoint; on the simulated target there is no difference."""
 
     @property
     def at_places(self) -> bool:
@@ -96,12 +97,12 @@ class Breakpoint(_Noted):
 
     @property
     def stops_program(self) -> bool:
-        """Whether the program stops for it: others only observe."""
+        """Whether it stops the program: other kinds only observe."""
         return True
 
     @property
     def kind(self) -> str:
-        """As ``info breakpoints`` shows it."""
+        """Its type as ``info breakpoints`` shows it."""
         return "hw breakpoint" if self.hardware else "breakpoint"
 
     @property
@@ -110,11 +111,11 @@ class Breakpoint(_Noted):
         return not self.locations
 
     def addresses(self) -> frozenset[LoadedAddress]:
-        """Where waves have to stop for it."""
+        """The addresses at which waves have to stop for it."""
         return frozenset(place.address for place in self.locations if place.enabled and not place.invalid)
 
     def lanes_of(self, arrival: Arrival) -> int:
-        """The lanes concerned of a wave at one of its addresses; 0: the wave is not concerned."""
+        """Return the lanes concerned, of a wave that is at one of its addresses; 0 if the wave is not concerned."""
         if arrival.again or (self.thread is not None and self.thread != arrival.thread):
             return 0
         return arrival.active if self.lane is None else arrival.active & 1 << self.lane
@@ -128,16 +129,16 @@ class Breakpoint(_Noted):
         """Count an arrival as a hit."""
 
     def stops(self) -> None:
-        """Record that it stops the program now: with `Disposition.DISABLE` perhaps for the last time."""
+        """Record that it stops the program now, which with `Disposition.DISABLE` may be the last time."""
         if self.disposition is Disposition.DISABLE:
             self.enable_count -= 1
             self.enabled = self.enable_count > 0
 
     def check_locations(self, problem: Callable[[str, Location], str | None], new: bool = False) -> list[str]:
-        """Mark the locations where the condition has no meaning (``problem`` gives the reason); returns a message for
-        each.
+        """Mark the locations where the condition has no meaning (``problem`` returns the reason); return a message for
+        each of them.
 
-        ``new``: the user does not know the breakpoint's number yet.
+        ``new``: the user has not seen the breakpoint's number yet.
         """
         prefix = "" if new else f"{self.number}."
         said = []
@@ -156,17 +157,18 @@ class Hit(Struct, frozen=True):
     lanes: int
 
     def location_at(self, address: int) -> int | None:
-        """Which of several places of the breakpoint is at the address; ``None`` if it has only one."""
+        """Return which location of the breakpoint is at the address; ``None`` if it has only one location."""
         if len({place.address for place in self.breakpoint.locations}) < 2:
             return None
         return next((place.number for place in self.breakpoint.locations if place.address == address), None)
 
 
 class Arrival(Struct, frozen=True):
-    """A wave at an address: its active lanes, how to evaluate a condition for some of them, and the lanes it has.
+    """A wave at an address: its active lanes, a function that evaluates conditions, and the lanes that it has.
 
-    ``condition`` gives the mask of those lanes of a mask for which a text is true, and raises `rocdbg.Error` when it
-    cannot be evaluated for one. ``again``: it was there before, and only catchpoints need another notification.
+    ``condition`` returns the lanes, among those of a given mask, for which a text is true; it raises `rocdbg.Error` if
+    the text cannot be evaluated for one of them. ``again``: the wave was there before, and only catchpoints have to be
+    notified once more.
     """
 
     thread: int
@@ -189,10 +191,11 @@ class BreakpointTable:
         self._next = 1
         self.last_number = 0
         self.before_last = 0
-        """The last number that there was before `rbreak` made several."""
+        """The number of the last breakpoint before `rbreak` created several."""
         self._known_version: object = None
         self._known_addresses: dict[bool, frozenset[LoadedAddress]] = {}
-        """Addresses of those with places, at a version; by whether only those count that stop the program."""
+        """Addresses of breakpoints that have places, as of `_known_version`; the key: only those that stop the program.
+        """
 
     def __iter__(self) -> Iterator[Breakpoint]:
         return iter(self._breakpoints.values())
@@ -202,19 +205,21 @@ class BreakpointTable:
 
     @property
     def version(self) -> object:
-        """Differs after every change of a breakpoint, except of its hit count, and of where programs are loaded."""
+        """A value that changes with every change of a breakpoint (except hit counts), and with programs' load
+        addresses.
+        """
         return _changes, self._places.bases()
 
     @property
     def elsewhere(self) -> Iterable[Breakpoint]:
-        """Those without places of their own: catchpoints and watchpoints."""
+        """The breakpoints without places of their own: catchpoints and watchpoints."""
         return self._elsewhere.values()
 
     def __contains__(self, number: object) -> bool:
         return number in self._breakpoints
 
     def get(self, number: int) -> Breakpoint:
-        """Raises `BreakpointError` when there is none."""
+        """Return a breakpoint by number. Raises `BreakpointError` if there is none."""
         found = self._breakpoints.get(number)
         if found is None:
             raise BreakpointError(f"No breakpoint number {number}.", number)
@@ -266,19 +271,19 @@ class BreakpointTable:
         return range(self.before_last + 1, self.last_number + 1)
 
     def forget_threads(self) -> list[Breakpoint]:
-        """Delete and return those of one thread: the program has ended."""
+        """Delete and return the breakpoints that are restricted to a thread: the program has ended."""
         gone = [one for one in self if one.thread is not None and one.at_places]
         for one in gone:
             self._remove(one.number)
         return gone
 
     def delete(self, number: int) -> None:
-        """Raises `BreakpointError` when there is none."""
+        """Delete a breakpoint. Raises `BreakpointError` if there is none of this number."""
         self.get(number)
         self._remove(number)
 
     def clear(self) -> None:
-        """Delete all."""
+        """Delete all breakpoints."""
         note_change()
         self._breakpoints.clear()
         self._places.clear()
@@ -303,7 +308,7 @@ class BreakpointTable:
         breakpoint_.disposition, breakpoint_.enable_count = disposition, count
 
     def clear_hit_counts(self) -> None:
-        """A new run begins."""
+        """Set all hit counts to 0, because a new run begins."""
         for breakpoint_ in self:
             breakpoint_.hit_count = 0
 
@@ -324,7 +329,9 @@ class BreakpointTable:
             self.get(number).commands = list(body)
 
     def resolve_again(self) -> list[tuple[Breakpoint, str]]:
-        """After a new program: find all places again; returns those that cannot be found, and why."""
+        """Find the places of all breakpoints again after a change of programs; return those that failed, with the
+        reason.
+        """
         failed = []
         note_change()
         self._places.clear()
@@ -368,7 +375,7 @@ class BreakpointTable:
     # -- stopping at them
 
     def addresses(self, stopping: bool = False) -> frozenset[LoadedAddress]:
-        """The addresses where waves have to stop; with ``stopping`` only those where the program may."""
+        """Return the addresses where waves have to stop; with ``stopping``, only those where the program may stop."""
         version = self.version
         if version != self._known_version:
             self._known_version = version
@@ -384,20 +391,20 @@ class BreakpointTable:
         return self._known_addresses[stopping].union(*moving)
 
     def at(self, address: int) -> list[Breakpoint]:
-        """The enabled breakpoints at an address, by number: others are not examined."""
+        """Return the enabled breakpoints at an address, by number, without examining any others."""
         found = [*self._elsewhere, *self._places.at(LoadedAddress(address))]
         rows = (self._breakpoints[number] for number in sorted(found))
         return [row for row in rows if row.enabled and address in row.addresses()]
 
     def sharing(self, place: BreakpointLocation, most: int) -> tuple[list[Breakpoint], int]:
-        """The first breakpoints, enabled or not, with a location at the same address, by number, and the number of
-        others, which are not examined.
+        """Return the first breakpoints, enabled or not, with a location at the same address, by number; and how many
+        further ones there are, without examining these.
         """
         there = self._places.like(place.location)
         return [self._breakpoints[number] for number in there[:most]], max(0, len(there) - most)
 
     def hits(self, arrival: Arrival) -> tuple[list[Hit], list[str]]:
-        """The breakpoints that stop a wave, with counts updated; and messages on conditions that failed."""
+        """Return the breakpoints that stop a wave, and messages about conditions that failed; update the counts."""
         found: list[Hit] = []
         problems: list[str] = []
         was_quit = False
@@ -407,7 +414,7 @@ class BreakpointTable:
                 try:
                     lanes = arrival.condition(breakpoint_.condition, lanes)
                 except Error as error:
-                    if not (was_quit and isinstance(error, QuitError)):  # one interrupt ends thousands of them
+                    if not (was_quit and isinstance(error, QuitError)):  # report an interrupt only once
                         problems.append(f"Error in testing breakpoint condition:\n{error}")
                     was_quit = isinstance(error, QuitError)
             if not lanes:
@@ -422,8 +429,8 @@ class BreakpointTable:
         return found, problems
 
     def counts(self, made: Breakpoint, arrival: Arrival, lanes: int, problem: Callable[[str], None]) -> int | None:
-        """The subset of the ``lanes`` concerned for which a breakpoint without a place stops their wave; None if it
-        does not. Counts are updated.
+        """Return those of the ``lanes`` concerned for which a breakpoint without a place stops their wave; None if it
+        does not stop. Update the counts.
         """
         if made.thread is not None and made.thread != arrival.thread:
             return None
@@ -444,7 +451,7 @@ class BreakpointTable:
         return lanes
 
     def retire(self, hits: Sequence[Hit]) -> None:
-        """Delete the temporary ones among those that were hit."""
+        """Delete the temporary breakpoints among those that were hit."""
         for hit in hits:
             if hit.breakpoint.temporary and hit.breakpoint.number in self._breakpoints:
                 self._remove(hit.breakpoint.number)
@@ -454,9 +461,9 @@ def _numbered(locations: Sequence[Location]) -> list[BreakpointLocation]:
     return [BreakpointLocation(number, place) for number, place in enumerate(locations, 1)]
 
 
-# Numbers of breakpoints as a command lists them.
+# Lists of breakpoint numbers in commands.
 MAX_NUMBERS = 1 << 20
-"""Numbers that one command names."""
+"""The largest number of breakpoints that one command may list."""
 
 
 def parse_numbers(text: str) -> list[int]:

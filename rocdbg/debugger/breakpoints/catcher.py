@@ -1,8 +1,8 @@
 """Makes catchpoints, and finds out which events happen where.
 
-Waves begin at one address and end at s_endpgm: stopping there detects both events. This costs nothing without
-catchpoints, and every way of running the program (natively, step by step, replayed from a recording) stops at the same
-instruction. Exceptions and traps stop the target in any case.
+Waves begin at one address and end at s_endpgm, so both events can be detected by stopping there. Without catchpoints
+this costs nothing, and every way of running the program (natively, step by step, or replayed from a recording) stops at
+the same instruction. Exceptions and traps stop the target in any case.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NONE: frozenset[LoadedAddress] = frozenset()
 
 
 class Catcher:
-    """The catchpoints of a session's table."""
+    """Creates the catchpoints of a session's table, and detects their events."""
 
     def __init__(self, parts: BreakpointParts) -> None:
         self._parts = parts
@@ -39,14 +39,16 @@ class Catcher:
         self._found: dict[frozenset[str], frozenset[LoadedAddress]] = {}
         self._target: Target | None = None
         self.looked_at: int | None = None
-        """The wave whose place was examined last since the command began: it continues from there."""
+        """The wave whose place was last examined since the command began: it continues from there."""
         self._again: set[int] = set()
-        """Waves that stop once more where they are."""
+        """Waves that have to stop once more where they are."""
         self._travelled = self._replaying = False
-        """Since the last resume; at the last resume."""
+        """Whether the target has moved in time since the last resume, and whether it was replaying then."""
 
     def make(self, event: Event, when: tuple[str, ...] = (), argument: str = "", temporary: bool = False) -> Catchpoint:
-        """Create a catchpoint that is not in a table yet; ``when`` () means begin and end of events that have both."""
+        """Create a catchpoint that is not in a table yet; an empty ``when`` means both begin and end, if the event has
+        them.
+        """
         made = Catchpoint(0, "", event=event, when=when or ((BEGIN, END) if event.has_ends else ()), argument=argument)
         made.disposition = Disposition.DELETE if temporary else Disposition.KEEP
         made.places, made.happening, made.guard = self._places, self._happening, self._guard
@@ -70,11 +72,11 @@ class Catcher:
         return self._found[names]
 
     def ends(self) -> frozenset[LoadedAddress]:
-        """Where waves end."""
+        """The addresses where waves end."""
         return self._instructions(_ENDS)
 
     def _dispatches(self, made: Catchpoint) -> list[DispatchInfo]:
-        """The dispatches in progress to which a catchpoint applies."""
+        """Return the dispatches in progress to which a catchpoint applies."""
         target = self._parts.inferior.target
         rows = target.dispatches() if target is not None else ()
         return [row for row in rows if made.event is not Event.DISPATCH or made.matches(row.kernel)]
@@ -94,13 +96,13 @@ class Catcher:
         if made.event is Event.DISPATCH:
             begins = begins and not dispatch.instructions
             if ends and not self._all_there(dispatch):
-                # the last cannot end yet: wait for the beginning of a wave of the last group
+                # A dispatch cannot end before its last workgroup begins: wait for a wave of that group.
                 begins, ends = True, False
         places = frozenset({dispatch.entry}) if begins else _NONE
         return places | self._instructions(_ENDS) if ends else places
 
     def _all_there(self, dispatch: DispatchInfo) -> bool:
-        """Whether all workgroups have begun."""
+        """Whether all workgroups of a dispatch have begun."""
         return len({wave.workgroup for wave in self._waves(dispatch)}) == dispatch.groups_left
 
     def _waves(self, dispatch: DispatchInfo) -> list[WaveInfo]:
@@ -111,7 +113,7 @@ class Catcher:
         if not dispatches or not made.event.has_ends:
             return None
         if END in made.when and address in self._instructions(_ENDS):
-            return None  # a kernel that does nothing
+            return None  # the kernel is empty: its waves begin and end at the same address
         fresh = _is("instructions", 0)
         dispatch = dispatches[0]
         if made.event is not Event.DISPATCH or not dispatch.instructions or len(dispatches) > 1:
@@ -138,14 +140,15 @@ class Catcher:
         return f"{made.event.value} {' and '.join(words)}" if words else ""
 
     def forget(self) -> None:
-        """The target is elsewhere in time: waves reach their ends again, and stop there."""
+        """Forget reported events, because the target has moved in time: waves reach their ends again, and stop there.
+        """
         self._travelled = True
         self._again.clear()
         for one in self._catchpoints():
             one.reported.clear()
 
     def note(self, thread: int) -> None:
-        """An event is reported once: not again to a user who finds the wave in that state."""
+        """Record that an event was reported, so that it is not reported again while the wave remains in that state."""
         position = self._position
         for one in self._catchpoints():
             if thread in one.reported:
@@ -158,8 +161,10 @@ class Catcher:
         return recording.position if recording is not None else 0
 
     def prepare(self, stepped: int | None) -> bool:
-        """Called before the target resumes. A wave at its end may not have been the last of its workgroup when it
-        stopped there, but may be when it continues: it stops once more. Returns whether ``stepped`` is such a wave.
+        """Prepare catchpoints before the target resumes, and return whether ``stepped`` has to stop once more.
+
+        A wave that stopped at its end may not have been the last of its workgroup then, but may be the last when it
+        continues: such a wave stops once more.
         """
         target = self._parts.inferior.need_target()
         if target is not self._target:
@@ -181,19 +186,19 @@ class Catcher:
         return stepped in self._again
 
     def _recall(self, position: int, live: bool) -> None:
-        """An end that was reported, now or at an earlier position, is not reported again."""
+        """Restore which ends of waves were reported, up to a position in time: they are not reported again."""
         for one in self._catchpoints():
-            if live:  # reports about a future that was discarded
+            if live:  # drop reports about a future that was discarded
                 one.report_positions = {wave: at for wave, at in one.report_positions.items() if at <= position}
             one.reported.update(wave for wave, at in one.report_positions.items() if at <= position)
 
     @property
     def again_at(self) -> frozenset[LoadedAddress]:
-        """Where waves stop once more."""
+        """The addresses where waves stop once more."""
         return self._instructions(_ENDS) if self._again else _NONE
 
     def look(self, thread: int) -> bool:
-        """Record that a stopped wave's place was examined; returns whether it had stopped there before."""
+        """Record that a stopped wave's place was examined; return whether the wave had stopped there before."""
         again = thread in self._again
         self._again.discard(thread)
         self.looked_at = thread
@@ -206,7 +211,7 @@ class Catcher:
     # -- events at which the target stops
 
     def caught(self, stop: TargetStop, arrival: Arrival, problem: Callable[[str], None]) -> tuple[list[Hit], str]:
-        """The catchpoints for an exception or trap, counted, and what the first one caught."""
+        """Return the catchpoints for an exception or trap, after counting them, and what the first one caught."""
         hits: list[Hit] = []
         words = ""
         for made in self._all(Event.EXCEPTION, Event.TRAP):
@@ -224,14 +229,15 @@ class Catcher:
         return hits, words
 
     def loaded(self, arrival: Arrival, problem: Callable[[str], None]) -> tuple[list[Hit], str]:
-        """The catchpoints for the code objects of a new target, counted, and their names."""
+        """Return the catchpoints for the code objects of a new target, after counting them, and the objects' names."""
         names = [program.uri for program in self._parts.inferior.programs if program.loaded]
         return self.code_change(names, (), arrival, problem)
 
     def code_change(
         self, come: Sequence[str], gone: Sequence[str], arrival: Arrival, problem: Callable[[str], None]
     ) -> tuple[list[Hit], str]:
-        """The catchpoints for code objects that have come or gone, counted, and their names."""
+        """Return the catchpoints for code objects that were loaded or unloaded, after counting them, and their names.
+        """
         hits = [
             Hit(made, 0)
             for event, names in ((Event.LOAD, come), (Event.UNLOAD, gone))
@@ -274,11 +280,11 @@ _EVENTS: dict[Event, tuple[_Begins, _Ends]] = {
     Event.WORKGROUP: (_first_of_group, _last_of_group),
     Event.WAVE: (lambda waves, wave, dispatch: True, lambda catcher, waves, wave, dispatch: True),
 }
-"""Whether the beginning, and the end, of a wave are also those of such an event."""
+"""For each event, whether the beginning and the end of a wave are also the beginning and the end of the event."""
 
 
 def check_trap(text: str) -> str:
-    """The number of a trap in normalised form. Raises `BreakpointError`."""
+    """Return the number of a trap in normalised form. Raises `BreakpointError`."""
     try:
         number = int(text, 0)
     except ValueError:
@@ -288,16 +294,16 @@ def check_trap(text: str) -> str:
     return str(number)
 
 
-# Finds scalar instructions with some names in a code object without decoding all of its code.
+# Finds scalar instructions by name in a code object without decoding all its code.
 _KINDS = ((0xFF80_0000, 0xBF80_0000, 0xFFFF_0000), (0xFF80_0000, 0xBE80_0000, 0xFF80_FF00))
-"""For SOPP and SOP1: a mask and its value, and the bits that select the instruction."""
+"""For SOPP and SOP1: the mask and the value that identify the encoding, and the bits that select the instruction."""
 
 
 def instruction_places(code_object: CodeObject, names: Collection[str]) -> list[int]:
-    """Addresses (in the file) of all dwords that would be executed as SOPP or SOP1 instructions of these names.
+    """Return the file addresses of all dwords that would be executed as SOPP or SOP1 instructions of these names.
 
-    If a wave's PC reaches one of them, it is about to execute such an instruction. Some may be literals or data, which
-    a PC never reaches.
+    A wave whose PC reaches one of them is about to execute such an instruction. Some of the dwords may be literals or
+    data, which a PC never reaches.
     """
     target, found = code_object.target.name, list[int]()
     for part in code_object.layout.parts:

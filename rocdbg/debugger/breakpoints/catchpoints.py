@@ -27,7 +27,7 @@ class Event(Enum):
 
     @property
     def has_ends(self) -> bool:
-        """Whether it has a beginning and an end."""
+        """Whether the event has a beginning and an end."""
         return self in (Event.DISPATCH, Event.WORKGROUP, Event.WAVE)
 
 
@@ -44,12 +44,12 @@ class EventBreakpoint(Breakpoint):
 
     @property
     def kind(self) -> str:
-        """As ``info breakpoints`` shows it."""
+        """Its type as ``info breakpoints`` shows it."""
         return "catchpoint"
 
     @property
     def what(self) -> str:
-        """As ``info breakpoints`` shows it."""
+        """Its description as ``info breakpoints`` shows it."""
         return self.text
 
     @property
@@ -59,29 +59,29 @@ class EventBreakpoint(Breakpoint):
 
 
 class Catchpoint(EventBreakpoint):
-    """A request to catch events. ``when`` is `BEGIN`, `END` or both where the event has them.
+    """A request to catch events. ``when`` contains `BEGIN`, `END` or both, if the event has them.
 
-    ``argument`` selects them: a kind of exception, the number of a trap, an expression for the name of a kernel or code
-    object; "" means any. ``places`` and ``happening`` belong to `Catcher`.
+    ``argument`` selects the events: a kind of exception, the number of a trap, or a regular expression for the name of
+    a kernel or code object; "" means any. `Catcher` sets ``places`` and ``happening``.
     """
 
     event: Event = Event.WAVE
     when: tuple[str, ...] = ()
     argument: str = ""
     places: Callable[[Catchpoint], frozenset[LoadedAddress]] = field(default=lambda made: frozenset())
-    """Where waves have to stop for it."""
+    """Returns the addresses where waves have to stop for it."""
     happening: Callable[[Catchpoint, int], str] = field(default=lambda made, thread: "")
-    """The event that a wave at one of the places is about to cause, as text; "": none."""
+    """Describes the event that a wave at one of the places is about to cause; "" if there is none."""
     guard: Callable[[Catchpoint, int], Node | None] = field(default=lambda made, address: None)
-    """A necessary condition (I1) for the event at a place, the same for all lanes."""
+    """Returns a necessary condition (I1), the same for all lanes, for the event at a place."""
     reported: set[int] = field(default_factory=set)
-    """The waves at their end for which it was a hit."""
+    """The waves that are at their end, for which this was reported as a hit."""
     report_positions: dict[int, int] = field(default_factory=dict)
-    """The waves for which that was reported, and the position in time."""
+    """For each of these waves, the position in time at which the hit was reported."""
 
     @property
     def title(self) -> str:
-        """Its description when it is set."""
+        """Its description when it is created."""
         return " ".join((self.event.value, *([self.when[0]] if len(self.when) == 1 else []), *self._which))
 
     @property
@@ -90,7 +90,7 @@ class Catchpoint(EventBreakpoint):
 
     @property
     def what(self) -> str:
-        """As ``info breakpoints`` shows it."""
+        """Its description as ``info breakpoints`` shows it."""
         if self.event in (Event.EXCEPTION, Event.TRAP):
             return f"{self.event.value} {self.argument}" if self.argument else f"any {self.event.value}"
         text = f"{self.event.value} of code object" if self.event in (Event.LOAD, Event.UNLOAD) else self.event.value
@@ -112,7 +112,7 @@ class Catchpoint(EventBreakpoint):
         return self.places(self)
 
     def lanes_of(self, arrival: Arrival) -> int:
-        """All active lanes, otherwise all lanes: these events do not depend on EXEC."""
+        """Return all active lanes or, if there are none, all lanes: these events do not depend on EXEC."""
         if arrival.thread in self.reported or not self.happening(self, arrival.thread):
             return 0
         return arrival.active or arrival.used
@@ -125,7 +125,7 @@ class Catchpoint(EventBreakpoint):
 class HostCatchpoint(EventBreakpoint):
     """A catchpoint for events of host processes (throw, fork, exec...), which never stops a kernel.
 
-    ``text`` is its keyword; for thrown exceptions ``argument`` is the expression that their types must match.
+    ``text`` is its keyword; for exceptions, ``argument`` is the regular expression that their types must match.
     """
 
     argument: str = ""
@@ -137,12 +137,12 @@ class HostCatchpoint(EventBreakpoint):
 
     @property
     def title(self) -> str:
-        """Its description when it is set."""
+        """Its description when it is created."""
         return "any syscall" if self.text == "syscall" else self.text
 
     @property
     def what(self) -> str:
-        """As ``info breakpoints`` shows it."""
+        """Its description as ``info breakpoints`` shows it."""
         if self.text == "syscall":
             return 'syscall "<any syscall>" '
         return f"exception {self.text}" if self.is_thrown else self.text

@@ -1,8 +1,8 @@
-"""Breakpoints that the target evaluates by itself: their conditions are compiled once a wave has reached them.
+"""Breakpoints whose conditions the target evaluates by itself: a condition is compiled when a wave has reached it.
 
-The first arrival at a breakpoint is handled here, by the evaluator. The facts about the place (scopes, types, variable
-locations) are then used to compile its condition, and from then on the target decides which waves stop. If it cannot
-decide, it stops and the evaluator decides.
+The evaluator handles the first arrival at a breakpoint. The facts about the place (scopes, types, variable locations)
+are then used to compile the condition, and from then on the target decides which waves stop. If the compiled code
+cannot decide, the target stops and the evaluator decides.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from rocdbg.sim.core.builder import Op
 from rocdbg.sim.core.checks import ANY_WAVE, MAX_CONDITIONS, RECORD_HEAD, Check, Condition, Counter, Log
 from rocdbg.sim.core.lane_expressions import Choose, Field, Node, apply, both, constant, unsigned
 
-if TYPE_CHECKING:  # the compiler of conditions is loaded when a wave reaches the first condition
+if TYPE_CHECKING:  # the condition compiler is loaded when a wave first reaches a condition
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
     from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Layout
     from rocdbg.debugger.expr.lanes.lane_compiler import Compiled, CompiledValues, Shapes
 
 
 class Place(Struct):
-    """What is known about one address: an expression for its active lanes, compiled conditions by text, and why others
-    could not be compiled.
+    """What is known about one address: an expression for its active lanes, compiled conditions by text, and the reasons
+    why others could not be compiled.
 
-    ``waves``: the waves of the dispatch that this holds for, if there may be several (`WaveInfo.dispatch_waves`).
+    ``waves``: the waves of the dispatch for which this holds, if there may be several (`WaveInfo.dispatch_waves`).
     """
 
     active: Node | None
@@ -53,7 +53,7 @@ class Place(Struct):
 
 
 class NativeConditions:
-    """Compiles conditions, and counts what the target has passed over."""
+    """Compiles conditions, and counts the hits that the target has let pass."""
 
     def __init__(self, parts: BreakpointParts, tracing: Callable[[], Tracing]) -> None:
         self.tracing = tracing
@@ -61,21 +61,21 @@ class NativeConditions:
         self._target: Target | None = None
         self._places: dict[int, Place] = {}
         self._with_numbers: dict[object, tuple[Node, Node]] = {}
-        """Expressions of tables (`TableMaker`)."""
+        """Expressions of tables with some cells replaced by numbers (`TableMaker`)."""
         self._counters: list[tuple[Breakpoint, Counter]] = []
         self._log = Log()
         self._logged: list[tuple[DynamicPrintf, CompiledValues] | Layout] = []
-        """The owners of records, by tag."""
+        """The owners of log records, by tag."""
         self._tags: dict[tuple[int, int], int] = {}
         self._at: dict[int, list[Breakpoint]] = {}
         self._known_for: object = None
         self._lasting: dict[int, Check] = {}
-        """Checks that remain as long as `_known_for` does, and what is known about their place."""
+        """Checks that stay valid until `_known_for` or what is known about their place changes."""
         self._open: set[int] = set()
-        """Addresses whose checks have to be made anew."""
+        """Addresses for which checks have to be created anew."""
 
     def forget(self) -> None:
-        """Called when the program has changed."""
+        """Discard everything, because the program has changed."""
         self._places.clear()
         self._known_for = None
 
@@ -91,10 +91,10 @@ class NativeConditions:
         if not wanted and not printed and not traced and all(
             b.thread is None and b.lane is None and not b.ignore_count for b in here
         ):
-            return  # they stop every wave
+            return  # they stop every wave that arrives
         place = self._places.get(pc)
         waves = self._parts.inferior.wave(thread).dispatch_waves
-        if place is not None and place.waves != waves:  # what is of one dispatch is undecided in another
+        if place is not None and place.waves != waves:  # what holds in one dispatch is undecided in another
             place = None
         radix = self._parts.settings.input_radix
         if place is not None and all((text, radix) in place.conditions for text in wanted) and all(
@@ -155,7 +155,8 @@ class NativeConditions:
             return str(error)
 
     def _renew(self) -> None:
-        """Discard code compiled for another target: it contains addresses and sizes of its launch."""
+        """Discard code that was compiled for another target: it contains addresses and sizes of that target's launch.
+        """
         if self._target is not self._parts.inferior.target:
             self._target = self._parts.inferior.target
             self._places.clear()
@@ -184,9 +185,10 @@ class NativeConditions:
     # -- for one resume
 
     def checks(self, always: frozenset[int], again: frozenset[int] = frozenset()) -> Mapping[int, Check]:
-        """The checks for the target, by address; without addresses where it always stops.
+        """Return the checks for the target, by address; ``always`` lists addresses where it stops without a check.
 
-        At addresses in ``again`` it does not decide: a wave may arrive again where it was already counted and printed.
+        At addresses in ``again`` the target does not decide, because a wave may arrive there again after it was already
+        counted and printed.
         """
         self._counters = []
         elsewhere = self._parts.breakpoints.elsewhere
@@ -212,13 +214,13 @@ class NativeConditions:
             if check is not None:
                 checks[address] = check
             elif any(isinstance(one, Catchpoint) for one in there):
-                # A plain stop may come with the last instruction of a turn; others end before the next turn.
+                # A plain stop may coincide with the last instruction of a turn; other stops end before the next turn.
                 checks[address] = Check((Condition(constant(1), None, Counter()),))
         self._counters = list(counters.values())
         return checks
 
     def _group(self) -> None:
-        """Find the breakpoints with places by address, unless nothing has changed since that was done."""
+        """Group the breakpoints with places by address, unless nothing has changed since the last time."""
         settings = self._parts.settings
         known_for = self._parts.breakpoints.version, settings.condition_evaluation, settings.input_radix
         if known_for == self._known_for:
@@ -233,7 +235,8 @@ class NativeConditions:
         self._open = set(self._at)
 
     def _renewed(self, counters: dict[int, tuple[Breakpoint, Counter]]) -> dict[int, Check]:
-        """The checks that have to be made anew, without catchpoints. Those of them that last are kept."""
+        """Create anew the checks that need it, without catchpoints. Those that stay valid are kept for the next time.
+        """
         renewed: dict[int, Check] = {}
         for address in tuple(self._open):
             there = self._at[address]
@@ -248,16 +251,16 @@ class NativeConditions:
         return renewed
 
     def _reopen(self, addresses: Iterable[int]) -> None:
-        """Make the checks at addresses anew, because more is known about these places."""
+        """Mark the checks at addresses to be created anew, because more is known about these places."""
         for address in addresses:
             self._lasting.pop(address, None)
             if address in self._at:
                 self._open.add(address)
 
     def _lasts(self, place: Place, made: Breakpoint) -> bool:
-        """Whether what is checked for a breakpoint remains the same as long as its fields do."""
+        """Whether the check for a breakpoint stays the same until one of the breakpoint's fields changes."""
         if type(made) is not Breakpoint or made.ignore_count:
-            return False  # it is counted
+            return False  # its hits are counted
         if made.condition is None:
             return True
         compiled = place.conditions.get((made.condition, self._parts.settings.input_radix), "")
@@ -266,10 +269,10 @@ class NativeConditions:
     def asked(
         self, stops: Iterable[int], counters: dict[int, tuple[Breakpoint, Counter]] | None = None
     ) -> dict[int, Check]:
-        """Checks for addresses where only the breakpoints that stop the program matter.
+        """Return checks for addresses where only the breakpoints that stop the program matter.
 
-        Nothing is printed or collected there. For breakpoints with an ignore count, ``counters`` receives by number how
-        many hits the target has counted and let pass; the breakpoints themselves are not updated.
+        Nothing is printed or collected there. For breakpoints with an ignore count, ``counters`` receives, by number,
+        how many hits the target has counted and let pass; the breakpoints themselves are not updated.
         """
         counters = {} if counters is None else counters
         if self._parts.settings.condition_evaluation == "host" or not self._places:
@@ -336,7 +339,7 @@ class NativeConditions:
                 counter = counted(breakpoint_) if breakpoint_.ignore_count else None
                 rows.add(node, cells, breakpoint_.lane, breakpoint_.thread, counter)
                 continue
-            if not printed and not breakpoint_.ignore_count:  # nothing is counted here: where it holds, the wave stops
+            if not printed and not breakpoint_.ignore_count:  # no need to count: wherever it holds, the wave stops
                 same = id(node), cells, breakpoint_.lane, breakpoint_.thread
                 if same in asked:
                     continue
@@ -354,7 +357,8 @@ class NativeConditions:
         return Check(tuple(conditions), rows.tables(), place.active)
 
     def _condition(self, place: Place, text: str) -> tuple[Node, tuple[int, ...]] | None:
-        """The expression of a condition at a place, with current values in its cells; ``None`` if there is none."""
+        """Return the expression of a condition at a place, and the current values of its cells; ``None`` if impossible.
+        """
         key = text, self._parts.settings.input_radix
         compiled = place.conditions.get(key, "")
         if isinstance(compiled, str):
@@ -370,8 +374,10 @@ class NativeConditions:
         return compiled.node, compiled.literals + cells
 
     def answers(self, asked: Iterable[tuple[str, int]], thread: int, pc: int) -> dict[tuple[str, int], int]:
-        """For conditions, each with the lanes for which it is to be evaluated, the mask of those lanes for which it
-        holds. Those that are not compiled, or that compiled code does not decide, are left out. Raises `work.Stopped`.
+        """Evaluate compiled conditions. Each is given with the lanes for which it is wanted; return those for which it
+        holds.
+
+        Conditions that are not compiled, or that compiled code does not decide, are left out. Raises `work.Stopped`.
         """
         place, deciding = self._places.get(pc), deciding_of(self._parts.inferior.target)
         if place is None or deciding is None or self._parts.settings.condition_evaluation == "host":
@@ -409,7 +415,8 @@ class NativeConditions:
         return not isinstance(place.conditions.get((text, self._parts.settings.input_radix), ""), str)
 
     def _catch(self, place: Place | None, made: Catchpoint, address: int) -> Condition | None:
-        """The check that keeps waves from stopping for a catchpoint; its event is examined and counted where they stop.
+        """Return the check that lets waves pass where a catchpoint's event cannot happen; where a wave stops, the event
+        is examined and counted by the debugger.
         """
         guard = made.guard(made, address)
         if place is not None and place.active is not None and made.condition is not None:
@@ -422,13 +429,13 @@ class NativeConditions:
         return Condition(constant(1), guard, Counter()) if guard is not None else None
 
     def take_hits(self, hits: list[Hit], thread: int, pc: int) -> list[Hit]:
-        """Let the evaluator collect for tracepoints at which a wave has stopped; returns the other hits."""
+        """Let the evaluator collect data for the tracepoints at which a wave has stopped; return the other hits."""
         if any(isinstance(hit.breakpoint, Tracepoint) for hit in hits):
             return self.tracing().take_hits(hits, thread, pc)
         return hits
 
     def collect(self) -> list[Passed]:
-        """Add the target's counts to the breakpoints; returns those that it has let pass, in order."""
+        """Add the target's counts to the breakpoints; return the lanes that it has let pass, in order."""
         for breakpoint_, counter in self._counters:
             breakpoint_.hit_count += counter.hits
             breakpoint_.ignore_count = counter.skips
@@ -440,7 +447,8 @@ class NativeConditions:
         return found
 
     def _passed(self, row: NDArray[np.uint64]) -> Iterator[Passed]:
-        """The entries of a `Log` whose lanes are printed; data of tracepoints is passed to the experiment."""
+        """Yield the entries of a `Log` row whose lanes are to be printed; pass data of tracepoints to the experiment.
+        """
         if self._logged and not any(isinstance(owner, tuple) for owner in self._logged):
             self.tracing().collected(row)
             return
@@ -461,7 +469,7 @@ class NativeConditions:
             self.tracing().collected(row[traced:at])
 
     def _tag(self, owner: tuple[DynamicPrintf, CompiledValues] | Layout) -> int:
-        """The tag of records of an owner."""
+        """Return the tag of an owner's records."""
         key = (owner[0].number, id(owner[1])) if isinstance(owner, tuple) else (id(owner), 0)
         if key not in self._tags:
             self._tags[key] = len(self._logged)

@@ -1,4 +1,4 @@
-"""Checks conditions of breakpoints when they are set: their syntax, and that their names are known there."""
+"""Checks breakpoint conditions when they are set: their syntax, and that their names are known at the breakpoint."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check_condition(environment: ProgramEnvironment, text: str, locations: Seque
 
 
 def _is_known(environment: ProgramEnvironment, name: str, around: Sequence[str]) -> bool:
-    """Whether a name is known outside functions, as seen from inside these namespaces and classes."""
+    """Whether a name is known outside functions, as seen from inside the namespaces and classes in ``around``."""
     for depth in range(len(around), -1, -1):
         try:
             whole = "::".join((*around[:depth], name))

@@ -1,4 +1,4 @@
-"""Conditions by the thousand: those that are one expression with other numbers become one table."""
+"""Conditions by the thousand: those that differ only in their numbers are combined into one table."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from rocdbg.sim.core.checks import ANY_WAVE, Counter, Table
 from rocdbg.sim.core.lane_expressions import Cell, Node, with_cells
 
 FEW = 8
-"""Conditions at a place, and places, that are compiled one by one: such code is a little faster."""
+"""Up to this number of conditions at a place, and of places, each is compiled by itself: such code is a little faster.
+"""
 _UNCOUNTED = Counter()
-"""For conditions that stop their wave wherever they hold, so that nothing is counted natively."""
+"""The counter of conditions that stop their wave wherever they hold, so that nothing has to be counted natively."""
 _ALL_LANES = (1 << 64) - 1
 _MOST_KEPT = 1_000
 
 
 class _Rows(Struct):
-    """The rows of a table that is being made."""
+    """The rows of a table under construction."""
 
     node: Node
     cells: list[tuple[int, ...]] = field(default_factory=list)
@@ -30,7 +31,7 @@ class _Rows(Struct):
 
 
 class TableMaker:
-    """Collects conditions by their expression. ``kept`` remembers expressions with numbers in their cells."""
+    """Groups conditions by expression. ``kept`` caches expressions in which numbers have replaced cells."""
 
     def __init__(self, kept: dict[object, tuple[Node, Node]]) -> None:
         self._kept = kept
@@ -38,21 +39,21 @@ class TableMaker:
         self._asked: set[tuple[int, tuple[int, ...], int, int]] = set()
 
     def __len__(self) -> int:
-        """How many tables there are."""
+        """The number of tables."""
         return len(self._by_node)
 
     def add(
         self, node: Node, cells: tuple[int, ...], lane: int | None = None, wave: int | None = None,
         counter: Counter | None = None,
     ) -> None:
-        """Add a condition. Without a counter the wave stops where it holds, and nothing is counted."""
+        """Add a condition. Without a counter, the wave stops wherever the condition holds, and nothing is counted."""
         lanes = _ALL_LANES if lane is None else 1 << lane & _ALL_LANES
         self.add_for(node, cells, lanes, ANY_WAVE if wave is None else wave & ANY_WAVE, counter)
 
     def add_for(
         self, node: Node, cells: tuple[int, ...], lanes: int, wave: int, counter: Counter | None = None
     ) -> None:
-        """As `add`, for a mask of lanes and a wave's number or `ANY_WAVE`."""
+        """Add a condition, as `add` does, for a mask of lanes and a wave's number or `ANY_WAVE`."""
         if counter is None:
             same = id(node), cells, lanes, wave
             if same in self._asked:
@@ -67,7 +68,7 @@ class TableMaker:
         rows.counters.append(counter if counter is not None else _UNCOUNTED)
 
     def tables(self) -> tuple[Table, ...]:
-        """The tables of all conditions, each with the rows in the order in which they were added."""
+        """Return the tables of all conditions; each has its rows in the order in which they were added."""
         return tuple(map(self._table, self._by_node.values()))
 
     def _table(self, rows: _Rows) -> Table:
@@ -83,8 +84,9 @@ class TableMaker:
         )
 
     def _with_numbers(self, node: Node, first: Sequence[int], varies: Sequence[bool]) -> Node:
-        """The expression with those of its cells that are the same in all rows as numbers: what depends on no cell is
-        computed once for all rows."""
+        """Return the expression in which numbers replace the cells that are the same in all rows: what then depends on
+        no cell is computed only once for all rows.
+        """
         key = id(node), tuple(None if vary else number for number, vary in zip(first, varies, strict=True))
         known = self._kept.get(key)
         if known is None:

@@ -18,41 +18,42 @@ from rocdbg.errors import Error
 
 
 class DynamicPrintf(Breakpoint):
-    """A request to print; ``format`` is the argument of ``printf``: ``"i=%d", i``.
+    """A request to print. ``format`` is the argument of ``printf``: ``"i=%d", i``.
 
-    One line for each arriving lane for which its condition is true; with ``once_per_wave`` only for the first of them.
+    It prints one line for each arriving lane for which its condition is true; with ``once_per_wave``, only for the
+    first of these lanes.
     """
 
     format: str = ""
     arguments: tuple[str, ...] | None = None
-    """The arguments in ``format``, if all are numbers to be printed: the target may then collect them by itself."""
+    """The arguments in ``format`` if all are printed as numbers, so that the target can collect them by itself."""
     once_per_wave: bool = False
     output: str = ""
     """The file to which the lines are written, instead of the front end's output."""
     kept: list[Printed] | None = None
-    """What was printed, as numbers, if requested."""
+    """What was printed, as numbers, if that was requested."""
 
     @property
     def kind(self) -> str:
-        """As ``info breakpoints`` shows it."""
+        """Its type as ``info breakpoints`` shows it."""
         return "dprintf"
 
     @property
     def stops_program(self) -> bool:
-        """Whether it stops: only if it fails."""
+        """Always False; it stops the program only if it fails."""
         return False
 
     @property
     def command(self) -> str:
-        """The command that makes it again."""
+        """The command that recreates it."""
         options = "-once-per-wave " if self.once_per_wave else ""
         if self.output:
             options += f"-output {shlex.quote(self.output)} "
         return f"dprintf {options}{self.text},{self.format}"
 
     def array(self) -> NDArray[Any]:
-        """The printed values that were `kept`, a row for each line: ``$_thread``, ``$_lane``, the arguments by their
-        texts.
+        """The printed values that were `kept`, with a row for each line: ``$_thread``, ``$_lane``, and the arguments
+        under their texts.
         """
         names = list(dict.fromkeys(self.arguments or ()))
         places = [(self.arguments or ()).index(name) for name in names]
@@ -75,7 +76,7 @@ class DynamicPrintf(Breakpoint):
 
 
 class Columns(Struct, frozen=True):
-    """The values of lanes when they passed, uint64[argument, lane] of bits, and the types of the arguments."""
+    """The values of lanes when they passed, as bits (uint64[argument, lane]), and the types of the arguments."""
 
     bits: NDArray[np.uint64]
     types: tuple[Type, ...]
@@ -99,15 +100,16 @@ class Passed(Struct, frozen=True):
 
 
 Print = Callable[[DynamicPrintf, int, Sequence[int], Columns | None], None]
-"""Prints one dprintf's lines for some lanes of a wave: with their values when they passed, or at the wave's current
-position.
+"""Prints the lines of a dprintf for some lanes of a wave: with the values that they had when they passed, or those at
+the wave's current position.
 """
 
 
 def print_hits(
     hits: Sequence[Hit], thread: int, show: Print | None, problem: Callable[[str], None]
 ) -> list[Hit]:
-    """Print the dprintf hits; returns the hits that stop the wave: all others, and dprintf hits that failed."""
+    """Print the dprintf hits; return the hits that stop the wave, which are all others, and dprintf hits that failed.
+    """
     stopping = []
     for hit in hits:
         made = hit.breakpoint

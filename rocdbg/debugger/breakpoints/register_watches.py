@@ -1,4 +1,4 @@
-"""Watched registers: native checks where they may have been written, instead of steps.
+"""Watched registers: native checks where they may have been written, instead of single-stepping.
 
 The register bytes that an expression's evaluation has read are compared after each instruction that names one of the
 registers, and where a variable's place changes. If the bytes differ, the wave stops and the expression is evaluated
@@ -21,7 +21,7 @@ from rocdbg.sim.core.lane_expressions import Cell, Node, Scalar, Vector, apply, 
 from rocdbg.sim.core.layout import EXEC_LO, MAX_CHECK_ENTRIES, VCC_LO
 
 _MOST_DWORDS = 512
-"""Limit on registers in one watched expression; more are not worth checking."""
+"""The largest number of register dwords in one watched expression; more are not worth checking."""
 _MOST_KNOWN = 1_000
 _FIRST = constant(1)
 _KINDS = {
@@ -31,7 +31,7 @@ _CODES = {RegisterClass.VCC: VCC_LO, RegisterClass.EXEC: EXEC_LO}
 
 
 class RegisterWatches:
-    """Creates the checks of watchpoints on registers; knows where the programs of an inferior use them."""
+    """Creates the checks of watchpoints on registers; knows where the code of an inferior's programs uses registers."""
 
     def __init__(self, inferior: Inferior) -> None:
         self._inferior = inferior
@@ -40,8 +40,8 @@ class RegisterWatches:
         self._after: dict[tuple[frozenset[int], tuple[tuple[Program, int], ...]], set[int] | None] = {}
 
     def checks(self, watchpoints: list[Watchpoint]) -> dict[int, Check] | None:
-        """By loaded address, the check for the registers that watchpoints have read; None if the wave has to be
-        stepped.
+        """Return, by loaded address, the check of the registers that watchpoints have read; None if the wave has to be
+        single-stepped.
         """
         at: dict[int, list[Condition]] = {}
         for one in watchpoints:
@@ -68,7 +68,7 @@ class RegisterWatches:
         }
 
     def _differs(self, watchpoint: Watchpoint) -> Node:
-        """As `_differs`; returns the same object each time, because the target caches routines by identity."""
+        """Return `_differs` for a watchpoint, as the same object each time: the target caches routines by identity."""
         key = tuple(watchpoint.registers)
         found = self._differing.get(key)
         if found is None:
@@ -78,7 +78,9 @@ class RegisterWatches:
         return found
 
     def _places(self, watchpoint: Watchpoint) -> set[int] | None:
-        """The addresses after instructions that may have written the registers of a watchpoint; None if not known."""
+        """Return the addresses after instructions that may write the watchpoint's registers; None if they are not
+        known.
+        """
         key = (
             frozenset(number for number, _ in watchpoint.registers),
             tuple((program, program.text_range()[0]) for program in self._inferior.programs),
@@ -115,9 +117,9 @@ class RegisterWatches:
 
 
 def _differs(registers: tuple[RegisterDword, ...]) -> Node:
-    """Whether a register differs from its value in the cells."""
+    """Return whether any of the registers differs from its value in the cells."""
     nodes = [apply(Op.NE, unsigned(_dword(dword), I64), Cell(index)) for index, dword in enumerate(registers)]
-    while len(nodes) > 1:  # in pairs, to limit the depth
+    while len(nodes) > 1:  # combine in pairs, to limit the depth
         nodes = [reduce(lambda a, b: apply(Op.OR, a, b), nodes[n : n + 2]) for n in range(0, len(nodes), 2)]
     return nodes[0]
 

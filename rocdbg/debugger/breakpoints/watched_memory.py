@@ -1,4 +1,4 @@
-"""Memory that ``watch -location`` watches: as text, and as seen by the wave and lane in which it was set."""
+"""Memory that ``watch -location`` watches: as an expression, and as the wave and lane in which it was set see it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value
 
 MAX_WATCHED = 1 << 16
-"""Bytes of the largest value that is watched."""
+"""The size in bytes of the largest value that can be watched."""
 
 
 class WatchedPlace(Struct, frozen=True):
-    """Memory to watch: ``text`` is an expression for it.
+    """Memory to watch; ``text`` is an expression for it.
 
-    Of a bit-field this is the unit that contains it: the field has ``bit_size`` bits from ``bit_offset`` on, and may
-    continue behind the unit.
+    For a bit-field, this is the storage unit that contains it: the field has ``bit_size`` bits from ``bit_offset`` on,
+    and may continue past the unit.
     """
 
     text: str
@@ -33,14 +33,14 @@ class WatchedPlace(Struct, frozen=True):
     bit_size: int | None = None
 
     def value(self, unit: Value) -> Value:
-        """The watched value, from that of the expression."""
+        """Return the watched value, given the value of the expression."""
         if self.bit_size is None:
             return unit
         return replace(unit, bit_offset=self.bit_offset, bit_size=self.bit_size)
 
 
 def watched_place(text: str, data: Data, focus: Focus, mask: int | None) -> WatchedPlace:
-    """The memory where an expression currently is. Raises a `rocdbg.Error` if it is not in memory."""
+    """Return the memory that an expression denotes now. Raises a `rocdbg.Error` if the expression is not in memory."""
     environment = data.environment(focus)
     value = follow(Evaluator(environment).text(text), environment)
     try:
@@ -49,7 +49,7 @@ def watched_place(text: str, data: Data, focus: Focus, mask: int | None) -> Watc
         if value.storage is None or (value.storage.address is None and value.storage.register is None):
             raise ExpressionError(f"Cannot watch constant value `{text}'.") from None
         raise
-    shown = data.format(address)  # of a pointer to characters without its type
+    shown = data.format(address)  # a pointer to characters is shown without its type
     pointer = shown.partition(") ")[0] + ")" if shown.startswith("(") else f"({address.type})"
     number = address.as_int()
     known = value.address.space if value.address is not None else 0
@@ -67,21 +67,21 @@ def watched_place(text: str, data: Data, focus: Focus, mask: int | None) -> Watc
 
 
 def is_lane_memory(target: Target | None, memory: WatchedMemory) -> bool:
-    """Whether it is LDS or scratch, which differ between waves; also for a number in one of their apertures."""
+    """Whether memory is LDS or scratch, which differ between waves, or a flat address in one of their apertures."""
     if memory.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
         return target is not None and target.is_generic(memory.address)
     return True
 
 
 def read_watched(target: Target, memory: WatchedMemory) -> bytes:
-    """The current contents of the memory. Raises `MemoryAccessError`."""
+    """Return the current contents of the memory. Raises `MemoryAccessError`."""
     is_number = memory.space == AddressSpace.GLOBAL and target.is_generic(memory.address)
     space = AddressSpace.GENERIC if is_number else memory.space
     return target.read_memory(space, memory.address, memory.size, memory.thread, memory.lane)
 
 
 def need_lane_memory(target: Target | None, memory: Iterable[WatchedMemory]) -> None:
-    """Raise `MemoryAccessError` for LDS or scratch that the wave and lane do not have, which could never change."""
+    """Raise `MemoryAccessError` for LDS or scratch that the wave or lane does not have: it could never change."""
     for one in memory:
         if target is not None and is_lane_memory(target, one):
             read_watched(target, one)

@@ -1,4 +1,4 @@
-"""Creates watchpoints, tells the target what to watch for them, and finds out which have a new value."""
+"""Creates watchpoints, requests from the target what to watch for them, and finds those with a new value."""
 
 from __future__ import annotations
 
@@ -49,25 +49,26 @@ from rocdbg.sim.core.lane_expressions import constant
 
 @lru_cache(maxsize=16)
 def _kernel_ends(code: bytes, target: str) -> tuple[int, ...]:
-    """Cache: offsets of the instructions that end a kernel, which each of its watchpoints needs."""
+    """Return the offsets of the instructions that end a kernel; cached, as each of the kernel's watchpoints needs them.
+    """
     return tuple(one.address for one in isa.disassemble(code, target) if one.mnemonic.startswith("s_endpgm"))
 
 
 class Watcher:
-    """The watchpoints of a session's table."""
+    """Maintains the watchpoints of a session's table."""
 
     def __init__(self, parts: BreakpointParts) -> None:
         self._parts = parts
         self._register_watches = RegisterWatches(parts.inferior)
         self.stopped: int | None = None
-        """The wave that stopped last, unless the target has since moved in time."""
+        """The wave that stopped last; None if the target has moved in time since then."""
 
     def all(self) -> list[Watchpoint]:
         """The enabled watchpoints."""
         return [one for one in self._parts.breakpoints.elsewhere if isinstance(one, Watchpoint) and one.enabled]
 
     def look_for_hardware(self, there: bool) -> None:
-        """Called when a new run begins: decide again whether write watchpoints are reported as hardware watchpoints."""
+        """Decide again, when a new run begins, whether write watchpoints are reported as hardware watchpoints."""
         for one in self._parts.breakpoints:
             if isinstance(one, Watchpoint) and one.access == "write":
                 one.software = not there
@@ -78,7 +79,9 @@ class Watcher:
         self, text: str, focus: Focus, *, location: bool = False, every_lane: bool = False, mask: int | None = None,
         access: str = "write", software: bool = False,
     ) -> Watchpoint:
-        """Create a watchpoint that is not in a table yet. Raises a `rocdbg.Error` if it cannot be watched."""
+        """Create a watchpoint that is not in a table yet. Raises a `rocdbg.Error` for an expression that cannot be
+        watched.
+        """
         environment = self._parts.data.environment()
         if is_constant_text(text, environment):
             raise ExpressionError(f"Cannot watch constant value `{text}'.")
@@ -127,7 +130,8 @@ class Watcher:
         )
 
     def _is_direct(self, made: Watchpoint, focus: Focus) -> bool:
-        """Whether only one piece of memory of the value's size, not a bit-field, was read for the value on each lane.
+        """Whether, on each lane, only one piece of memory was read for the value, which has the value's size and is not
+        a bit-field.
         """
         if made.needs_checks or "$" in made.expression or len(made.memory) != len(made.values):
             return False
@@ -156,7 +160,7 @@ class Watcher:
         return False
 
     def _bounds(self, text: str, focus: Focus) -> frozenset[int] | None:
-        """Addresses at which the location of a variable in an expression changes."""
+        """Return the addresses at which the location of a variable in an expression changes."""
         environment, frame = self._parts.data.environment(focus), self._parts.inferior.frame(focus)
         names, program, found = set(names_in(value_tree(text, environment))), frame.program, set[int]()
         for variable in environment.local_variables():
@@ -167,7 +171,9 @@ class Watcher:
         return frozenset(found)
 
     def _ends(self, frame: Frame) -> frozenset[int]:
-        """Addresses at which a frame has ended or is about to end: its return address, or the ends of its kernel."""
+        """Return the addresses at which a frame has ended or is about to: its return address, or the ends of its
+        kernel.
+        """
         returns_to = frame.context.return_address()
         if returns_to is not None:
             return frozenset({returns_to})
@@ -181,7 +187,7 @@ class Watcher:
     # -- evaluating watchpoints
 
     def frame_of(self, watchpoint: Watchpoint) -> int | None:
-        """The number of the frame that a watchpoint belongs to; ``None`` when it is gone."""
+        """Return the number of the frame that a watchpoint belongs to; ``None`` if that frame has ended."""
         thread, target = watchpoint.wave, self._parts.inferior.target
         if thread is None or target is None or not any(wave.number == thread for wave in target.waves()):
             return None
@@ -196,7 +202,7 @@ class Watcher:
             if watchpoint.is_fixed or not self._is_there(watchpoint):
                 return self._parts.data.environment_of(None)
             made = self._parts.data.environment(Focus(watchpoint.wave, lane))
-            if made.frame is not None:  # registers are the wave's, not those of the frame that an inactive lane is in
+            if made.frame is not None:  # registers belong to the wave, not to the frame where an inactive lane waits
                 context, access = made.frame.context, made.frame.context.access
                 while context.callee is not None:
                     context = context.callee
@@ -208,8 +214,8 @@ class Watcher:
     def _look(self, watchpoint: Watchpoint) -> None:
         """Evaluate a watchpoint, and remember what was read.
 
-        If a name is unknown at this place of its frame, or the compiler has temporarily lost a variable, nothing
-        changes. For an expression that was never evaluated, the error is raised.
+        If a name is unknown at this place in its frame, or the compiler has temporarily lost a variable, nothing
+        changes. If the expression has never been evaluated before, the error is raised instead.
         """
         if watchpoint.is_direct and None not in watchpoint.values and self._is_there(watchpoint):
             watchpoint.values = [
@@ -259,7 +265,7 @@ class Watcher:
                 if before is None:
                     watchpoint.lost |= {lane}
                 return before
-            except Error:  # memory that does not exist, or not yet
+            except Error:  # the memory does not exist, at least not yet
                 return None
 
     @contextmanager
@@ -267,7 +273,7 @@ class Watcher:
         if environment.frame is None:
             yield
             return
-        access = environment.frame.context.access  # of all frames of the chain, and of cached places
+        access = environment.frame.context.access  # all frames of the chain and all cached places use this object
         access.reader = RecordedReads(watchpoint.memory, watchpoint.registers)
         try:
             yield
@@ -282,17 +288,17 @@ class Watcher:
             if watchpoint.is_idle:
                 continue
             if not watchpoint.needs_checks or self.stopped in (None, watchpoint.wave):
-                self._look(watchpoint)  # otherwise a check that the wave has not reached yet may find a change
+                self._look(watchpoint)  # otherwise a check that the wave has not reached yet may detect a change
             accesses = watchpoint.access != "write"
             wanted.update(dict.fromkeys(replace(one, accesses=accesses) for one in watchpoint.memory))
         return tuple(wanted)
 
     def ends(self) -> frozenset[int]:
-        """Where the frames of watchpoints end."""
+        """Return the addresses where the frames of watchpoints end."""
         return frozenset().union(*(one.ends_at for one in self.all() if one.scoped))
 
     def ended(self, stop: TargetStop) -> list[Watchpoint]:
-        """The watchpoints whose frame has ended where a wave has stopped."""
+        """Return the watchpoints whose frame has ended at the place where a wave has stopped."""
         return [
             one for one in self.all()
             if one.scoped and (
@@ -302,21 +308,22 @@ class Watcher:
         ]
 
     def forget(self) -> tuple[int, ...]:
-        """Called when the program has ended, and with it all frames: delete the watchpoints that belong to a frame."""
+        """Delete the watchpoints that belong to a frame, because the program has ended; return their numbers."""
         gone = tuple(one.number for one in self._parts.breakpoints if isinstance(one, Watchpoint) and one.scoped)
         for number in gone:
             self._parts.breakpoints.delete(number)
         return gone
 
     def end_check(self) -> Check:
-        """Makes the waves of watchpoints, and no others, stop at the ends of their frames."""
+        """Return the check that stops the waves of watchpoints, and no others, where their frames end."""
         waves = {one.wave for one in self.all() if one.scoped}
         return Check(tuple(Condition(constant(1), None, Counter(), wave=wave) for wave in waves))
 
     def stepped(self, focus: int | None) -> int | None:
-        """The wave that has to be stepped because the watched value is in its registers and cannot be checked
-        otherwise; or the focused wave if a command has changed a watched value, which is reported after the next
-        instruction.
+        """Return the wave that has to be single-stepped, None if there is none.
+
+        That is a wave whose registers hold the watched value and cannot be checked otherwise. It is the focused wave if
+        a command has changed a watched value, which is reported after the next instruction.
         """
         if any(self._is_stale(one) for one in self.all() if one.is_idle):
             return focus
@@ -325,12 +332,12 @@ class Watcher:
         return next((one.wave for one in self.all() if one.needs_checks and self._is_there(one)), None)
 
     def checks(self) -> dict[int, Check] | None:
-        """The checks with which the target finds out whether watched registers have changed; None if it cannot."""
+        """Return the checks by which the target detects changes of watched registers; None if it cannot detect them."""
         there = [one for one in self.all() if one.needs_checks and self._is_there(one)]
         return self._register_watches.checks(there)
 
     def add_checks(self, checks: dict[int, Check], stops: Set[int]) -> None:
-        """Add them to the target's other checks; they are not needed where it stops anyway."""
+        """Add the register checks to the target's other checks, except where the target stops anyway."""
         for address, check in (self.checks() or {}).items():
             if address in checks:
                 checks[address] = checks[address].plus(*check.conditions)
@@ -338,14 +345,14 @@ class Watcher:
                 checks[address] = check
 
     def _is_stale(self, watchpoint: Watchpoint) -> bool:
-        """Whether the value of an idle one has changed since it was last reported."""
+        """Whether the value of an idle watchpoint has changed since it was last reported."""
         before = watchpoint.values
         self._look(watchpoint)
         now, watchpoint.values = watchpoint.values, before
         return _bytes(now) != _bytes(before)
 
     def noticed(self, stop: TargetStop) -> bool:
-        """Whether a stopped wave has changed watched registers, which memory checks do not detect."""
+        """Whether a stopped wave has changed watched registers, which checks of memory do not detect."""
         watched = any(one.is_idle or (one.needs_checks and one.wave == stop.thread) for one in self.all())
         return watched and bool(self.changed(stop, keep=True))
 
@@ -359,11 +366,11 @@ class Watcher:
     def changed(
         self, stop: TargetStop, keep: bool = False
     ) -> list[Trigger]:
-        """The watchpoints whose value has changed since the program resumed, or whose memory was accessed if that
-        counts, once for each lane concerned.
+        """Return the watchpoints whose value has changed since the program resumed, or whose memory was accessed if
+        accesses count, once for each lane concerned.
 
-        Only for the wave that has stopped: others report changes of their registers at their own stops. ``keep``:
-        report them again the next time.
+        This concerns only the wave that has stopped: other waves report changes of their registers at their own stops.
+        ``keep``: report the same changes again the next time.
         """
         found = []
         for watchpoint in self.all():
@@ -391,7 +398,7 @@ def _bytes(values: Iterable[Value | None]) -> list[bytes | None]:
     return [value.data if value is not None else None for value in values]
 
 
-# Records what the evaluation of a watched expression reads: memory by lane, registers by dword.
+# Recording what the evaluation of a watched expression reads: memory by lane, registers by dword.
 
 
 class RecordedMemory(Struct):
@@ -430,12 +437,12 @@ class RecordedReads(Struct):
         self.memory.append(WatchedMemory(space, address, size, access.thread, lane))
 
 
-# Expressions that are constant by their form, which GDB refuses to watch.
+# Expressions whose form shows that they are constant; GDB refuses to watch these.
 _LITERALS = (syntax.Integer, syntax.Float, syntax.Char, syntax.Bool, syntax.TypeExpression, syntax.TypeName)
 
 
 def is_constant_text(text: str, environment: Environment) -> bool:
-    """Whether an expression, or a type's name, is constant. Raises a `rocdbg.Error` for an unknown name."""
+    """Whether a text is a constant expression or the name of a type. Raises a `rocdbg.Error` for an unknown name."""
     try:
         return is_constant(value_tree(text, environment), environment)
     except TypeNameError:
@@ -443,7 +450,7 @@ def is_constant_text(text: str, environment: Environment) -> bool:
 
 
 def is_constant(tree: syntax.Expression, environment: Environment) -> bool:
-    """Whether a tree is made of literals, names of functions and constants, and operators that read nothing.
+    """Whether a tree contains only literals, names of functions and constants, and operators that read nothing.
 
     Raises a `rocdbg.Error` for an unknown name.
     """

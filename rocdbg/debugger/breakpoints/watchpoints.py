@@ -11,15 +11,16 @@ from rocdbg.debugger.values.value import Value
 
 Place = tuple[int | None, int | None]
 RegisterDword = tuple[int, int]
-"""A register's DWARF number, and one of its dwords: for a vector register, that of a lane."""
+"""A register's DWARF number, and the index of one of its dwords; for a vector register, the lane."""
 
 
 class Watchpoint(Breakpoint):
     """A request to watch an expression; ``text`` is the expression as displayed.
 
-    ``expression`` is evaluated for each of ``lanes`` of wave ``wave`` (those of the scope; without a wave once, for the
-    whole program). ``scoped``: the expression has a meaning in one frame only, that of ``function`` (a file address) at
-    ``place``, and the watchpoint ends with the frame. ``masked``: memory selected by a mask is watched.
+    ``expression`` is evaluated for each of ``lanes`` of wave ``wave``; these are the wave and lanes of the scope.
+    Without a wave, it is evaluated once for the whole program. ``scoped``: the expression has a meaning only in one
+    frame, that of ``function`` (a file address) at ``place``, and the watchpoint ends with the frame. ``masked``: only
+    the memory bits that a mask selects are watched.
     """
 
     expression: str = ""
@@ -32,32 +33,32 @@ class Watchpoint(Breakpoint):
     function: int | None = None
     ends_at: frozenset[int] = frozenset()
     entry: int | None = None
-    """Where the frame's function begins, if it has a caller: in reverse, the frame ends there."""
+    """Where the frame's function begins, if the frame has a caller: in reverse execution, the frame ends there."""
     masked: bool = False
     is_fixed: bool = False
-    """Whether it is global memory at an address given in the text, so that no wave is needed to evaluate it."""
+    """Whether it watches global memory at an address given in the text, so that no wave is needed to evaluate it."""
     access: str = "write"
-    """The trigger: a ``write`` (that changes the value), a ``read``, or any ``access``."""
+    """The trigger: a ``write`` that changes the value, a ``read``, or any ``access``."""
     values: list[Value | None] = field(default_factory=list)
-    """The value when the program last resumed, by lane; ``None`` where it could not be read."""
+    """The values when the program last resumed, by lane; ``None`` where it could not be read."""
     lost: frozenset[int | None] = frozenset()
-    """Lanes for which a variable has not had a location so far: its first value is not a change."""
+    """Lanes in which a variable has not had a location so far: its first value there does not count as a change."""
     memory: list[WatchedMemory] = field(default_factory=list)
-    """Memory that was read for it."""
+    """The memory that was read to evaluate it."""
     is_direct: bool = False
     """Whether each lane's value consists of the bytes of its one piece of ``memory`` while the frame exists: it can
     then be read without evaluation.
     """
     registers: dict[RegisterDword, int] = field(default_factory=dict)
-    """Registers that were read for it."""
+    """The registers that were read to evaluate it, with their contents."""
     bounds: frozenset[int] | None = frozenset()
     """Loaded addresses at which the location of one of its variables may change; ``None``: it may change anywhere."""
     inlined: bool = False
-    """Whether the frame is that of an inlined function, whose end is not at a known address."""
+    """Whether the frame is that of an inlined function, which does not end at a known address."""
     in_registers: bool = False
-    """Whether more than memory was read."""
+    """Whether anything other than memory was read."""
     looked: bool = False
-    """Whether it was evaluated in a running program: only then is it known that nothing is read for it."""
+    """Whether it was evaluated in a running program; before that, it is not known whether anything is read for it."""
     software: bool = False
     """Whether the user requested a software watchpoint; it differs in name only."""
 
@@ -68,13 +69,13 @@ class Watchpoint(Breakpoint):
 
     @property
     def kind(self) -> str:
-        """As ``info breakpoints`` shows it."""
+        """Its type as ``info breakpoints`` shows it."""
         words = {"write": "watchpoint" if self._is_software else "hw watchpoint", "read": "read watchpoint"}
         return words.get(self.access, "acc watchpoint")
 
     @property
     def title(self) -> str:
-        """Its description when it is set."""
+        """Its description when it is created."""
         if self.access != "write":
             return f"Hardware {'read' if self.access == 'read' else 'access (read/write)'} watchpoint"
         if self.masked:
@@ -83,25 +84,26 @@ class Watchpoint(Breakpoint):
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is read for it: only commands can change it, through convenience variables."""
+        """Whether evaluating it reads nothing: only commands can change it, through convenience variables."""
         return self.looked and not self.memory and not self.needs_checks
 
     @property
     def needs_checks(self) -> bool:
-        """Whether its value can change without a change of memory: registers are read, or its variables move (a
-        variable that is a constant at first may be in a register later).
+        """Whether its value can change although memory does not: registers are read, or a variable moves (for example
+        from a constant to a register).
         """
         return self.in_registers or self.bounds is None or bool(self.bounds)
 
     @property
     def _is_software(self) -> bool:
-        """Whether no part of it is in memory; the register that holds a frame's place does not count."""
+        """Whether no part of it is in memory; a register that only locates the frame does not count."""
         return self.software or (not self.memory and (self.in_registers or self.looked))
 
 
 class Trigger(Struct, frozen=True):
-    """A watchpoint with a new value, in which lane, and the values; ``lanes``: the mask of all such lanes for which its
-    condition holds."""
+    """A watchpoint with a new value: the lane, and the values before and after; ``lanes``: the mask of all lanes with
+    such a change for which the watchpoint's condition holds.
+    """
 
     watchpoint: Watchpoint
     lane: int | None

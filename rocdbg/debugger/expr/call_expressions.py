@@ -34,51 +34,51 @@ from rocdbg.dwarf.reader import results
 _NO_PROCESS = "You can't do that without a process to debug."
 _POINTER = 8
 _MOST_CLASSES = 256
-"""Limit on classes of a hierarchy that are searched for a method."""
+"""The largest number of classes in a hierarchy that are searched for a method."""
 
 
 class Operands(Protocol):
     """Evaluates parts of an expression."""
 
     def value(self, node: syntax.Expression) -> Value:
-        """The value of a tree."""
+        """Return the value of a tree."""
 
     def lvalue(self, node: syntax.Expression) -> Value:
-        """The value with references followed."""
+        """Return the value of a tree with references followed."""
 
 
 def call(
     node: syntax.Expression, operands: Operands, arguments: Sequence[Value], environment: Environment, only_type: bool
 ) -> Value:
-    """The result of a call; if only the type is wanted, only the type is valid. Raises `rocdbg.Error`."""
+    """Return the result of a call; with ``only_type``, only its type is valid. Raises `rocdbg.Error`."""
     try:
         found = call_target(node, operands, arguments, environment, only_type)
     except ExpressionError:
         if only_type or environment.focus.running:
             raise
-        raise NotRunningError(_NO_PROCESS) from None  # which comes first in GDB
+        raise NotRunningError(_NO_PROCESS) from None  # GDB checks this first
     return run(*found, environment, only_type)
 
 
 def run(callee: Callee, arguments: list[Value], environment: Environment, only_type: bool) -> Value:
-    """The result of a function, as `call`."""
+    """Return the result of a function, as `call` does."""
     if only_type:
         type_ = callee.return_type
         return Value.of_int(type_, 0) if c_types.is_scalar(type_) else Value(type_, data=bytes(type_.size or 0))
     if environment.caller is None:
         raise NotRunningError(_NO_PROCESS)
     value = environment.caller.call(callee, arguments, environment)
-    return replace(value, type=value.type.strip_typedefs())  # as GDB; the type alone keeps its name
+    return replace(value, type=value.type.strip_typedefs())  # as in GDB, where only the type alone keeps its name
 
 
 def call_target(
     node: syntax.Expression, operands: Operands, arguments: Sequence[Value], environment: Environment,
     only_type: bool = False,
 ) -> tuple[Callee, list[Value]]:
-    """Resolves a call: the function, and its arguments including the object of a method; ``only_type``: it will not be
-    run.
+    """Resolve a call to the function and its arguments, including the object of a method. ``only_type``: the function
+    will not be run.
 
-    Raises `ExpressionError` or `NoSymbolError` when there is no such function or none takes the arguments.
+    Raises `ExpressionError` or `NoSymbolError` if there is no such function, or if none accepts the arguments.
     """
     given = [follow(value, environment) for value in arguments]
     if isinstance(node, syntax.Name) and (node.global_ or environment.local(node.name) is None):
@@ -88,7 +88,7 @@ def call_target(
             return method
         functions = named_functions(node.name, environment)
         if not functions and _may_be_elsewhere(node) and environment.variable(node.name) is None:
-            functions = _in_namespaces(node.name, given, environment)  # by the arguments' types
+            functions = _in_namespaces(node.name, given, environment)  # argument-dependent lookup
         if functions and functions[0].type.parameters[:1] and functions[0].type.parameters[0].artificial and not given:
             raise ExpressionError(f"Cannot resolve method {node.name} to any overloaded instance")
         if functions:
@@ -105,14 +105,12 @@ def call_target(
 
 
 def _may_be_elsewhere(node: syntax.Name) -> bool:
-    """Whether a function of this name is looked up in the scopes of its arguments' classes: as in GDB, not for
-    operators.
-    """
+    """Whether argument-dependent lookup applies to a function name; as in GDB, it does not apply to operators."""
     return not node.global_ and "::" not in node.name and not re.match(r"operator\W", node.name)
 
 
 def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
-    """The function that a value is or points to. Raises `ExpressionError` in GDB's words for anything else."""
+    """Return the function that a value is or points to. Raises `ExpressionError` in GDB's words for anything else."""
     if isinstance(value.bare, ArrayType):
         raise ExpressionError("Invalid data type for function to be called.")
     pointer = decay(value)
@@ -120,7 +118,7 @@ def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
     type_ = stripped.target.bare if isinstance(stripped, PointerType) else None
     if only_type and not isinstance(value.bare, FunctionType):
         raise ExpressionError('Expression of type other than "Function returning ..." used as function')
-    # numbers are addresses of functions without debug information
+    # A number is the address of a function without debug information.
     known = isinstance(type_, FunctionType) or c_types.is_number(type_ or stripped)
     if not known:
         raise ExpressionError("Invalid data type for function to be called.")
@@ -133,7 +131,7 @@ def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
         if callee.function is not None or type_.prototyped:
             return callee
     symbol = program.symbol_and_offset(address, data=False)
-    title = symbol[0] if symbol is not None else f"at 0x{address & MAX_ADDRESS:#x}"  # GDB writes both, too
+    title = symbol[0] if symbol is not None else f"at 0x{address & MAX_ADDRESS:#x}"  # GDB has both forms, too
     raise ExpressionError(f"'{title}' has unknown return type; cast the call to its declared return type")
 
 
@@ -141,7 +139,7 @@ def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
 
 
 def named_functions(name: str, environment: Environment) -> list[Function]:
-    """The functions with code that a name denotes here: those of the innermost namespace that has any."""
+    """Return the functions with code that a name denotes here: those of the innermost namespace that has any."""
     program = environment.program
     if program is None or not program.has_debug_info:
         return []
@@ -165,7 +163,7 @@ def _chosen(
 def _method_of_this(
     name: str, arguments: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
-    """A method that a method calls for its own object."""
+    """Find the method, of the current method's own object, that an unqualified name in a method calls."""
     this = environment.local("this") if environment.is_cplusplus else None
     if this is None or not isinstance(this.bare, PointerType) or this.absence is not None:
         return None
@@ -176,7 +174,7 @@ def _method_of_this(
 def _method_call(
     node: syntax.Member, operands: Operands, arguments: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
-    """``object.name(...)``; ``None`` when that is a data member, which may be a function pointer."""
+    """Resolve ``object.name(...)``; ``None`` if the name is a data member, which may be a function pointer."""
     object_ = operands.lvalue(node.base)
     if isinstance(object_.bare, PointerType):
         object_ = pointee(object_, environment)
@@ -194,14 +192,14 @@ def _method_call(
 def method_call(
     object_: Value, name: str, arguments: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
-    """A method of an object's class or of a base by name; ``None`` if there is none.
+    """Select a method by name from an object's class or its bases; ``None`` if there is no method of this name.
 
-    Raises `ExpressionError` when none takes the arguments, or has code.
+    Raises `ExpressionError` if none accepts the arguments or the selected one has no code.
     """
     program = environment.program
     assert program is not None
     for part, methods in _methods(object_, name):
-        # of methods that differ only in constness, the one that matches the object
+        # Of methods that differ only in constness, prefer the one that matches the object.
         methods = sorted(methods, key=lambda method: method.is_const != is_const(object_.type))
         declared = [_declared(method, program) for method in methods]
         explicit = [
@@ -224,7 +222,7 @@ def method_call(
 
 
 def _declared(method: Method, program: Program) -> Callee:
-    """The interface of a method, without an address: a method without code can still be selected."""
+    """Return the interface of a method without an address: even a method without code takes part in the selection."""
     type_ = method.type
     parameters = tuple(parameter.type for parameter in type_.parameters)
     return Callee(method.name, LoadedAddress(0), program, type_.return_type, parameters, type_.variadic)
@@ -236,12 +234,12 @@ def _class_name(object_: Value) -> str:
 
 
 def _this(object_: Value) -> Value:
-    """The pointer to an object; the object itself if it has no address, in which case a copy will be made."""
+    """Return the pointer to an object, or the object itself if it has no address: it will then be copied."""
     return address_of(object_) if object_.address is not None else object_
 
 
 def _methods(object_: Value, name: str) -> Iterator[tuple[Value, list[Method]]]:
-    """The methods of a name in the object's class, otherwise in its bases, with the subobject to which they apply."""
+    """Yield the methods of a name in the object's class, otherwise in its bases, with the subobject for each."""
     waiting = [object_]
     for _ in range(_MOST_CLASSES):
         if not waiting:
@@ -258,7 +256,7 @@ def _methods(object_: Value, name: str) -> Iterator[tuple[Value, list[Method]]]:
 
 
 def _function_of(method: Method, object_: Value, environment: Environment) -> Function | None:
-    """The function of a method declaration; ``None`` without code."""
+    """Return the function that a method declaration refers to; ``None`` if it has no code."""
     program, class_ = environment.program, object_.bare
     assert program is not None and isinstance(class_, ClassType)
     named = program.info.functions_named(f"{class_.qualified_name or class_.name}::{method.name}")
@@ -272,21 +270,22 @@ def _function_of(method: Method, object_: Value, environment: Environment) -> Fu
 
 
 def _overrider(method: Method, object_: Value, callee: Callee, environment: Environment) -> Callee:
-    """The final overrider of a virtual method, from the object's table of virtual functions."""
+    """Return the final overrider of a virtual method, found in the object's virtual table."""
     entry = _slot_contents(method, object_, callee.program, environment)
     if entry is None:
         return callee
     function = callee.program.function_at(entry)
     found = Callee.of(function, callee.program) if function is not None else None
     if function is None or found is None or found.address != entry or function.name is None:
-        return replace(callee, address=entry)  # a thunk is described without the type of its target
+        return replace(callee, address=entry)  # the description of a thunk lacks its target's type
     return found
 
 
 def _slot_contents(
     method: Method, object_: Value, program: Program, environment: Environment
 ) -> LoadedAddress | None:
-    """The address in a virtual method's slot: where its class says (A.5.7.8), or by number in the object's table."""
+    """Return the address in a virtual method's slot: where its class says (A.5.7.8), or by number in the virtual table.
+    """
     slot, address, frame = method.vtable_slot, object_.address, environment.frame
     if slot is None:
         if method.vtable_elem_location is None or method.offset is None or frame is None:
@@ -304,10 +303,10 @@ def _slot_contents(
 def _pointed_method(
     node: syntax.Binary, operands: Operands, arguments: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
-    """``(object.*pointer)(...)`` with a pointer to a member function; ``None`` for one to data.
+    """Resolve ``(object.*pointer)(...)`` for a pointer to a member function; ``None`` for a pointer to a data member.
 
-    Itanium ABI: the function's address, or 1 plus the offset in the table of virtual functions; followed by the
-    adjustment of the object's address.
+    In the Itanium ABI, such a pointer is the function's address, or 1 plus the offset in the virtual table, followed by
+    the adjustment of the object's address.
     """
     pointer = operands.lvalue(node.right)
     type_ = pointer.bare
@@ -324,7 +323,8 @@ def _pointed_method(
 
 
 def pointed_method(pointer: Value, object_: Value, environment: Environment) -> Value | None:
-    """``object_.*pointer``: the function itself, at its address; ``None`` if ``pointer`` does not point to a method."""
+    """Return the function of ``object_.*pointer``, at its address; ``None`` if ``pointer`` does not point to a method.
+    """
     type_ = pointer.bare
     if not isinstance(type_, MemberPointerType) or not isinstance(type_.target.bare, FunctionType):
         return None
@@ -337,7 +337,7 @@ def pointed_method(pointer: Value, object_: Value, environment: Environment) -> 
 def _method_address(
     pointer: Value, type_: MemberPointerType, object_: Value, environment: Environment
 ) -> tuple[int, Value]:
-    """The address of the method's code, and the object on which it is called."""
+    """Return the address of the method's code, and the object on which it is called."""
     object_ = as_class(completed(object_, environment), type_.containing)
     data = pointer.contents()
     number, adjustment = (int.from_bytes(data[at : at + _POINTER], "little", signed=True) for at in (0, _POINTER))
@@ -360,7 +360,7 @@ def _method_address(
 def operator_call(
     operator: str, operands: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
-    """A user-defined operator (method or function) for operands, one of which has class type; ``None`` if none has.
+    """Find a user-defined operator (method or function) for operands; ``None`` if no operand has a class type.
 
     Raises `NoSymbolError` if there is no such operator, `ExpressionError` if none accepts the operands.
     """
@@ -387,14 +387,14 @@ def operator_call(
     if failed is not None and "Too few" in str(failed):
         raise failed
     if failed is not None and "Cannot resolve" in str(failed):
-        raise ExpressionError(f"Cannot resolve function {name} to any overloaded instance")  # GDB searches all
+        raise ExpressionError(f"Cannot resolve function {name} to any overloaded instance")  # GDB searches them all
     if failed is not None:
         raise ExpressionError(f"Could not find {name}.")
     raise NoSymbolError(name)
 
 
 def _in_namespaces(name: str, operands: Sequence[Value], environment: Environment) -> list[Function]:
-    """Functions with this name in the namespaces of the operands' classes."""
+    """Return the functions with this name in the namespaces of the operands' classes."""
     program = environment.program
     if program is None or not program.has_debug_info or not environment.is_cplusplus:
         return []

@@ -23,7 +23,7 @@ from rocdbg.dwarf.info.types import (
 )
 
 POINTER = 8
-"""Bytes of a pointer."""
+"""The size of a pointer in bytes."""
 
 
 def cast(
@@ -31,10 +31,10 @@ def cast(
 ) -> Value:
     """Convert a scalar. A pointer cast keeps the address space unless the type names one.
 
-    An ``implicit`` conversion (of an assignment), and one to another space, translates an address into that of the same
-    place in the other space. A null pointer, and the number 0, become the null pointer of the type; what was written as
-    an address (``is_address``: ``private_lane#0xffffffff``) stays that address. Raises `ExpressionError` if there is
-    no such address.
+    An ``implicit`` conversion (in an assignment), or a conversion to another space, translates an address into that of
+    the same place in the other space. A null pointer, or the number 0, becomes the null pointer of the type; an operand
+    written as an address (``is_address``: ``private_lane#0xffffffff``) keeps that address. Raises `ExpressionError` if
+    the place has no address in the other space.
     """
     stripped = type_.bare
     source = value.bare
@@ -53,14 +53,14 @@ def cast(
     elif isinstance(stripped, PointerType) and isinstance(source, PointerType):
         value = _between_spaces(value, source, stripped, environment)
     elif isinstance(source, PointerType) and c_types.size_of(type_) == 8 and c_types.is_integral(type_):
-        # a number has no address space: use the generic address of the place, as in the language
+        # A number has no address space: use the generic address of the place, as the language does.
         flat = environment.memory.generic_address(source.address_class or 0, value.as_int())
         value = value if flat is None else Value.of_int(c_types.UNSIGNED_LONG, flat)
     return convert(value, type_)
 
 
 def _between_spaces(value: Value, source: PointerType, target: PointerType, environment: Environment) -> Value:
-    """An address of one space as the same place's address in another, where one exists."""
+    """Return the address, in another space, of the place at an address, if it has one there."""
     have, want = source.address_class or 0, target.address_class or 0
     flat = {AddressSpace.GLOBAL, AddressSpace.GENERIC}
     if have == want or {have, want} <= flat:
@@ -78,14 +78,15 @@ def _between_spaces(value: Value, source: PointerType, target: PointerType, envi
 
 
 def is_null(value: Value) -> bool:
-    """Whether it is a null pointer, or the number 0 used as one."""
+    """Whether a value is a null pointer, or the number 0 used as one."""
     if isinstance(value.bare, PointerType):
         return not value.is_true()
     return c_types.is_integral(value.type) and value.as_int() == 0
 
 
 def reference_cast(type_: PointerType, value: Value, environment: Environment) -> Value:
-    """A reference to an object as a class that it is or that it is a part of, or to a value of the same type.
+    """Return a reference to an object, as its own class, one of its bases, or a class that contains it; or to a value
+    of the same type.
 
     Raises `ExpressionError` for a value that is not in memory, such as the result of a conversion.
     """
@@ -108,7 +109,7 @@ def reference_cast(type_: PointerType, value: Value, environment: Environment) -
 
 
 def reinterpretable(wanted: Type, source: Type) -> bool:
-    """Whether ``reinterpret_cast`` goes from one type to another: between pointers, or a pointer and an integer."""
+    """Whether ``reinterpret_cast`` allows the types: two pointers, or a pointer and an integer."""
     pointers = PointerType | MemberPointerType
     if isinstance(wanted, pointers) and isinstance(source, pointers):
         return type(wanted) is type(source)
@@ -118,7 +119,7 @@ def reinterpretable(wanted: Type, source: Type) -> bool:
 
 
 def dynamic_cast(type_: Type, value: Value, environment: Environment) -> Value:
-    """``dynamic_cast`` of a pointer, by the object's dynamic type; null if that has no such part.
+    """``dynamic_cast`` of a pointer, by the object's dynamic type; null if the object has no such part.
 
     Raises `ExpressionError` for types that C++ does not allow.
     """
@@ -149,7 +150,7 @@ def dynamic_cast(type_: Type, value: Value, environment: Environment) -> Value:
 
 
 def in_one_space(left: Value, right: Value, environment: Environment) -> tuple[Value, Value]:
-    """Two pointers into different address spaces, converted to the generic space if both are part of it."""
+    """Convert two pointers into different address spaces to the generic space, if both spaces are part of it."""
     a, b = left.bare, right.bare
     if not (isinstance(a, PointerType) and isinstance(b, PointerType)):
         return left, right
@@ -169,9 +170,9 @@ def in_one_space(left: Value, right: Value, environment: Environment) -> tuple[V
 
 
 def character_type(prefix: str, environment: Environment) -> Type:
-    """The type of characters with ``L``, ``u`` or ``U`` before the quotes; C's wide ones are typedefs.
+    """Return the type of characters whose quotes have the prefix ``L``, ``u`` or ``U``; in C these are typedefs.
 
-    Raises `NoSymbolError` where the program has none.
+    Raises `NoSymbolError` if the program does not define the type.
     """
     if not prefix:
         return c_types.CHAR
@@ -189,19 +190,20 @@ def object_cast(type_: Type, value: Value, environment: Environment) -> Value:
     """A cast to a class or array type. Raises `ExpressionError` if the value cannot be reinterpreted."""
     if isinstance(type_.strip_typedefs(), ArrayType):
         if isinstance(value.bare, ArrayType | FunctionType) and c_types.size_of(type_) != POINTER:
-            raise ExpressionError("Invalid cast.")  # an array is a pointer to its elements then
+            raise ExpressionError("Invalid cast.")  # here an array counts as a pointer to its elements
         return reinterpreted(type_, value, environment)
     part = base_part(value, type_, environment)
     return part.with_type(part.type) if part is not None else reinterpreted(type_, decay(value), environment)
 
 
 def reinterpreted(type_: Type, value: Value, environment: Environment) -> Value:
-    """The bytes of a value as another type, if C has no conversion: of the same size, or the memory at its address.
+    """Return the bytes of a value as another type, if C has no conversion; the type has the same size, or the value is
+    in memory.
 
     GDB does the same. Raises `ExpressionError` for a value of another size that is not in memory.
     """
     if isinstance(value.bare, PointerType) and value.size < POINTER == c_types.size_of(type_):
-        return Value(type_, data=value.contents().ljust(POINTER, b"\0"))  # into an address space of its own
+        return Value(type_, data=value.contents().ljust(POINTER, b"\0"))  # the pointer has an address space of its own
     if value.size == c_types.size_of(type_) and (not isinstance(value.bare, PointerType) or value.size == POINTER):
         return value.with_type(type_)
     address = value.address
@@ -211,7 +213,8 @@ def reinterpreted(type_: Type, value: Value, environment: Environment) -> Value:
 
 
 def is_reinterpreted(type_: Type, value: Value) -> bool:
-    """Whether a cast to a scalar type reinterprets the bytes of the value: of structures, of pointers as floats."""
+    """Whether a cast to a scalar type reinterprets the bytes of the value (a structure, or a pointer cast to a float).
+    """
     target, source = type_.strip_typedefs(), value.bare
     if c_types.is_complex(target) or not c_types.is_scalar(target):
         return False
@@ -223,7 +226,7 @@ def is_reinterpreted(type_: Type, value: Value) -> bool:
 
 
 def aggregate_cast(type_: Type, value: Value) -> Value:
-    """A structure or array as another of the same size; between classes of any size, as a derived class and its bases.
+    """Return a structure or array as another one of the same size; sizes may differ between a class and its bases.
 
     Raises `ExpressionError` for other sizes.
     """

@@ -1,4 +1,4 @@
-"""Casts between a class and its bases: of objects, of pointers to them, of references."""
+"""Casts between a class and its bases, for objects, references, and pointers to objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def same_class(left: Type, right: Type) -> bool:
 
 
 def base_part(object_: Value, wanted: Type, environment: Environment, public: bool = False) -> Value | None:
-    """An object as one of its base classes; ``None`` where it has no such base. ``public``: other bases do not count.
+    """Return an object as one of its base classes; ``None`` if it has no such base. ``public``: only public bases
+    count.
     """
     if same_class(object_.type, wanted):
         return object_
@@ -33,7 +34,7 @@ def base_part(object_: Value, wanted: Type, environment: Environment, public: bo
 
 
 def base_offset(class_: Type, wanted: Type, environment: Environment) -> int | None:
-    """Where a base that is not virtual lies in a class, in bytes; ``None`` where it has no such base."""
+    """Return the offset of a non-virtual base in a class, in bytes; ``None`` if the class has no such base."""
     if same_class(class_, wanted):
         return 0
     complete = environment.complete_type(class_.strip_typedefs().strip_qualifiers())
@@ -49,9 +50,9 @@ def base_offset(class_: Type, wanted: Type, environment: Environment) -> int | N
 
 
 def cast_pointer(pointer: Value, target: PointerType, environment: Environment) -> Value:
-    """A pointer to an object, converted to a pointer to a base class or to a derived class.
+    """Convert a pointer to an object to a pointer to a base class or to a derived class.
 
-    Other pointers and null pointers are returned unchanged: their value needs no adjustment.
+    Other pointers and null pointers are returned unchanged: their values need no adjustment.
     """
     source = pointer.bare
     assert isinstance(source, PointerType)
@@ -71,7 +72,7 @@ def cast_pointer(pointer: Value, target: PointerType, environment: Environment) 
 
 
 def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
-    """A pointer to a virtual base, converted to a pointer to the class that contains it, by the object's own type."""
+    """Convert a pointer to a virtual base to one to the class that contains the base, by the object's dynamic type."""
     from rocdbg.debugger.expr.dynamic_types import whole_object
 
     source = pointer.bare
@@ -79,7 +80,7 @@ def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
     object_ = environment.at_address(source.target, source.address_class or 0, pointer.as_int())
     whole = whole_object(object_, environment)
     if whole is None:
-        # the base's offset is not known; GDB reads the table of an object at null, which fails
+        # The offset of the base is not known; GDB reads the virtual table of an object at null, which fails.
         space = source.address_class or 0
         null = c_types.null_number(c_types.pointer_to(want, space))
         environment.at_address(c_types.UNSIGNED_LONG, space, null).contents()

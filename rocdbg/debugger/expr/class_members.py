@@ -1,4 +1,4 @@
-"""Members of an object by name: data, static data and methods, of its class and of the bases."""
+"""Members of an object by name: data, static data and methods, of its class or of a base."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class _Candidate(Struct, frozen=True):
 
 
 def this_has(name: str, environment: Environment) -> bool:
-    """Whether the object of the frame's method has a member of that name: data, or a method; of a base's, too."""
+    """Whether the object of the frame's method has a data member or method of that name, possibly in a base."""
     this = environment.local("this")
     return this is not None and pointed_has(this.type, name, environment)
 
 
 def pointed_has(type_: Type, name: str, environment: Environment) -> bool:
-    """As `this_has`, of a pointer's type."""
+    """Whether the target of a pointer type has such a member; see `this_has`."""
     pointer = type_.bare
     waiting, seen = [pointer.target] if isinstance(pointer, PointerType) else [], 0
     while waiting and seen < MOST_CANDIDATES:
@@ -50,9 +50,9 @@ def pointed_has(type_: Type, name: str, environment: Environment) -> bool:
 
 
 def find_member(value: Value, name: str, environment: Environment) -> Value | None:
-    """A data member, through anonymous members and base classes; ``None`` when there is none.
+    """Return a data member, also of anonymous members and base classes; ``None`` if there is none.
 
-    Raises `ExpressionError` if several bases have one.
+    Raises `ExpressionError` if the name is ambiguous, because several bases have it.
     """
     class_ = environment.complete_type(value.bare)
     if not isinstance(class_, ClassType):
@@ -68,7 +68,7 @@ def find_member(value: Value, name: str, environment: Environment) -> Value | No
 def _candidates(
     value: Value, class_: ClassType, name: str, environment: Environment, path: tuple[str, ...]
 ) -> list[_Candidate]:
-    """The members of that name: of the class, otherwise of its bases."""
+    """Return the members of that name: those of the class or, if it has none, of its bases."""
     for member in class_.members:
         if member.name == name:
             return [_Candidate(value.field(member), _declared(member.type, class_, name), path)]
@@ -89,7 +89,7 @@ def _candidates(
 
 
 def static_value(class_: ClassType, static: StaticMember, environment: Environment) -> Value:
-    """A static member at its definition, otherwise the constant in its declaration; absent without either."""
+    """Return a static member at its definition, otherwise the constant in its declaration; absent if it has neither."""
     defined = environment.variable(f"{_name(class_)}::{static.name}")
     if defined is not None and defined.absence is None:
         return defined
@@ -106,9 +106,9 @@ def _declared(type_: Type, class_: ClassType, name: str) -> str:
 
 
 def find_method(value: Value, name: str, environment: Environment) -> Value | None:
-    """A method as a function, of the class or else of the bases; ``None`` when none is called so.
+    """Return a method of the class, or else of a base, as a function; ``None`` if there is no method of this name.
 
-    Raises `ExpressionError` for one that is overloaded, and for one that has no code of its own.
+    Raises `ExpressionError` if the method is overloaded or has no code of its own.
     """
     class_ = environment.complete_type(value.bare)
     if not isinstance(class_, ClassType):
@@ -131,7 +131,7 @@ def find_method(value: Value, name: str, environment: Environment) -> Value | No
 
 
 def has_method(value: Value, name: str, environment: Environment, depth: int = 100) -> bool:
-    """Whether the object's class or a base has a method of a name."""
+    """Whether the object's class or a base has a method of this name."""
     class_ = environment.complete_type(value.bare)
     if not isinstance(class_, ClassType) or depth == 0:
         return False

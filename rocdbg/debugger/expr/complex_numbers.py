@@ -39,7 +39,7 @@ def _value(type_: Type, number: complex) -> Value:
 
 
 def complex_binary(operator: str, left: Value, right: Value, bool_type: Type) -> Value:
-    """``left operator right`` where one of them is complex. Raises `ExpressionError`."""
+    """Return ``left operator right``, where one of the operands is complex. Raises `ExpressionError`."""
     for side in (left, right):
         if not (c_types.is_complex(side.type) or c_types.is_float(side.type) or c_types.is_integral(side.type)):
             raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
@@ -72,14 +72,14 @@ def complex_unary(operator: str, operand: Value, bool_type: Type) -> Value:
     if operator == "!":
         return Value.of_int(bool_type, not number)
     changed = {
-        "-": complex(0 - number.real, 0 - number.imag),  # as GDB, by taking from zero
+        "-": complex(0 - number.real, 0 - number.imag),  # as in GDB, which subtracts from zero
         "~": complex(number.real, 0 - number.imag),
     }
     return _value(operand.type, changed.get(operator, number))
 
 
 def to_complex(value: Value, type_: Type) -> Value:
-    """A number as one of a complex type. Raises `ExpressionError` for what is not a number."""
+    """Convert a number to a complex type. Raises `ExpressionError` for other values."""
     if not (c_types.is_complex(value.type) or c_types.is_scalar(value.type)):
         raise ExpressionError("cannot cast non-number to complex")
     return _value(type_, _number(value))

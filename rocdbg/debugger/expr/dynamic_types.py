@@ -1,9 +1,9 @@
-"""Types that are only known at run time: bounds given by expressions or variables, data stored elsewhere, members
-located by expressions.
+"""Types that are only known at run time: with bounds given by expressions or variables, with data stored elsewhere, or
+with members located by expressions.
 
-A dynamic type is resolved for one object into a plain one, and the object's location into that of its data (DWARF 5,
-sections 5.5, 5.13 and 5.18; the extensions' A.5). An array's entry is read again each time: its bounds may differ per
-object.
+For each object, a dynamic type is resolved into a plain type, and the object's location into that of its data (DWARF 5,
+sections 5.5, 5.13 and 5.18; the extensions' A.5). An array's entry is read again each time, because its bounds may
+differ between objects.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _BOUNDS = (At.LOWER_BOUND, At.UPPER_BOUND, At.COUNT, At.BYTE_STRIDE)
 _DIMENSIONS = (Tag.SUBRANGE_TYPE, Tag.GENERIC_SUBRANGE)
 
 ReadVariable = Callable[[Variable], int]
-"""The number in a variable."""
+"""Returns the number that a variable holds."""
 
 
 class Resolved(Struct, frozen=True):
-    """An object's plain type, the location of its data, and why the data is missing if it is."""
+    """An object's plain type, the location of its data, and why the data is missing (if it is missing)."""
 
     type: Type
     location: LocationDescription
@@ -63,12 +63,12 @@ def may_be_dynamic(type_: Type) -> bool:
 
 
 def is_dynamic(type_: Type) -> bool:
-    """Whether a type has to be resolved: without looking through pointers."""
+    """Whether a type itself, not the target of a pointer, has to be resolved."""
     return type_.bare.is_dynamic
 
 
 class Resolver(Struct, frozen=True):
-    """Resolves types in a frame; ``read`` gives the number in a variable that is a bound."""
+    """Resolves types in a frame; ``read`` returns the number in a variable that is a bound."""
 
     context: FrameContext
     read: ReadVariable
@@ -82,7 +82,7 @@ class Resolver(Struct, frozen=True):
         return die is not None and any(die.has(code) for code in _ATTRIBUTES)
 
     def resolve(self, type_: Type, location: LocationDescription) -> Resolved:
-        """The plain type of the object at ``location``. Raises `rocdbg.Error` where an expression fails."""
+        """Return the plain type of the object at ``location``. Raises `rocdbg.Error` if an expression fails."""
         if isinstance(type_, TypedefType | QualifiedType):
             inner = self.resolve(type_.target, location)
             return structs.replace(inner, type=replace(type_, target=inner.type))
@@ -118,7 +118,7 @@ class Resolver(Struct, frozen=True):
         if rank is not None and dimensions:
             if not 0 <= rank <= MAX_RANK:
                 raise DebuggerError(f"An array of rank {rank} is not supported.")
-            # one entry describes all dimensions: its expressions get the dimension's number
+            # One entry describes all dimensions: its expressions receive the number of the dimension.
             pairs: list[tuple[Die, tuple[int, ...]]] = [(dimensions[0], (index,)) for index in range(rank)]
         else:
             pairs = [(dimension, ()) for dimension in dimensions]
@@ -128,7 +128,7 @@ class Resolver(Struct, frozen=True):
         return Resolved(result, place)
 
     def _string_length(self, die: Die, location: LocationDescription) -> int:
-        """Characters of a string of variable length: what is at the place that DW_AT_string_length gives."""
+        """Return the length of a string of variable length, which is stored where DW_AT_string_length says."""
         length = self._read(die, results.string_length(die, self.context, location))
         if length is None or not 0 <= length <= MAX_COUNT:
             raise DebuggerError(f"A string of {length} characters is not supported.")
@@ -172,7 +172,7 @@ class Resolver(Struct, frozen=True):
         if member.bit_offset is not None and member.bit_size is None and is_dynamic(member.type):
             start = location.offset_by(member.bit_offset)
             inner = self.resolve(member.type, start)
-            if inner.absence is not None or inner.location != start:  # the data that it describes is elsewhere
+            if inner.absence is not None or inner.location != start:  # its data is elsewhere
                 return _placed(member, self._value(inner))
             member = structs.replace(member, type=inner.type)
         return member
@@ -186,14 +186,14 @@ class Resolver(Struct, frozen=True):
                 return PlacedBase(value.type, 0, base.access, base.virtual, offset=base.offset, make=lambda: value)
             base = structs.replace(base, byte_offset=distance // 8, location=None)
         if base.byte_offset is not None and is_dynamic(base.type):
-            # its own virtual bases are found from where it lies in this object
+            # the virtual bases of a base are found from its own place in this object
             base = structs.replace(base, type=self.resolve(base.type, location.offset_by(8 * base.byte_offset)).type)
         return base
 
     def _place(self, offset: int | None, location: LocationDescription) -> LocationDescription | None:
-        """The location of the member or base class whose entry is at ``offset``; it may be anywhere (A.5.7.3).
+        """Return the location of the member or base class whose entry is at ``offset``; it may be anywhere (A.5.7.3).
 
-        ``None``, with a report, if it cannot be evaluated.
+        Return ``None``, and report why, if it cannot be evaluated.
         """
         program = self.context.program
         if offset is None:
@@ -205,7 +205,7 @@ class Resolver(Struct, frozen=True):
             return None
 
     def _elsewhere(self, type_: Type, place: LocationDescription | None, bit_size: int | None) -> Value:
-        """The value of a member that is not in the object."""
+        """Return the value of a member that is not inside the object."""
         if place is None or place.is_undefined:
             return Value.absent(type_)
         if bit_size is not None:
@@ -222,11 +222,12 @@ class Resolver(Struct, frozen=True):
     def _number(
         self, die: Die, code: int, location: LocationDescription, initial: tuple[int, ...] = ()
     ) -> int | None:
-        """An attribute that is a constant, an expression for the object at ``location``, or a variable."""
+        """Return an attribute's number: a constant, the result of an expression for the object, or a variable's value.
+        """
         return self._read(die, results.property_value(die, code, self.context, location, initial))
 
     def _read(self, die: Die, found: int | Die | None) -> int | None:
-        """A number that an attribute gives, or that is in the variable to which it refers."""
+        """Return the number that an attribute gives directly, or the one in the variable to which it refers."""
         if not isinstance(found, Die):
             return found
         if found.tag not in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.MEMBER):
@@ -242,7 +243,7 @@ def _placed(member: Member, value: Value) -> PlacedMember:
 
 
 def _distance(start: LocationDescription, end: LocationDescription) -> int | None:
-    """Bits from one location to another in the same storages; ``None`` where they are not in the same."""
+    """Return the bits from one location to another; ``None`` if they are not in the same storages."""
     if len(start.places) != len(end.places):
         return None
     distances = set()
@@ -254,10 +255,10 @@ def _distance(start: LocationDescription, end: LocationDescription) -> int | Non
     return distance if distance >= 0 else None
 
 
-# The dynamic type of an object of a polymorphic class, from its virtual table (Itanium C++ ABI, 2.5).
+# Dynamic types of objects of polymorphic classes, from their virtual tables (Itanium C++ ABI, 2.5).
 TABLE = "vtable for "
 TO_TOP = -16
-"""Bytes from an object's pointer into its table to the offset-to-top entry."""
+"""The offset, in bytes, of the offset-to-top entry from the place in the table to which an object points."""
 
 
 def is_polymorphic(type_: Type, environment: Environment, depth: int = 100) -> bool:
@@ -271,7 +272,7 @@ def is_polymorphic(type_: Type, environment: Environment, depth: int = 100) -> b
 
 
 def whole_object(object_: Value, environment: Environment) -> Value | None:
-    """The complete object of which this one is a part, with its own type; ``None`` if no table identifies it."""
+    """Return the complete object that contains this one, with its own type; ``None`` if no table identifies it."""
     address = object_.address
     if address is None or not is_polymorphic(object_.type, environment):
         return None
@@ -291,14 +292,14 @@ def whole_object(object_: Value, environment: Environment) -> Value | None:
 
 
 def whole(value: Value, environment: Environment) -> Value | None:
-    """`whole_object` of an object, `whole_pointer` of a pointer or reference."""
+    """Return `whole_object` of an object, or `whole_pointer` of a pointer or reference."""
     if isinstance(value.bare, ClassType):
         return whole_object(value, environment)
     return whole_pointer(value, environment)
 
 
 def whole_pointer(pointer: Value, environment: Environment) -> Value | None:
-    """A pointer or reference to the result of `whole_object`; ``None`` likewise."""
+    """Return a pointer or reference to the result of `whole_object`; ``None`` if there is no such object."""
     type_ = pointer.bare
     if not isinstance(type_, PointerType) or not isinstance(
         type_.target.strip_typedefs().strip_qualifiers(), ClassType

@@ -1,4 +1,4 @@
-"""From a syntax tree to a value, by C's rules over an `Environment`."""
+"""Computes the value of a syntax tree, by C's rules over an `Environment`."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ from rocdbg.errors import Error
 
 
 def evaluate(text: str, environment: Environment) -> Value:
-    """The value of an expression; assignments in it are carried out. Raises `rocdbg.Error` subclasses."""
+    """Return the value of an expression, and carry out assignments in it. Raises `rocdbg.Error` subclasses."""
     return Evaluator(environment).text(text)
 
 
 def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
-    """The type of an expression or type name, without side effects; and whether it was a type name."""
+    """Return the type of an expression or type name, without side effects; and whether it was a type name."""
     tree = parse_in(text, environment, names_first=True)
     evaluator = Evaluator(environment, only_type=True)
     with nesting_limited(text):
@@ -94,7 +94,7 @@ def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
 
 
 def value_tree(text: str, environment: Environment) -> syntax.Expression:
-    """The tree of an expression with a value. Raises `TypeNameError` for a type's name."""
+    """Return the tree of an expression that has a value. Raises `TypeNameError` for the name of a type."""
     tree = parse_in(text, environment, names_first=True)
     if isinstance(tree, syntax.TypeExpression):
         Evaluator(environment, only_type=True).type(tree.type)  # the type may be invalid
@@ -103,14 +103,14 @@ def value_tree(text: str, environment: Environment) -> syntax.Expression:
 
 
 class Evaluator(Struct):
-    """Evaluates trees. With ``only_type``, nothing is stored and nothing need be readable."""
+    """Evaluates trees. With ``only_type``, nothing is stored, and values need not be readable."""
 
     environment: Environment
     only_type: bool = False
     warnings: list[str] = []
     """Warnings for a front end to show."""
     has_stored: bool = False
-    """Whether anything but a convenience variable was assigned: cached state of the target may then be wrong."""
+    """Whether anything but a convenience variable was assigned, so that cached state of the target may be outdated."""
 
     # -- entry points
 
@@ -121,7 +121,7 @@ class Evaluator(Struct):
             return self.whole(tree)
 
     def whole(self, tree: syntax.Expression) -> Value:
-        """`value` of a whole expression: an unknown name takes precedence over other errors."""
+        """Return the `value` of a whole expression: an unknown name takes precedence over other errors."""
         try:
             return self.value(tree)
         except Error:
@@ -129,7 +129,7 @@ class Evaluator(Struct):
             raise
 
     def value(self, node: syntax.Expression) -> Value:
-        """The value of a tree; arrays, functions and references are not converted.
+        """Return the value of a tree; arrays, functions and references are not converted.
 
         Left-leaning trees (sums, chains of members) are evaluated in a loop, so that their length is not limited.
         """
@@ -157,7 +157,7 @@ class Evaluator(Struct):
         return value
 
     def _value(self, node: syntax.Expression) -> Value:
-        """`value` of a tree that does not lean to the left."""
+        """Return the `value` of a tree that does not lean to the left."""
         match node:
             case syntax.Integer(number, suffix, radix):
                 return integer_literal(number, suffix, radix)
@@ -213,11 +213,11 @@ class Evaluator(Struct):
                 raise ExpressionError("Attempt to use a type name as an expression")
 
     def _named(self, node: syntax.Name) -> Value:
-        """What a name means, even a symbol of unknown type, of which only the place is known."""
+        """Return what a name denotes; a symbol of unknown type is allowed, and then only its place is known."""
         return name_value(node, self.environment, self.only_type)
 
     def cast_symbol(self, type_: Type, operand: syntax.Expression) -> Value | None:
-        """A symbol of unknown type read as the type that a cast gives it; None for any other operand."""
+        """Return a symbol of unknown type, read as the type to which it is cast; None for any other operand."""
         if not isinstance(operand, syntax.Name):
             return None
         value = self._named(operand)
@@ -227,11 +227,11 @@ class Evaluator(Struct):
         return found if self.only_type else found.rvalue()
 
     def lvalue(self, node: syntax.Expression) -> Value:
-        """The value with references followed."""
+        """Return the value with references followed."""
         return follow(self.value(node), self.environment)
 
     def operand(self, node: syntax.Expression) -> Value:
-        """The value as an operand: references followed, arrays and functions decayed to pointers."""
+        """Return the value as an operand: with references followed, and arrays and functions decayed to pointers."""
         return decay(self.lvalue(node))
 
     # -- types
@@ -241,7 +241,7 @@ class Evaluator(Struct):
         return named_type(name, self.environment, self._unevaluated)
 
     def _unevaluated(self, node: syntax.Expression) -> Type:
-        """The type of the operand of ``sizeof`` or ``typeof``, which is not evaluated."""
+        """Return the type of the operand of ``sizeof`` or ``typeof``, which is not evaluated."""
         if isinstance(node, syntax.TypeExpression):
             return self.type(node.type)
         return Evaluator(self.environment, only_type=True).lvalue(node).type
@@ -286,7 +286,7 @@ class Evaluator(Struct):
         return unary(operator, self.readable(decay(value)), self.environment.bool_type)
 
     def readable(self, value: Value) -> Value:
-        """The value, or a placeholder of its type if only the type is wanted."""
+        """Return the value, or a placeholder of its type if only the type is wanted."""
         if self.only_type and c_types.is_scalar(value.type):
             if c_types.is_float(value.type):
                 return Value.of_float(value.type, 1)
@@ -294,7 +294,7 @@ class Evaluator(Struct):
         return value
 
     def _member(self, base: Value, node: syntax.Member) -> Value:
-        """A member; if the object's class overloads ``->``, a member of that operator's result."""
+        """Return a member; if the object's class overloads ``->``, a member of that operator's result."""
         if node.arrow and isinstance(base.bare, ClassType) and has_method(base, "operator->", self.environment):
             base = follow(self._operator("->", base) or base, self.environment)
         return member(base, node, self.environment, self.only_type)
@@ -308,7 +308,7 @@ class Evaluator(Struct):
             number = integer_literal(right.value, right.suffix, right.radix)
             return binary(operator, left, number, self.environment.bool_type)
         if operator in (".*", "->*"):
-            # as GDB, either operator takes objects and pointers
+            # as in GDB, either operator accepts objects and pointers
             if isinstance(left.bare, PointerType):
                 left = pointee(left, self.environment, self.only_type)
             pointer = self.operand(right)
@@ -341,7 +341,7 @@ class Evaluator(Struct):
         return placed(value, self.environment, self.only_type)
 
     def _computed(self, operator: str, left: Value, right: Value) -> Value:
-        """`binary` of pointers into any spaces, with the warnings of shifts."""
+        """Return `binary` of two values, whose pointers may have different spaces; add the warnings about shifts."""
         left, right = in_one_space(left, right, self.environment)
         warning = shift_warning(operator, left, right)
         if warning is not None:
@@ -367,11 +367,11 @@ class Evaluator(Struct):
             self.environment.convenience.set(node.name[1:], kept)
             return self.environment.convenience.get(node.name[1:], self.environment.focus)
         if isinstance(node, syntax.Dollar) and self.environment.register(node.name[1:]) is None:
-            raise ExpressionError("Left operand of assignment is not a modifiable lvalue.")  # of the history
+            raise ExpressionError("Left operand of assignment is not a modifiable lvalue.")  # a value in the history
         if target.absence is not None and target.absence.is_lost:
             raise ExpressionError("Left operand of assignment is not an lvalue.")
         if isinstance(target.bare, FunctionType) and (new.size == 1 or new.address is not None):
-            return target  # code is not stored into
+            return target  # assignments to code are ignored
         converted = stored_value(target, new, self.environment)
         warning = bit_field_warning(target, converted)
         if warning is not None:
@@ -393,7 +393,7 @@ class Evaluator(Struct):
     def _call(self, function: syntax.Expression, arguments: tuple[syntax.Expression, ...]) -> Value:
         if arguments and all(isinstance(argument, syntax.TypeExpression) for argument in arguments):
             if not isinstance(function, syntax.Name) or self.environment.local(function.name) is not None:
-                return self.value(function)  # what it is, whatever its parameters
+                return self.value(function)  # the value alone: the parameters have no meaning
             types = (self.type(argument.type) for argument in arguments if isinstance(argument, syntax.TypeExpression))
             return overload(function.name, types, self.environment)
         if isinstance(function, syntax.Dollar):
@@ -401,8 +401,8 @@ class Evaluator(Struct):
             handler = self.environment.convenience.functions.get(name)
             if handler is not None:
                 if self.only_type:
-                    return integer_literal(0, "", 10)  # as GDB, which calls nothing then
-                # as GDB, which makes pointers of arrays that are named
+                    return integer_literal(0, "", 10)  # as GDB, which does not call the function then
+                # As in GDB, an array decays to a pointer only if the argument is its name.
                 named = [self.operand if isinstance(each, syntax.Name) else self.lvalue for each in arguments]
                 given = [get(argument) for get, argument in zip(named, arguments, strict=True)]
                 return handler(StringReader(self.environment), given)
@@ -413,7 +413,7 @@ class Evaluator(Struct):
         return call(function, self, values, self.environment, self.only_type)
 
     def _operator(self, operator: str, *operands: Value) -> Value | None:
-        """The result of a user-defined operator; ``None`` if the operands have none."""
+        """Return the result of a user-defined operator; ``None`` if the operands have no such operator."""
         if not any(isinstance(operand.bare, ClassType) for operand in operands):
             return None
         found = operator_call(operator, list(operands), self.environment)
@@ -425,16 +425,16 @@ class Evaluator(Struct):
 
 
 def _operand(value: Value) -> Value:
-    """A value as the operand of arithmetic: an object's method does not decay to a pointer."""
+    """Return a value as the operand of arithmetic: an object's method does not decay to a pointer."""
     return value if isinstance(value.bare, FunctionType) and value.bare.of_member else decay(value)
 
 
-# What an assignment stores: the value as the target's type.
+# What an assignment stores: the new value, converted to the target's type.
 _LONGEST = (1 << 64) - 1
 
 
 def stored_value(target: Value, new: Value, environment: Environment) -> Value:
-    """The new value in the target's type. Raises `ExpressionError` if it cannot be converted."""
+    """Convert the new value to the target's type. Raises `ExpressionError` if that is not possible."""
     bare = target.bare
     if isinstance(bare, VectorType) and not isinstance(new.bare, ArrayType | ClassType):
         return convert(new, target.type)
@@ -450,7 +450,8 @@ def stored_value(target: Value, new: Value, environment: Environment) -> Value:
 
 
 def _array(target: Value, new: Value) -> Value:
-    """An array as one of another length: a string is padded with nulls. Raises `ExpressionError` for a longer one."""
+    """Convert an array to one of another length: a string is padded with nulls, a longer one raises `ExpressionError`.
+    """
     if new.size == target.size:
         return new
     if new.address is not None:
@@ -461,24 +462,24 @@ def _array(target: Value, new: Value) -> Value:
 
 
 def bit_field_warning(target: Value, new: Value) -> str | None:
-    """The warning for a number that a bit-field cannot hold."""
+    """Return the warning about a number that a bit-field cannot hold."""
     bits = target.bit_size
     if bits is None or not c_types.is_integral(new.type):
         return None
     number = new.as_int() & _LONGEST
     mask = (1 << bits) - 1
     if not ~number & _LONGEST & ~(mask >> 1):
-        return None  # negative in 64 bits, and fits as a signed number
+        return None  # negative as a 64-bit number, it fits as a signed one
     if not number & ~mask:
         return None
     return f"Value does not fit in {bits} bits."
 
 
-# Casts of all kinds in an expression: of arrays, references, pointers and numbers, and vectors from elements.
+# All kinds of casts in expressions: of arrays, references, pointers and numbers; and vectors from elements.
 
 
 def cast_value(type_: Type, operand: syntax.Expression, kind: str, operands: Evaluator) -> Value:
-    """The value of ``(type) operand``; ``kind`` is ``static`` for ``static_cast`` and so on. Raises `rocdbg.Error`."""
+    """Return the value of ``(type) operand``; ``kind`` is ``static`` for ``static_cast`` etc. Raises `rocdbg.Error`."""
     environment = operands.environment
     stripped = type_.strip_typedefs()
     symbol = operands.cast_symbol(type_, operand) if not kind else None
@@ -508,11 +509,14 @@ def cast_value(type_: Type, operand: syntax.Expression, kind: str, operands: Eva
     return cast(type_, value, environment, is_address=isinstance(operand, syntax.SpaceAddress))
 
 
-# ``condition ? then : otherwise``, in OpenCL for each element of vectors.
+# ``condition ? then : otherwise``, which OpenCL applies to each element of vectors.
 
 
 def conditional(node: syntax.Conditional, operands: Evaluator, environment: Environment) -> Value:
-    """The value of the operator; in the operand not chosen, only names are looked up. Raises `ExpressionError`."""
+    """Return the value of the operator; in the operand that is not chosen, only names are looked up.
+
+    Raises `ExpressionError`.
+    """
     condition = operands.operand(node.condition)
     if isinstance(condition.bare, VectorType) and is_opencl(environment):
         return _selected(condition, operands.operand(node.then), operands.operand(node.otherwise))
@@ -522,7 +526,8 @@ def conditional(node: syntax.Conditional, operands: Evaluator, environment: Envi
 
 
 def _selected(condition: Value, then: Value, otherwise: Value) -> Value:
-    """For each non-zero element of the condition, the element of ``then``; a scalar applies to all elements."""
+    """Select elements of ``then`` where the condition's are not zero, else of ``otherwise``; a scalar fits any element.
+    """
     if isinstance(then.bare, VectorType):
         shape = then
     elif isinstance(otherwise.bare, VectorType):
@@ -551,9 +556,9 @@ def _selected(condition: Value, then: Value, otherwise: Value) -> Value:
 def named_type(
     name: syntax.AnyTypeName, environment: Environment, type_of: Callable[[syntax.Expression], Type]
 ) -> Type:
-    """The type of a type name; ``type_of`` gives the type of an expression (``typeof``).
+    """Return the type that a type name denotes; ``type_of`` returns the type of an expression (for ``typeof``).
 
-    Raises `NoSymbolError` for names that are not types.
+    Raises `NoSymbolError` for a name that is not a type.
     """
     if isinstance(name, syntax.TypeOf):
         return _derived(type_of(name.operand), name.derivations, environment, type_of)
@@ -574,7 +579,7 @@ def named_type(
 def _derived(
     base: Type, derivations: syntax.Derivations, environment: Environment, type_of: Callable[[syntax.Expression], Type]
 ) -> Type:
-    """The pointers, arrays and functions that a declarator makes of a type."""
+    """Return the pointer, array or function type that a declarator derives from a type."""
     for derivation in derivations:
         if isinstance(derivation, tuple):
             variadic = derivation[-1:] == (syntax.VARIADIC,)

@@ -21,16 +21,17 @@ _HEXADECIMAL = re.compile("[0-9a-fA-F]{1,16}")
 
 @lru_cache(maxsize=1024)
 def integer_literal(number: int, suffix: str, radix: int) -> Value:
-    """A number as written, of the type that its size, suffix and radix give it."""
+    """Return a number as written, with the type that its size, suffix and radix determine."""
     return Value.of_int(c_types.literal_type(number, suffix, radix), number)
 
 
 def vector_literal(
     type_: Type, elements: Sequence[syntax.Expression], operand: Callable[[syntax.Expression], Value]
 ) -> Value:
-    """``(float4)(1, 2, 3, 4)``, or ``(float4)(1)`` for the same in each element; ``(float4)(pair, pair)``.
+    """Return ``(float4)(1, 2, 3, 4)``, ``(float4)(1)`` (the same in each element) or ``(float4)(pair, pair)``.
 
-    ``type_`` is a vector type, ``operand`` evaluates an element. Raises `ExpressionError` for another number of them.
+    ``type_`` is a vector type, ``operand`` evaluates an element. Raises `ExpressionError` if the number of elements is
+    wrong.
     """
     vector = type_.strip_typedefs()
     assert isinstance(vector, VectorType)
@@ -46,7 +47,7 @@ def vector_literal(
 
 
 def space_number(name: str) -> int:
-    """The DWARF number of a named address space. Raises `ExpressionError`."""
+    """Return the DWARF number of a named address space. Raises `ExpressionError`."""
     try:
         return address_space_by_name(name).number
     except UnknownAddressSpaceError:
@@ -54,7 +55,7 @@ def space_number(name: str) -> int:
 
 
 def array_literal(values: Sequence[Value]) -> Value:
-    """``{1, 2, 3}``. Raises `ExpressionError` for elements of different sizes, and for none."""
+    """Return ``{1, 2, 3}``. Raises `ExpressionError` if elements differ in size or there are none."""
     if not values:
         raise ExpressionError("bad array bounds (0, -1)")
     first = values[0]
@@ -64,13 +65,13 @@ def array_literal(values: Sequence[Value]) -> Value:
 
 
 def space_address(space: str, address: Value) -> Value:
-    """``local#0x10``: a pointer into a named address space, with the target of ``address`` if that is one."""
+    """Return ``local#0x10``: a pointer into a named address space; it keeps the target type if ``address`` is one."""
     target: Type = address.bare.target if isinstance(address.bare, PointerType) else c_types.VOID
     return Value.of_int(c_types.pointer_to(target, space_number(space)), address.as_int())
 
 
 def comma_list(node: syntax.Expression) -> list[syntax.Expression]:
-    """The operands of a chain of commas."""
+    """Return the operands of a chain of comma operators."""
     elements = []
     while isinstance(node, syntax.Binary) and node.operator == ",":
         elements.append(node.right)
@@ -79,7 +80,7 @@ def comma_list(node: syntax.Expression) -> list[syntax.Expression]:
 
 
 def hexadecimal(name: str, environment: Environment) -> Value:
-    """A name without any other meaning as a number, if the input radix is hexadecimal. Raises `NoSymbolError`."""
+    """Read a name without any other meaning as a number, if the input radix is 16. Raises `NoSymbolError`."""
     if environment.input_radix == 16 and _HEXADECIMAL.fullmatch(name):
         number = int(name, 16)
         return Value.of_int(c_types.literal_type(number, "", 16), number)
@@ -87,13 +88,13 @@ def hexadecimal(name: str, environment: Environment) -> Value:
 
 
 def size_value(type_: Type, align: bool, environment: Environment) -> Value:
-    """``sizeof`` a type, or its alignment. The size of a reference is that of its target."""
+    """Return ``sizeof`` a type, or its alignment. The size of a reference is that of its target."""
     type_ = environment.complete_type(type_ if align else c_types.referred(type_))
     return Value.of_int(c_types.INT, c_types.alignment_of(type_) if align else c_types.size_of(type_))  # GDB's size_t
 
 
 def typed_memory(type_: Type, address: Value, environment: Environment) -> Value:
-    """``{type} address``. Raises `ExpressionError` for a string that is shorter than the type."""
+    """Return ``{type} address``. Raises `ExpressionError` for a string that is shorter than the type."""
     if isinstance(address.bare, ArrayType) and address.address is None:  # a string's own bytes
         size = c_types.size_of(type_)
         if size > address.size:

@@ -61,7 +61,7 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = c_types.I
     left, right = _numbered(left), _numbered(right)
     left_pointer, right_pointer = _is_address(left), _is_address(right)
     if operator in ("==", "!=") and (_is_text(left) or _is_text(right)):
-        return Value.of_int(bool_type, operator == "!=")  # a literal has no location
+        return Value.of_int(bool_type, operator == "!=")  # a literal has no location to compare
     if left_pointer or right_pointer:
         return _pointer_binary(operator, left, right, left_pointer, right_pointer, bool_type)
     if not (c_types.is_scalar(left.type) and c_types.is_scalar(right.type)):
@@ -94,7 +94,7 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = c_types.I
 
 
 def _common(a: int, a_type: Integer, b: int, b_type: Integer) -> tuple[int, int]:
-    """Two integers after C's usual arithmetic conversions."""
+    """Apply C's usual arithmetic conversions to two integers."""
     size_a, size_b = max(4, a_type.size), max(4, b_type.size)
     signed_a, signed_b = a_type.signed or a_type.size < 4, b_type.signed or b_type.size < 4
     signed = signed_a and signed_b if size_a == size_b else signed_a if size_a > size_b else signed_b
@@ -110,12 +110,12 @@ def _not_comparable(operator: str) -> str:
 
 
 def _numbered(value: Value) -> Value:
-    """An untyped null pointer as the number that GDB treats it as."""
+    """Return an untyped null pointer as a number, which is how GDB treats it."""
     return Value.of_int(c_types.INT, 0) if c_types.is_null_type(value.type) else value
 
 
 def _is_text(value: Value) -> bool:
-    """Whether it is an array that is not in memory."""
+    """Whether a value is an array that is not in memory."""
     return isinstance(value.bare, ArrayType) and value.data is not None
 
 
@@ -155,7 +155,7 @@ def _integer(operator: str, a: int, b: int) -> int:
 
 
 def _float(operator: str, a: float, b: float) -> float:
-    """As GDB's host computes: a NaN has its sign bit set."""
+    """Compute as GDB's host does: a NaN result has its sign bit set."""
     number = _float_result(operator, a, b)
     return -abs(number) if math.isnan(number) and not (math.isnan(a) or math.isnan(b)) else number
 
@@ -204,13 +204,13 @@ def _pointer_binary(
 
 
 def _compared(value: Value, other: Value) -> int:
-    """The number of a compared value; an integer 0 compared with a pointer is a null pointer."""
+    """Return the number of a compared value; if ``other`` is a pointer, an integer 0 is a null pointer."""
     number = value.as_int()
     return number if number or _is_address(value) else c_types.null_number(other.type)
 
 
 def need_no_operator(operator: str, operands: Sequence[Value]) -> None:
-    """Raise `ExpressionError` for operands that need a user-defined operator: objects, but as in GDB not unions."""
+    """Raise `ExpressionError` for objects, which need a user-defined operator; as in GDB, unions are excepted."""
     if c_types.is_class(operands[0].type):
         raise ExpressionError(f"Structure has no component named operator{operator}.")
     if any(c_types.is_class(operand.type) for operand in operands):
@@ -272,21 +272,21 @@ def unary(operator: str, operand: Value, bool_type: Type = c_types.INT) -> Value
 
 
 def _unary_type(operand: Value) -> Type:
-    """As in GDB, a type that is not promoted keeps its qualifiers, and remains an enumeration."""
+    """Return the type of a unary result. As in GDB, a type that is not promoted keeps qualifiers and enumerations."""
     if c_types.is_integral(operand.type) and operand.size < c_types.size_of(c_types.INT):
         return c_types.INT
     return _without_typedefs(operand.type)
 
 
 def _without_typedefs(type_: Type) -> Type:
-    """A type by its own name, with its qualifiers."""
+    """Return a type without typedefs, but with its qualifiers."""
     if isinstance(type_, QualifiedType):
         return QualifiedType(type_.qualifier, _without_typedefs(type_.target))
     return _without_typedefs(type_.target) if isinstance(type_, TypedefType) else type_
 
 
 def _vector_binary(operator: str, left: Value, right: Value) -> Value:
-    """Element by element; a scalar operand is spread over the lanes first."""
+    """Apply an operator element by element; a scalar operand is first spread over the elements."""
     shape = left if isinstance(left.bare, VectorType) else right
     element, count, _ = shape.elements()
     for side in (left, right):
@@ -307,10 +307,10 @@ def _vector_binary(operator: str, left: Value, right: Value) -> Value:
         else:
             answer = binary(operator, a, b)
         if compare:
-            # a vector comparison gives all ones where it is true
+            # where a vector comparison is true, it gives all ones
             answer = Value.of_int(result, -answer.as_int())
         parts.append(convert(answer, result).contents())
-    type_ = vector_of(result, count) if compare else shape.bare  # GDB's results do not have a typedef's name
+    type_ = vector_of(result, count) if compare else shape.bare  # as in GDB, typedefs are not kept
     return Value(type_, data=b"".join(parts).ljust(shape.size, b"\0"))
 
 
@@ -329,9 +329,9 @@ def _same_elements(vector: Value, element: Type, count: int) -> bool:
 
 
 def convert(value: Value, type_: Type) -> Value:
-    """The value in another arithmetic, pointer, vector or class type, as an implicit conversion or cast.
+    """Convert a value to another arithmetic, pointer, vector or class type, as an implicit conversion or cast.
 
-    Raises `ExpressionError` when C has no such conversion.
+    Raises `ExpressionError` if C has no such conversion.
     """
     target = type_.strip_typedefs()
     source = value.bare
@@ -345,7 +345,7 @@ def convert(value: Value, type_: Type) -> Value:
         return to_complex(value, type_)
     if isinstance(target, MemberPointerType) and c_types.is_integral(source) and not value.as_int():
         to_function = isinstance(target.target.bare, FunctionType)
-        return Value(type_, data=(b"\0" if to_function else b"\xff") * c_types.size_of(type_))  # a null one
+        return Value(type_, data=(b"\0" if to_function else b"\xff") * c_types.size_of(type_))  # a null pointer
     if isinstance(target, ClassType | ArrayType):
         if isinstance(source, type(target)) and source.size == target.size:
             return value.with_type(type_)
@@ -355,7 +355,7 @@ def convert(value: Value, type_: Type) -> Value:
             return Value(type_, data=value.contents())
         raise ExpressionError("Invalid cast.")
     if c_types.is_bool(target):
-        # as GDB, which first converts a fraction to an integer
+        # as in GDB, which first converts a fraction to an integer
         return Value.of_int(type_, abs(value.as_float()) >= 1 if c_types.is_float(source) else value.is_true())
     if c_types.is_float(target):
         return Value.of_float(type_, value.as_float())
@@ -364,7 +364,7 @@ def convert(value: Value, type_: Type) -> Value:
     if c_types.is_float(source):
         number = value.as_float()
         if not math.isfinite(number):
-            # the saturating result of v_cvt_*: 0 for NaN, the limits for infinities
+            # saturate as v_cvt_* does: 0 for NaN, the limits for infinities
             bits = 8 * c_types.size_of(target)
             signed = c_types.is_signed(target)
             high = (1 << (bits - signed)) - 1
@@ -389,8 +389,8 @@ def _to_vector(value: Value, type_: Type, target: VectorType) -> Value:
 
 
 def shift(operator: str, left: Value, right: Value) -> Value:
-    """``<<`` or ``>>``, of the left side's type after promotion. Raises `ExpressionError` for operands that are not
-    integers.
+    """Compute ``<<`` or ``>>``; the result has the left operand's type after promotion. Raises `ExpressionError` for
+    operands that are not integers.
     """
     if not (c_types.is_integral(left.type) and c_types.is_integral(right.type)):
         raise ExpressionError("Integer-only operation on floating point number.")
@@ -405,7 +405,7 @@ def shift(operator: str, left: Value, right: Value) -> Value:
 
 
 def shift_warning(operator: str, left: Value, right: Value) -> str | None:
-    """The warning for a shift by too many bits, or by a negative number."""
+    """Return the warning about a shift by too many bits, or by a negative number."""
     if operator not in ("<<", ">>") or not (c_types.is_integral(left.type) and c_types.is_integral(right.type)):
         return None
     word, count = "left" if operator == "<<" else "right", right.as_int()

@@ -35,7 +35,7 @@ from rocdbg.dwarf.info.types import (
 class Callee(Struct, frozen=True):
     """A callable function: its loaded entry address, and its interface.
 
-    ``function`` is ``None`` if it is only known through a pointer.
+    ``function`` is ``None`` if the function is known only through a pointer.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Callee(Struct, frozen=True):
 
     @classmethod
     def at(cls, address: LoadedAddress, type_: FunctionType, program: Program) -> Callee:
-        """The target of a function pointer: the pointer's type is the interface."""
+        """Return the target of a function pointer, whose type gives the interface."""
         function = program.function_at(address)
         if function is not None and function.low_pc is not None and program.to_loaded(function.low_pc) != address:
             function = None
@@ -72,24 +72,25 @@ class Callee(Struct, frozen=True):
 
 
 class FunctionCaller(Protocol):
-    """Runs functions of the program where expressions are evaluated."""
+    """Runs functions of the program at the place where expressions are evaluated."""
 
     def call(self, callee: Callee, arguments: Sequence[Value], environment: Environment) -> Value:
-        """The value that the function returns to the environment's lane; void has no bytes. Raises `rocdbg.Error`."""
+        """Return the function's result in the environment's lane; void has no bytes. Raises `rocdbg.Error`."""
 
 
-# -- overload resolution: the cost of the conversion for each parameter, 0 if none is needed
+# -- overload resolution: each parameter's conversion has a cost, which is 0 if none is needed
 
 _EXACT, _PROMOTION, _CONVERSION = 0, 1, 2
 _BASE, _BASE_POINTER, _STEP = 2, 1, 0.01
-"""The cost of converting an object or pointer to a base: it rises with the distance."""
+"""The costs of converting an object and a pointer to a direct base, and the additional cost of each further step."""
 _IMPOSSIBLE = 100
 
 
 def best(name: str, candidates: Iterable[Callee], arguments: Sequence[Value]) -> Callee:
-    """The candidate whose parameters fit the arguments best; the first of equally good ones.
+    """Return the candidate whose parameters fit the arguments best; the first one if several are equally good.
 
-    ``name`` is for the error: ``function f``, ``method C::f``. Raises `ExpressionError` in GDB's words when none fits.
+    ``name`` is used in the error: ``function f``, ``method C::f``. Raises `ExpressionError` in GDB's words if none
+    fits.
     """
     found: tuple[Callee, list[float]] | None = None
     every = list(candidates)
@@ -109,7 +110,7 @@ def best(name: str, candidates: Iterable[Callee], arguments: Sequence[Value]) ->
 
 
 def _ranks(candidate: Callee, arguments: Sequence[Value]) -> list[float] | None:
-    """The cost of each conversion; ``None`` if the candidate cannot accept the arguments."""
+    """Return the cost of each conversion; ``None`` if the candidate cannot accept the arguments."""
     expected = candidate.parameters
     if len(expected) > len(arguments) or (len(expected) < len(arguments) and not candidate.is_variadic):
         return None
@@ -122,7 +123,7 @@ def _rank(wanted: Type, value: Value) -> float:
     if isinstance(type_, PointerType) and type_.kind is not PointerKind.POINTER:
         if value.is_lvalue:
             return _rank(type_.target, value) if type_.kind is PointerKind.REFERENCE else _IMPOSSIBLE
-        # as in GDB, a value without an address fits any reference to which it can be bound; converting it may fail
+        # As in GDB, a value without an address fits any reference that can bind to it; converting it may still fail.
         return _CONVERSION if type_.kind is not PointerKind.REFERENCE or is_const(type_.target) else _IMPOSSIBLE
     have = value.bare
     if type_ == have:
@@ -190,7 +191,7 @@ def _same_function(one: Type, other: Type) -> bool:
 
 
 def _rank_class(wanted: ClassType, have: Type, base: int = _BASE) -> float:
-    """The cost of converting an object to its class or to a base; it rises with the distance."""
+    """Return the cost of converting an object to its class or to a base; it rises with the distance."""
     if not isinstance(have, ClassType):
         return _IMPOSSIBLE
     level = [have]
@@ -214,7 +215,7 @@ def _same(one: ClassType, other: ClassType) -> bool:
 
 
 def method_value(class_: ClassType, method: Method, environment: Environment) -> Value | None:
-    """A method as a function of the type it is declared with; ``None`` where it has no code."""
+    """Return a method as a function of its declared type; ``None`` if it has no code."""
     program = environment.types.program
     if program is None:
         return None
@@ -227,7 +228,10 @@ def method_value(class_: ClassType, method: Method, environment: Environment) ->
 
 
 def overload(name: str, types: Iterable[Type], environment: Environment) -> Value:
-    """The function of a name with parameters of these types; if there is only one, that one. Raises `NoSymbolError`."""
+    """Return the function of a name that has parameters of these types; a sole function is returned whatever they are.
+
+    Raises `NoSymbolError`.
+    """
     program = environment.types.program
     found, parameters = None, ""
     if program is not None and program.has_debug_info:

@@ -53,7 +53,8 @@ class ScopeVariables(Struct, frozen=True):
 class Data:
     """Reads and writes the values of the program's names and expressions at a focus.
 
-    ``remains`` gives a target that has ended but whose memory can still be read, ``printer`` the printers of plug-ins.
+    ``remains`` returns a target that has ended but whose memory can still be read; ``printer`` returns the printers of
+    plug-ins.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class Data:
         self._printer = printer
         self._warn = warn
         self.described: DescribedLanes | None = analyses.described
-        """Finds where locations are those of other lanes; without it every location counts."""
+        """Finds locations that hold only for other lanes; without it, every location is used."""
         self.recovery: Recovery = analyses.recovery
         self.caller: FunctionCaller | None = None
         """Runs functions that expressions call; set once the program can run."""
@@ -100,7 +101,7 @@ class Data:
         return self._convenience.macros
 
     def environment_of(self, frame: Frame | None) -> ProgramEnvironment:
-        """As `environment`, for a frame; ``None``: for the whole program."""
+        """Return the `environment` of a frame; with ``None``, that of the whole program."""
         inferior = self._inferior
         target = inferior.target
         if target is None and inferior.program is not None:
@@ -115,10 +116,10 @@ class Data:
     # -- variables
 
     def arguments(self, frame: Frame) -> Sequence[tuple[str, Value]]:
-        """``info args`` and frame lines: the parameters of the frame's function.
+        """``info args`` and frame lines: return the parameters of the frame's function.
 
-        A kernel's parameter without a location is given as ``NAME@entry``, the passed value; so is one in memory before
-        the first instruction, when nothing has been stored there yet.
+        The value passed for a kernel's parameter is returned, as ``NAME@entry``, if the parameter has no location; and
+        also if it is in memory and the frame is at its first instruction, as nothing has been stored there yet.
         """
         environment = self.environment_of(frame)
         scope = frame.scopes[-1] if frame.scopes else None
@@ -127,7 +128,7 @@ class Data:
         return [self.argument(environment, frame, variable) for variable in scope.parameters if variable.name]
 
     def argument(self, environment: ProgramEnvironment, frame: Frame, variable: Variable) -> tuple[str, Value]:
-        """As `arguments`, for one with a given name."""
+        """Return one parameter as `arguments` does; it must have a name."""
         name, value = variable.name or "", self._safe_value(environment, variable)
         unset = before_prologue(frame) and isinstance(value.storage, MemoryStorage)
         if self._inferior.target is not None and (unset or is_absent(value)):
@@ -137,14 +138,14 @@ class Data:
         return name, value
 
     def blocks(self) -> list[object]:
-        """The blocks around the selected frame's position, innermost first; each compares equal to itself later."""
+        """Return the blocks around the selected frame's position, innermost first; blocks can be compared later."""
         if self._inferior.target is None or self._focus.current.thread is None:
             return []
         frame = self._focus.frame()
         return [(id(frame.program), scope.offset) for scope in frame.scopes]
 
     def innermost_block(self, text: str) -> object:
-        """The innermost of the `blocks` to which a name in an expression belongs; ``None`` if it needs none.
+        """Return the innermost of the `blocks` to which a name in an expression belongs; ``None`` if it needs no block.
 
         Raises `ExpressionError`.
         """
@@ -178,7 +179,7 @@ class Data:
 
     @staticmethod
     def _safe_value(environment: ProgramEnvironment, variable: Variable) -> Value:
-        """A variable's value; if its location is not known, a value that raises the reason when it is read."""
+        """Return a variable's value; if its location is not known, reading the returned value raises the reason."""
         try:
             return environment.value_of(variable)
         except Error as error:
@@ -187,7 +188,7 @@ class Data:
     # -- values
 
     def evaluate(self, text: str, focus: Focus | None = None) -> Value:
-        """The value of a C expression; assignments in it are carried out."""
+        """Return the value of a C expression, and carry out assignments in it."""
         evaluator = Evaluator(self.environment(focus))
         try:
             value = evaluator.text(text)
@@ -199,7 +200,7 @@ class Data:
                 self._inferior.state_changed()
 
     def has_effect(self, text: str) -> bool:
-        """Whether an expression is an assignment of some kind; no side effects."""
+        """Whether an expression assigns anything; it is not evaluated."""
         tree = value_tree(text, self.environment())
         if isinstance(tree, syntax.Unary | syntax.Binary):
             return tree.operator in ("++", "--", ",")
@@ -215,7 +216,7 @@ class Data:
                 self._inferior.state_changed()
 
     def lanes_where(self, text: str, thread: int, lanes: int, level: int = 0) -> int:
-        """The mask of those of ``lanes`` for which an expression is non-zero in their frame of a level.
+        """Return those of ``lanes`` for which an expression is non-zero, in each lane's frame at a level, as a mask.
 
         What is the same for all lanes of a wave is computed once: the tree, names, scopes and rules of the code there.
         """
@@ -242,7 +243,7 @@ class Data:
         return held
 
     def latest(self) -> Value:
-        """The last value of the history. Raises `ExpressionError` when there is none."""
+        """Return the last value in the history. Raises `ExpressionError` if there is none."""
         return self._history.latest()
 
     def integer(self, text: str) -> int:
@@ -251,13 +252,14 @@ class Data:
         return decay(value).as_int()
 
     def read_string(self, value: Value) -> bytes:
-        """The characters of an array or behind a pointer, up to the first null."""
+        """Return the characters of an array, or those at a pointer, up to the first null."""
         return StringReader(self.environment()).read_string(value)
 
     def real_type(self, text: str) -> Type | None:
-        """The dynamic type of a variable's object, if `set print object` is on and a virtual table identifies it.
+        """Return the dynamic type of a variable's object, if `set print object` is on and a virtual table identifies
+        it.
 
-        As in GDB, which does not evaluate other expressions for this, they have none.
+        Other expressions have none: like GDB, it does not evaluate them for this.
         """
         if not self._settings.print.object:
             return None
@@ -277,7 +279,9 @@ class Data:
     def formatter(
         self, settings: PrintSettings | None = None, environment: ProgramEnvironment | None = None
     ) -> Formatter:
-        """The formatter for values of a place (by default the current one), whose memory strings and references use."""
+        """Return the formatter for values of a place (by default the current one); strings and references use its
+        memory.
+        """
         if environment is None:
             environment = self._environment_or_static(None)
         return Formatter(
@@ -293,7 +297,7 @@ class Data:
         )
 
     def _described(self, environment: ProgramEnvironment, name: str, space: int, address: int) -> str | None:
-        """A description of an opaque object of the language."""
+        """Describe an object that is opaque in the language, such as an image."""
         from rocdbg.debugger.values.image_object_text import opaque_text  # imported late: few programs have images
 
         program, memory = self._inferior.program, environment.memory
@@ -303,7 +307,7 @@ class Data:
 
     @property
     def language_name(self) -> str:
-        """The language of the selected frame, otherwise of the program."""
+        """The language of the selected frame or, without a frame, of the program."""
         return self._environment_or_static(None).language_name
 
     def _environment_or_static(self, focus: Focus | None) -> ProgramEnvironment:
@@ -315,7 +319,7 @@ class Data:
     def format(
         self, value: Value, fmt: Format | None = None, settings: PrintSettings | None = None
     ) -> str:
-        """Text of a value as ``print`` shows it, without ``$1 = ``."""
+        """Return the text of a value as ``print`` shows it, without ``$1 = ``."""
         self.need_size(value)
         return self.formatter(settings).format(value, self._radix(fmt))
 
@@ -323,23 +327,24 @@ class Data:
         self, value: Value, fmt: Format | None = None, settings: PrintSettings | None = None,
         environment: ProgramEnvironment | None = None,
     ) -> str:
-        """Text of a value as an argument or member: pointers without their type. ``environment`` is its place, by
-        default the current one."""
+        """Return the text of a value as an argument or member: pointers without their type. ``environment`` is its
+        place, by default the current one.
+        """
         self.need_size(value)
         return self.formatter(settings, environment).format_nested(value, self._radix(fmt))
 
     def format_in(self, value: Value, environment: ProgramEnvironment | None) -> str:
-        """`format_nested` at a place."""
+        """Return the `format_nested` text of a value at a place."""
         return self.format_nested(value, environment=environment)
 
     @property
     def largest_value(self) -> int:
-        """Bytes of the largest value that is shown (`Settings.max_value_size`)."""
+        """The size in bytes of the largest value that is shown (`Settings.max_value_size`)."""
         most = self._settings.max_value_size
         return most if most >= 0 else MAX_VALUE_SIZE
 
     def need_size(self, value: Value) -> None:
-        """Raises `DebuggerError` for a value in the program that is larger than `Settings.max_value_size`."""
+        """Raise `DebuggerError` for a value in the program that is larger than `Settings.max_value_size`."""
         size, most = value.bare.size or 0, self._settings.max_value_size
         if value.storage is None or value.data is not None or value.bit_size is not None or not 0 <= most < size:
             return
@@ -349,7 +354,7 @@ class Data:
         raise DebuggerError(f"value{of_type} requires {size} bytes, which is more than max-value-size")
 
     def _radix(self, fmt: Format | None) -> Format:
-        """A format, by default that of ``set output-radix``."""
+        """Return a format, by default that of ``set output-radix``."""
         if fmt is not None and fmt.letter:
             return fmt
         radix = {16: "x", 8: "o"}.get(self._settings.output_radix, "")
@@ -357,7 +362,7 @@ class Data:
 
 
 def _static_member(environment: ProgramEnvironment, type_: ClassType, name: str) -> Value | None:
-    """A static member, wherever its definition is; ``None`` without one."""
+    """Return a static member, wherever it is defined; ``None`` if there is none."""
     try:
         found = environment.global_symbol(f"{type_.qualified_name or type_.name}::{name}", True)
         if found is not None and found.absence is None:

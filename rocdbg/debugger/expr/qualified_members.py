@@ -13,7 +13,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ClassType, MemberPointerType, Method, Type
 
 POINTER_TO_METHOD = 16
-"""Bytes of a pointer to a member function: the function or its slot, and the adjustment of ``this``."""
+"""The size in bytes of a pointer to member function: the function or its slot, and the adjustment of ``this``."""
 
 
 def class_of(scope: str, environment: Environment) -> ClassType | None:
@@ -25,9 +25,9 @@ def class_of(scope: str, environment: Environment) -> ClassType | None:
 
 
 def member_value(scope: str, name: str, environment: Environment, only_type: bool) -> Value | None:
-    """``scope::name`` of a class: a member of ``*this`` in a method, a static member, or a method.
+    """Return ``scope::name`` for a class: a member of ``*this`` in a method, a static member, or a method.
 
-    ``None`` when the class has no such member. Raises `ExpressionError` for one that needs an object.
+    Return ``None`` if the class has no such member. Raises `ExpressionError` if the member needs an object.
     """
     class_ = class_of(scope, environment)
     if class_ is None:
@@ -56,7 +56,7 @@ def member_value(scope: str, name: str, environment: Environment, only_type: boo
 
 
 def member_pointer(scope: str, name: str, environment: Environment) -> Value | None:
-    """``&scope::name`` of a class; ``None`` for anything else, static members among it."""
+    """Return ``&scope::name`` for a class; ``None`` for anything else, including static members."""
     class_ = class_of(scope, environment)
     if class_ is None:
         return None
@@ -78,7 +78,7 @@ def member_pointer(scope: str, name: str, environment: Environment) -> Value | N
 
 
 def _method(class_: ClassType, name: str) -> Method | None:
-    """The method of a class. Raises `ExpressionError` for one that is overloaded."""
+    """Return a method of the class by name. Raises `ExpressionError` if it is overloaded."""
     found = [method for method in class_.methods if method.name == name and not method.artificial]
     if len(found) > 1:
         raise ExpressionError(f"non-unique member `{name}' requires type instantiation")

@@ -1,4 +1,4 @@
-"""Characters and bytes behind a value, as the convenience functions and ``printf`` ask for them."""
+"""Characters and bytes to which a value leads, as convenience functions and ``printf`` request them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from rocdbg.dwarf.info.types import ArrayType, PointerType, Type, VectorType
 
 
 class StringReader(Struct, frozen=True):
-    """Reads at one place of the program: the `EvaluationHost` of convenience functions."""
+    """Reads at one place of the program; this is the `EvaluationHost` of convenience functions."""
 
     environment: Environment
 
     @property
     def frame(self) -> Frame | None:
-        """The frame that the expression is about; ``None`` where there is none."""
+        """The frame in which the expression is evaluated; ``None`` if there is none."""
         return self.environment.frame
 
     @property
     def bool_type(self) -> Type:
-        """The type of a truth in the language of the expression."""
+        """The type of a truth value in the language of the expression."""
         return self.environment.bool_type
 
     def read_string(self, value: Value, limit: int = MAX_STRING) -> bytes:
-        """The characters of an array or behind a pointer, up to the first null.
+        """Return the characters of an array, or those at a pointer, up to the first null.
 
         Raises `ExpressionError` for other values.
         """
@@ -51,9 +51,9 @@ class StringReader(Struct, frozen=True):
         return bytes(out)
 
     def read_bytes(self, value: Value, size: int) -> bytes:
-        """``size`` bytes behind a pointer, at an address that is given by number, or of an array.
+        """Return ``size`` bytes of an array, or at an address given by a pointer or a number.
 
-        Raises `ExpressionError` where there are fewer.
+        Raises `ExpressionError` if there are fewer.
         """
         value = decay(follow(value, self.environment))
         if c_types.is_integral(value.type):
@@ -66,5 +66,5 @@ class StringReader(Struct, frozen=True):
         return data[:size]
 
     def as_text(self, value: Value) -> str:
-        """The text of a value as a member has it, of an array that of a pointer to it."""
+        """Return the text of a value as a member has it; for an array, the text of a pointer to it."""
         return self.environment.convenience.text(decay(value) if isinstance(value.bare, ArrayType) else value)

@@ -39,7 +39,7 @@ _ALL = (1 << 64) - 1
 
 
 def follow(value: Value, environment: Environment) -> Value:
-    """The target of a reference; other values unchanged."""
+    """Return the target of a reference; other values are returned unchanged."""
     stripped = value.type.bare
     if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
         return environment.at_address(stripped.target, stripped.address_class or 0, value.as_int())
@@ -47,7 +47,7 @@ def follow(value: Value, environment: Environment) -> Value:
 
 
 def decay(value: Value) -> Value:
-    """Arrays to a pointer to their first element, functions to a pointer to them."""
+    """Convert an array to a pointer to its first element, and a function to a pointer to it."""
     stripped = value.type.bare
     if isinstance(stripped, ArrayType):
         address = value.address
@@ -61,7 +61,7 @@ def decay(value: Value) -> Value:
 
 
 def placed(value: Value, environment: Environment, only_type: bool = False) -> Value:
-    """A value; an array that is not in the program's memory (a string) is first copied there.
+    """Return a value; an array that is not in the program's memory (a string) is first copied there.
 
     Raises `DebuggerError` if no program is running.
     """
@@ -72,22 +72,21 @@ def placed(value: Value, environment: Environment, only_type: bool = False) -> V
 
 
 def pointee(pointer: Value, environment: Environment, only_type: bool = False) -> Value:
-    """The target of a pointer; an integer is the address of a ``long``, as in GDB.
+    """Return the target of a pointer; as in GDB, an integer is the address of a ``long``.
 
-    With ``only_type``, the pointer's value is not read.
-    Raises `ExpressionError` for anything else, and for ``void *``.
+    With ``only_type``, the pointer's value is not read. Raises `ExpressionError` for other values, and for ``void *``.
     """
     stripped = pointer.bare
     if not isinstance(stripped, PointerType):
         if c_types.is_number(stripped) and not isinstance(stripped, FlagsType):
             if only_type:
                 return Value.of_int(c_types.INT, 0)
-            # "*0x1000": GDB reads a long there
+            # "*0x1000": GDB reads a long at such an address
             return environment.at_address(c_types.LONG, 0, pointer.as_int() & _ALL)
         if isinstance(stripped, MemberPointerType):
             raise ExpressionError("Attempt to dereference pointer to member without an object")
         if isinstance(stripped, ArrayType) and pointer.data is not None:
-            return pointer.element(0)  # for a string that is not in memory
+            return pointer.element(0)  # a string that is not in memory
         raise ExpressionError("Attempt to take contents of a non-pointer value.")
     if isinstance(stripped.target.strip_typedefs().strip_qualifiers(), VoidType):
         if only_type:
@@ -100,17 +99,17 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
             return environment.at_location(stripped.target, place)
     if only_type and isinstance(stripped.target.bare, ClassType):
         nowhere = MemoryStorage(environment.memory, stripped.address_class or 0, 0)
-        return Value(environment.complete_type(stripped.target), nowhere)  # the object's own layout is not needed
+        return Value(environment.complete_type(stripped.target), nowhere)  # the layout of the object is not needed
     if only_type:
         return environment.at_address(stripped.target, stripped.address_class or 0, 0)
     return environment.at_address(stripped.target, stripped.address_class or 0, pointer.as_int())
 
 
 def address_of(value: Value, only_type: bool = False, name: str = "") -> Value:
-    """``&value``. With ``only_type``, a value without an address gets a null address.
+    """Return ``&value``. With ``only_type``, a value without an address gets a null address.
 
-    Raises `ExpressionError` for registers, bit-fields, optimized-out and computed values; ``name`` is the variable's
-    name, if it is a variable.
+    Raises `ExpressionError` for registers, bit-fields, and optimized-out and computed values. ``name`` is the name of
+    the variable, if the value is one.
     """
     address = value.address
     if address is not None:
@@ -121,12 +120,12 @@ def address_of(value: Value, only_type: bool = False, name: str = "") -> Value:
         return Value.of_int(c_types.pointer_to(value.type), 0)
     storage = value.storage
     if value.bit_size is not None and storage is not None and storage.address is not None:
-        # as GDB: of the unit of the type's size that the bit-field is in
+        # as in GDB: the address of the unit, of the type's size, that contains the bit-field
         start = storage.address
         size = c_types.size_of(value.type)
         unit = value.offset + value.bit_offset // 8 // size * size
         return Value.of_int(c_types.pointer_to(value.type, start.space), start.value + unit)
-    is_member = "::" in name and value.absence is not None  # a static one, that is only declared
+    is_member = "::" in name and value.absence is not None  # a static member that is only declared
     register = (storage.register or "").removeprefix("register ") if storage is not None else ""
     if name and not is_member and register:
         raise ExpressionError(f'Address requested for identifier "{name}" which is in register ${register}')
@@ -136,9 +135,9 @@ def address_of(value: Value, only_type: bool = False, name: str = "") -> Value:
 
 
 def element(base: Value, index: Value, environment: Environment, only_type: bool = False) -> Value:
-    """``base[index]`` of vectors, arrays and pointers. Raises `ExpressionError` for values without elements.
+    """Return ``base[index]`` of a vector, array or pointer. Raises `ExpressionError` for values without elements.
 
-    Elements beyond the end are only rejected if the array is not in memory.
+    Elements beyond the end are rejected only if the array is not in memory.
     """
     stripped = base.bare
     if not isinstance(stripped, VectorType | ArrayType | PointerType) and not c_types.is_pointer(index.type):
@@ -159,7 +158,7 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
         return base.element(number - lower)
     if isinstance(stripped, PointerType):
         if number == 0:
-            return pointee(base, environment, only_type)  # also of a pointer that has no value to be advanced
+            return pointee(base, environment, only_type)  # this also works for a pointer without a value to advance
         return pointee(advance(base, number), environment, only_type)
     if c_types.is_integral(stripped) and isinstance(index.bare, PointerType):
         return pointee(advance(index, base.as_int()), environment, only_type)
@@ -167,7 +166,7 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
 
 
 def _not_subscripted(type_: Type) -> ExpressionError:
-    """The error for elements of a named or unnamed value without elements."""
+    """Return the error for a subscript of a value, with or without a type name, that has no elements."""
     name = type_.name if isinstance(type_, ClassType | EnumType) else str(type_)
     if isinstance(type_, FunctionType) or not name:
         return ExpressionError("cannot subscript requested type")
@@ -175,7 +174,7 @@ def _not_subscripted(type_: Type) -> ExpressionError:
 
 
 def repeated(first: Value, number: Value, only_type: bool = False) -> Value:
-    """``first@number``: an array in memory that begins with ``first``. Raises `ExpressionError`."""
+    """Return ``first@number``: an array in memory that begins with ``first``. Raises `ExpressionError`."""
     if not c_types.is_integral(number.type) or c_types.is_bool(number.type):
         raise ExpressionError('Non-integral right operand for "@" operator.')
     count = number.as_int()
@@ -191,13 +190,13 @@ def repeated(first: Value, number: Value, only_type: bool = False) -> Value:
 
 
 def member(base: Value, node: syntax.Member, environment: Environment, only_type: bool = False) -> Value:
-    """``base.name`` and ``base->name``: members, static members, methods, components of vectors.
+    """Return ``base.name`` or ``base->name``: members, static members, methods, components of vectors.
 
     Raises `ExpressionError` for a value that is not a structure, or that has no such member.
     """
     is_pointer = isinstance(base.bare, PointerType)
     if is_pointer:
-        # GDB takes "." for "->" where the left side is a pointer
+        # like GDB, accept "." in place of "->" where the left side is a pointer
         whole = whole_pointer(base, environment) if environment.settings.print.object else None
         base = pointee(whole or base, environment, only_type)
     elif isinstance(base.bare, ArrayType):
@@ -225,7 +224,7 @@ def member(base: Value, node: syntax.Member, environment: Environment, only_type
 
 
 def _part(object_: Value, scope: str, environment: Environment) -> Value:
-    """The part of an object that has a class type. Raises `ExpressionError` when the object has none."""
+    """Return the part of an object that has a class type. Raises `ExpressionError` if the object has none."""
     class_ = _base_named(object_.type, scope, environment) or environment.types.named(scope, "")
     part = base_part(object_, class_, environment)
     if part is None:
@@ -234,7 +233,7 @@ def _part(object_: Value, scope: str, environment: Environment) -> Value:
 
 
 def _base_named(type_: Type, name: str, environment: Environment, depth: int = 100) -> Type | None:
-    """The class itself or a base with this name: inside the class their names are visible without scopes."""
+    """Return the class itself or a base of this name: inside the class, their names are visible without scopes."""
     complete = environment.complete_type(type_.strip_typedefs().strip_qualifiers())
     if not isinstance(complete, ClassType) or depth == 0:
         return None
@@ -245,7 +244,7 @@ def _base_named(type_: Type, name: str, environment: Environment, depth: int = 1
 
 
 def member_of_this(name: str, environment: Environment, only_type: bool = False) -> Value | None:
-    """A member of the current method's object; optimized out if the object is."""
+    """Return a member of the current method's object; it is optimized out if the object is."""
     if not environment.is_cplusplus:
         return None
     this = environment.local("this")
@@ -259,7 +258,7 @@ def member_of_this(name: str, environment: Environment, only_type: bool = False)
 
 
 def completed(value: Value, environment: Environment) -> Value:
-    """The value with the definition of its type, if that is only declared here."""
+    """Return the value with the definition of its type, if the type is only declared here."""
     complete = environment.complete_type(value.bare)
     if complete is value.bare:
         return value
@@ -267,9 +266,9 @@ def completed(value: Value, environment: Environment) -> Value:
 
 
 def place_of(value: Value, environment: Environment) -> Address:
-    """The memory of an address operand: a pointer's target, the place of an array or function, or a numeric address.
+    """Return the memory of an address operand: a pointer's target, the place of an array or function, or a number.
 
-    Addresses wrap at 64 bits, as arithmetic with them does.
+    Addresses wrap at 64 bits, like arithmetic on them.
     """
     followed = follow(value, environment)
     if isinstance(followed.bare, FunctionType) and followed.address is not None:
@@ -280,17 +279,17 @@ def place_of(value: Value, environment: Environment) -> Address:
     return Address(c_types.pointer_space(pointer.type), pointer.as_int() & _ALL)
 
 
-# Components of vectors by OpenCL's names.
+# Components of vectors under the names that OpenCL gives them.
 _COMPONENTS = "xyzw"
 _COUNTS = (1, 2, 3, 4, 8, 16)
-"""Components that a vector can have."""
+"""The numbers of components that a vector can have."""
 
 
 class ComponentStorage(Nowhere, Struct, frozen=True):
-    """Components of a vector that lives somewhere, in the order and as often as they were named.
+    """Components of a vector that has storage, in the order in which they were named, and with repetitions.
 
-    ``stride`` is the bytes of a component. The bytes after the last one (the fourth place of a three-component vector)
-    are zero.
+    ``stride`` is the size of a component in bytes. Bytes after the last component (the fourth place of a
+    three-component vector) are zero.
     """
 
     vector: Value
@@ -308,9 +307,9 @@ class ComponentStorage(Nowhere, Struct, frozen=True):
 
 
 def swizzle(base: Value, name: str) -> Value:
-    """``v.x``, ``v.s3``, ``v.xyz``, ``v.lo``: components of a vector as OpenCL names them (OpenCL C 6.3.7).
+    """Return ``v.x``, ``v.s3``, ``v.xyz``, ``v.lo``: components of a vector as OpenCL names them (OpenCL C 6.3.7).
 
-    They can be assigned to where the vector lives somewhere and none is named twice.
+    They can be assigned to if the vector has storage and no component is named twice.
     """
     element, count, stride = base.elements()
     room = base.size // stride if stride else count
@@ -327,12 +326,12 @@ def swizzle(base: Value, name: str) -> Value:
 
 
 def _component(base: Value, index: int, element: Type, stride: int) -> Value:
-    """An element; of three, the place of a fourth counts as one."""
+    """Return an element; a vector of three has a place for a fourth, which counts as an element here."""
     return base.part(element, index * stride)
 
 
 def _swizzle_indices(name: str, count: int) -> list[int] | None:
-    whole = 4 if count == 3 else count  # halves of three are those of four
+    whole = 4 if count == 3 else count  # a vector of three is halved like one of four
     halves = {"lo": range(whole // 2), "hi": range(whole // 2, whole),
               "even": range(0, whole, 2), "odd": range(1, whole, 2)}
     if name in halves:
@@ -349,15 +348,15 @@ def _swizzle_indices(name: str, count: int) -> list[int] | None:
     return named
 
 
-# The member of an object to which a C++ pointer to member leads.
+# Members of objects to which C++ pointers to members lead.
 NULL = -1
 """The value of a null pointer to a data member in the Itanium ABI."""
 
 
 def data_member(pointer: Value) -> tuple[MemberPointerType, int]:
-    """The type and the number of a pointer to a data member.
+    """Return the type and the number of a pointer to a data member.
 
-    Raises `ExpressionError` for anything else, for one to a function, and for a null pointer.
+    Raises `ExpressionError` for anything else, for a pointer to a member function, and for a null pointer.
     """
     type_ = pointer.bare
     if not isinstance(type_, MemberPointerType):
@@ -371,7 +370,7 @@ def data_member(pointer: Value) -> tuple[MemberPointerType, int]:
 
 
 def as_class(object_: Value, wanted: Type) -> Value:
-    """An object as one of its base classes; itself where it has no such base."""
+    """Return an object as one of its base classes, or the object itself if it has no such base."""
     type_ = object_.bare
     name = wanted.strip_typedefs()
     if not isinstance(type_, ClassType) or not isinstance(name, ClassType):
@@ -392,10 +391,10 @@ def as_class(object_: Value, wanted: Type) -> Value:
 def member_location(
     type_: MemberPointerType, number: int, object_: Value, context: FrameContext
 ) -> LocationDescription | None:
-    """The member's location from DW_AT_use_location; ``None`` without it.
+    """Return the member's location from DW_AT_use_location; ``None`` if that is absent.
 
-    The expression starts with the pointer's value and the object's location on the stack (DWARF 5, 5.14).
-    Raises a `rocdbg.Error` where it cannot be evaluated, or the object is nowhere.
+    The expression starts with the pointer's value and the object's location on the stack (DWARF 5, 5.14). Raises a
+    `rocdbg.Error` if it cannot be evaluated or the object has no location.
     """
     if type_.use_location is None or type_.offset is None:
         return None
@@ -404,7 +403,8 @@ def member_location(
 
 
 def object_location(object_: Value, context: FrameContext) -> LocationDescription:
-    """Where an object is, for an expression that has it on its initial stack. Raises `ExpressionError` if nowhere."""
+    """Return an object's location, to be put on an expression's initial stack. Raises `ExpressionError` if it has none.
+    """
     storage = object_.storage
     if isinstance(storage, LocationStorage):
         return storage.location.offset_by(8 * object_.offset)

@@ -1,4 +1,4 @@
-"""Which lanes of a wave are active (DW_AT_LLVM_active_lane). `active_lanes_compiled` is this rule as native code."""
+"""Which lanes of a wave are active (DW_AT_LLVM_active_lane); `active_lanes_compiled` gives the same as native code."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def active_lanes(
     program: Program, target: Target, thread: int, unwinder: Unwinder, exec_map: ExecMap,
     synthesis: MachineCode | None,
 ) -> int:
-    """The mask of active lanes: DW_AT_LLVM_active_lane where the function has it, else EXEC.
+    """Return the mask of active lanes: DW_AT_LLVM_active_lane where the function has it, else EXEC.
 
-    Where spill code has activated all lanes, the mask that it saved is used.
+    Where spill code has temporarily activated all lanes, return the mask that this code saved.
     """
     wave = target.wave(thread)
     context = top_context(program, target, Focus(thread, 0), unwinder)

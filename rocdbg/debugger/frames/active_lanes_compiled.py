@@ -1,4 +1,4 @@
-"""Which lanes are active at an instruction, for any wave that reaches it: `active_lanes` as an expression."""
+"""The active lanes at an instruction, for any wave that reaches it: `active_lanes` as an expression."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocdbg.sim.core.lane_expressions import Node, Scalar, apply, constant, exec
 
 
 def lanes_there(inferior: Inferior, thread: int) -> Node:
-    """The mask of active lanes (I64) at a wave's position. Raises `Untranslatable`."""
+    """Return the mask of active lanes (I64) at a wave's position. Raises `Untranslatable`."""
     wave = inferior.wave(thread)
     program = inferior.program_of(thread)
     context = inferior.chain(Focus(thread, 0)).get(0)

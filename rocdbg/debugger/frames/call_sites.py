@@ -27,16 +27,16 @@ class DescribedCalls:
     """What debug information says about calls: the `rocdbg.debugger.frames.frame_context.CallSites` of a frame."""
 
     def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
-        """A calling frame as its call site describes it; the frame itself if the call site says nothing."""
+        """Return a calling frame as its call site describes it, or the frame itself if the call site says nothing."""
         site = _site(caller, return_address)
         if site is None or not site.parameters:
             return caller
         return CallSiteContext(caller, site)
 
     def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
-        """DW_AT_call_value of a parameter of the callee, to be evaluated in the calling frame; None when not stated.
+        """Return DW_AT_call_value of a parameter of the callee, to be evaluated in the calling frame; None if absent.
 
-        The call site may refer to the parameter's entry in the function's instance, or to the abstract one.
+        The call site may refer to the parameter's entry in the concrete function, or to the abstract one.
         """
         site = _site(caller, return_address)
         if site is None:
@@ -73,7 +73,7 @@ class CallSiteContext(FrameContext):
 
     @cached_property
     def _registers(self) -> dict[int, Die]:
-        """The entries of parameters by the register that they are passed in."""
+        """The parameters' entries, each by the number of the register in which it is passed."""
         found: dict[int, Die] = {}
         for parameter in self._site.parameters:
             with self._complaining():
@@ -84,14 +84,14 @@ class CallSiteContext(FrameContext):
 
     @contextmanager
     def _complaining(self) -> Iterator[None]:
-        """A parameter's entry that breaks a rule is reported and not used."""
+        """Report a parameter's entry that breaks a rule, and ignore the entry."""
         try:
             yield
         except IllFormed as error:
             self.program.complaints.add(error, "it is not used")
 
     def register_location(self, number: int) -> LocationDescription:
-        """The value that was passed in a register, otherwise its location in the frame."""
+        """Return the value that was passed in a register, or else the register's location in the frame."""
         parameter = self._registers.get(number)
         value = None
         if parameter is not None:
@@ -101,13 +101,13 @@ class CallSiteContext(FrameContext):
             return self._frame.register_location(number)
         bits = 8 * (self.architecture.register_size(number) or 8)
         if self.architecture.register_elements(number) > 1:
-            # a value of this lane: put it where each lane has its part of the register
+            # The value is that of this lane: repeat it, so that every lane's part of the register holds it.
             lane = value & (1 << _LANE_BITS) - 1
             value = sum(lane << at for at in range(0, bits, _LANE_BITS))
         return dwarf.implicit_location(value, bits)
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """Data passed by reference has its value at the call, if the call site gives it."""
+        """Read memory; data passed by reference has its value at the time of the call, if the call site gives it."""
         data = self._data.get((space, address))
         if data is not None and size <= 8:
             return (data & (1 << 8 * size) - 1).to_bytes(size, "little")
@@ -115,7 +115,10 @@ class CallSiteContext(FrameContext):
 
     @cached_property
     def _data(self) -> dict[tuple[int, int], int]:
-        """DW_AT_call_data_value by the place of the data: DW_AT_call_data_location, otherwise the pointer's target."""
+        """DW_AT_call_data_value of each parameter, by the address space and address of its data.
+
+        The address is DW_AT_call_data_location, otherwise the target of the pointer.
+        """
         found: dict[tuple[int, int], int] = {}
         for parameter in self._site.parameters:
             with self._complaining():

@@ -34,8 +34,8 @@ from rocdbg.dwarf.info.types import (
 )
 
 MAX_COUNTED = 16
-"""Registers that an aggregate may take by clang's own count (`counted`); larger ones are in memory. Arguments share
-this number.
+"""How many registers, as `counted` counts them, an aggregate may take; a larger one is passed in memory. All arguments
+of a call together share this number.
 """
 MAX_REGISTERS = 32
 """Vector registers for a returned value; larger values are returned in memory."""
@@ -43,25 +43,25 @@ ARGUMENT_REGISTERS = 31
 """Vector registers for arguments, from v0 on (v31 has the work-item ids); further arguments are on the stack."""
 
 NOCALL = 3
-"""DW_CC_nocall: the optimiser has changed the function's interface, such as dropped members that are never read."""
+"""DW_CC_nocall: the optimiser has changed the function's interface, for example dropped members that are never read."""
 PASS_BY_REFERENCE = 4
 """DW_CC_pass_by_reference of a class."""
 _OTHER_NAMES = (Tag.TYPEDEF, Tag.TEMPLATE_ALIAS, Tag.CONST_TYPE, Tag.VOLATILE_TYPE, Tag.ATOMIC_TYPE, Tag.RESTRICT_TYPE)
-"""Entries that are other names of a type."""
+"""Tags of entries that only give a type another name or qualifier."""
 
 Parts = list[tuple[int, int]]
 """(offset, size) in bytes of a part that gets its own registers."""
 
 
 class UnknownPassingError(DebuggerError):
-    """How values of a type are passed cannot be derived from its description (bit-fields in unions, virtual bases)."""
+    """The description of a type does not determine how its values are passed (bit-fields in unions, virtual bases)."""
 
     def __init__(self, type_: Type) -> None:
         super().__init__(f"It is not known how values of type {type_} are passed.")
 
 
 def is_gccs(function: Function) -> bool:
-    """Whether GCC compiled a function: it passes arguments in other registers, and returns values in s24 and s25."""
+    """Whether GCC compiled a function: GCC passes arguments in other registers, and returns values in s24 and s25."""
     return isinstance(function.unit.conventions, Gcc)
 
 
@@ -102,7 +102,8 @@ def parts(type_: Type, size: int) -> Parts | None:
 
 
 def counted(type_: Type) -> int:
-    """Registers as clang counts them when it decides between registers and memory: 32 bits of a member each."""
+    """Count registers as clang does to choose between registers and memory: each member takes whole 32-bit registers.
+    """
     stripped = type_.strip_typedefs()
     if isinstance(stripped, ClassType):
         return sum(counted(member.type) for member in stripped.members)
@@ -115,7 +116,7 @@ def _is_flexible(type_: ClassType) -> bool:
 
 
 def _is_empty(type_: ClassType) -> bool:
-    """A class without data: it takes no space of its own in another class."""
+    """Whether a class has no data, so that it takes no space of its own in another class."""
     if type_.members:
         return False
     return all(isinstance(base := b.type.strip_typedefs(), ClassType) and _is_empty(base) for b in type_.bases)
@@ -138,7 +139,9 @@ def _flatten(type_: Type, offset: int) -> Parts:
 
 
 def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
-    """The scalars of a class, with padding where clang spells it out (CGRecordLowering); as a base it ends earlier."""
+    """The scalars of a class, with padding where clang makes it explicit (CGRecordLowering); a base has no tail
+    padding.
+    """
     if any(member.bit_offset is None for member in type_.members):
         raise UnknownPassingError(type_)
     placed = sorted(_placed(type_), key=lambda entry: entry.at)
@@ -195,9 +198,9 @@ def _placed(type_: ClassType) -> list[_Placed]:
 
 
 def _units(type_: ClassType) -> list[_Placed]:
-    """Bit-fields as the integers through which they are accessed (CGRecordLowering::accumulateBitFields).
+    """Replace bit-fields by the integers through which they are accessed (CGRecordLowering::accumulateBitFields).
 
-    Neighbours share an integer of up to 64 bits if it is aligned without raising the alignment of the class.
+    Adjacent bit-fields share an integer of up to 64 bits if it is aligned without raising the alignment of the class.
     """
     fields = sorted((m for m in type_.members if m.bit_size), key=lambda member: member.bit_offset or 0)
     others = [(member.bit_offset or 0) // 8 for member in type_.members if member.bit_size is None]
@@ -233,7 +236,8 @@ def _integer_bytes(size: int) -> int:
 
 
 def _data_size(type_: ClassType) -> int:
-    """Bytes of a class without tail padding, which derived classes may use; for a POD class, all bytes."""
+    """Return the size of a class in bytes without tail padding, which derived classes may reuse; a POD class keeps it.
+    """
     if _is_plain(type_):
         return c_types.size_of(type_)
     return max((entry.end for entry in _placed(type_)), default=0)
@@ -267,7 +271,7 @@ def _is_empty_class(type_: Type) -> bool:
 
 
 def _alignment(type_: Type) -> int:
-    """The alignment LLVM gives a type by itself, in bytes."""
+    """Return the ABI alignment that LLVM gives a type, in bytes."""
     stripped = type_.strip_typedefs()
     if isinstance(stripped, ClassType):
         return max((_alignment(member.type) for member in stripped.members), default=1)
@@ -286,7 +290,8 @@ def registers_counted(type_: Type) -> int:
 
 
 def in_memory(type_: Type, left: int) -> bool:
-    """Whether an argument is passed as the private address of a copy; ``left``: registers of `MAX_COUNTED` not used."""
+    """Whether an argument is passed as the private address of a copy; ``left``: how many of `MAX_COUNTED` are unused.
+    """
     stripped = type_.strip_typedefs()
     if not isinstance(stripped, ClassType) or c_types.size_of(stripped) <= 8 or _is_empty(stripped):
         return False
@@ -296,7 +301,7 @@ def in_memory(type_: Type, left: int) -> bool:
 
 
 def _is_single(type_: ClassType) -> bool:
-    """Whether a class consists of one scalar or vector, which is then passed instead."""
+    """Whether a class consists of a single scalar or vector, which is then passed in its place."""
     placed = [m.type.strip_typedefs() for m in type_.members if not _is_empty_class(m.type)]
     placed += [b.type.strip_typedefs() for b in type_.bases if not _is_empty_class(b.type)]
     if len(placed) != 1:
@@ -310,9 +315,9 @@ def _is_single(type_: ClassType) -> bool:
 
 
 def argument_words(type_: Type, data: bytes) -> list[bytes]:
-    """The dwords an argument is passed in, each for a register or stack slot. Raises `UnknownPassingError`.
+    """Return the dwords in which an argument is passed, one for each register or stack slot.
 
-    Small integers are extended to 32 bits as their type says.
+    Small integers are sign- or zero-extended to 32 bits according to their type. Raises `UnknownPassingError`.
     """
     stripped = type_.strip_typedefs()
     if not isinstance(stripped, ClassType | ArrayType | VectorType) and len(data) < 4:
@@ -333,7 +338,8 @@ _GCC_RESULT = (24, 25)
 
 
 def return_value(function: Function, target: Target, thread: int, lane: int | None) -> Value | None:
-    """The value a function has just returned to one lane; ``None`` when it returns none, or none that is known."""
+    """Return what a function has just returned to one lane; ``None`` if it returns nothing or the value is not known.
+    """
     type_ = function.return_type
     if isinstance(type_.strip_typedefs(), VoidType) or lane is None:
         return None
@@ -348,7 +354,7 @@ def return_value(function: Function, target: Target, thread: int, lane: int | No
 
 
 def _of_gccs(type_: Type, target: Target, thread: int) -> Value | None:
-    """A scalar returned by GCC's code, in s24 and s25."""
+    """Return a scalar result of code compiled by GCC, which is in s24 and s25."""
     bare = type_.strip_typedefs()
     if not isinstance(bare, BaseType | EnumType | PointerType) or c_types.size_of(bare) > 8 or _is_complex(bare):
         return None

@@ -1,13 +1,13 @@
-"""Variables of functions whose calls of themselves LLVM has turned into jumps.
+"""Variables that depend on recursive calls which LLVM has turned into jumps.
 
-Where such a call is followed by one operation only, LLVM accumulates: each pass of the loop combines its operand with
-what the passes before have, and the result that the text computes behind the call exists nowhere:
+Where such a call is followed by only one operation, LLVM accumulates: each pass of the loop combines its operand with
+the result of the previous passes, and the result of the call in the source text exists nowhere:
 
     int ret = keep ^ f(...);        f:  v_xor  v4, v3, v4        v3: the former v4
     return ret;                         s_branch f               described as ret
 
-The description of ``ret`` remains at the operation, with the value of the accumulator. So nothing that the text
-computes from such a call is known; with numbers LLVM describes what was assigned before.
+The description of ``ret`` remains at the operation, but there the register holds the accumulator. A value that the
+source text computes from such a call is therefore not known, although LLVM describes numbers assigned before the call.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from rocdbg.debugger.program.source_text.function_text import FunctionText
 from rocdbg.dwarf.info import Function
 
 _CALL_SIZE: Final = 4
-"""Bytes of an instruction that calls."""
+"""The size in bytes of a call instruction."""
 
 
 class CallsMadeLoops:
-    """Finds them in text, which ``text`` gives for a function."""
+    """Finds these variables in source text; ``text`` gives the text of a function."""
 
     def __init__(self, text: Callable[[Program, Function], FunctionText | None]) -> None:
         self._text = text
         self._found: dict[tuple[int, int], tuple[Program, frozenset[int]]] = {}
 
     def variables(self, program: Program, function: Function) -> frozenset[int]:
-        """The offsets of variables, those of inlined calls included, that the text computes from calls which are
-        jumps in a function's code.
+        """Return the offsets of the variables whose values the source text computes from calls that are jumps in a
+        function's code. Variables of inlined calls are included.
         """
         key = id(program), function.offset
         found = self._found.get(key)
@@ -62,7 +62,8 @@ class CallsMadeLoops:
 
 
 def _remaining(program: Program, function: Function) -> Counter[tuple[int, int | None]]:
-    """How many calls of each function the code of a line contains. Functions are given by their abstract entries."""
+    """Count the calls in the code, by line and called function (the offset of its abstract entry; None if not known).
+    """
     found: Counter[tuple[int, int | None]] = Counter()
     for site in function.call_sites:
         if site.return_pc is not None:
@@ -72,7 +73,10 @@ def _remaining(program: Program, function: Function) -> Counter[tuple[int, int |
 
 
 def _turned(routine: Routine, text: FunctionText, remaining: Counter[tuple[int, int | None]]) -> set[int]:
-    """The calls in the text of a routine, of a function that the routine is in, of which the code has fewer."""
+    """Find the recursive calls in a routine's text that have become jumps.
+
+    These are calls of a function that contains the routine, on a line whose code has fewer such calls than the text.
+    """
     around = {_name(each): each.abstract.offset for each in _around(routine)}
     calls = [(index, (text.tokens[index].line, around[name])) for index, name in _calls(text) if name in around]
     written = Counter(call for _, call in calls)
@@ -91,7 +95,7 @@ def _name(function: Function) -> str:
 
 
 def _calls(text: FunctionText) -> Iterator[tuple[int, str]]:
-    """The calls in a function's body: where the names of the functions are."""
+    """Yield the calls in a function's body: the index and the text of the token that names the called function."""
     begin = text.body if text.body is not None else len(text.tokens)
     for index in range(begin, len(text.tokens) - 1):
         if text.tokens[index].is_name and text.tokens[index + 1].text == "(":

@@ -1,6 +1,6 @@
 """DWARF location expressions as places for any lane: the counterpart of `rocdbg.dwarf.evaluate_location` for one lane.
 
-The operations that producers write for variables have a translation; all others are `Untranslatable`.
+Operations that producers use to describe variables have a translation; all others raise `Untranslatable`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MAX_OPERATIONS = 200
 
 
 def compile_location(what: ExpressionLike, context: FrameContext) -> Place:
-    """The place that an expression gives for any lane at the context's PC. Raises `Untranslatable`.
+    """Return the place that an expression gives for any lane at the context's PC. Raises `Untranslatable`.
 
     The evaluator must have evaluated the expression in a context at this PC: well-formedness is not checked again.
     """
@@ -66,7 +66,7 @@ def compile_location(what: ExpressionLike, context: FrameContext) -> Place:
 def registers_extent(place: Place, context: FrameContext, size: int, extent: Callable[
     [LocationDescription, int], LocationDescription
 ]) -> Place:
-    """The part of ``size`` bytes at a place in a register that exists by a producer's conventions."""
+    """Return the part of ``size`` bytes at a place in a register; ``extent`` applies the producer's conventions."""
     if not isinstance(place, InRegister):
         return place
     register = dwarf_register(place.number)
@@ -89,12 +89,12 @@ class _Typed(Struct, frozen=True):
     signed: bool
 
     def same(self, node: Node) -> _Typed:
-        """A result of this type, of which the low bits count."""
+        """Return a result of this type from the low bits of ``node``."""
         return _Typed(_extended(node, self.bits, self.signed), self.bits, self.signed)
 
 
 _Entry = Node | Place | _Typed | list[tuple[Place, int]]
-"""A number of the generic type (I64) or of a base type, a location, or a composite under construction."""
+"""A stack entry: a number of the generic type (I64) or of a base type, a location, or an unfinished composite."""
 
 
 class _Stack:
@@ -325,7 +325,7 @@ class _Stack:
 
 
 def _extended(node: Node, bits: int, signed: bool) -> Node:
-    """An I64 made of its low bits."""
+    """Sign- or zero-extend the low bits of a number to an I64."""
     if bits == 64:
         return node
     if not signed:
@@ -334,7 +334,7 @@ def _extended(node: Node, bits: int, signed: bool) -> Node:
 
 
 def _is_of_lane(node: Node, stride: int) -> bool:
-    """Whether a number is the lane's, times a stride."""
+    """Whether a number is the lane's number times ``stride``."""
     if not isinstance(node, Apply) or not isinstance(node.operands[0], LaneNumber):
         return False
     factor = number_of(node.operands[1])
@@ -344,7 +344,7 @@ def _is_of_lane(node: Node, stride: int) -> bool:
 
 
 def _shift(meaning: str, left: Node, right: Node) -> Node:
-    """Shift counts of the width and above follow the document only if they are constants."""
+    """Shift; a count of 64 or more raises `Untranslatable` if constant, and is undecided if only known at run time."""
     count = number_of(right)
     if count is not None and count >= 64:
         raise Untranslatable("a shift by the whole width")

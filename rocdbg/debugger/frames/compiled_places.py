@@ -1,8 +1,9 @@
-"""Where objects are, for any lane of any wave that reaches an instruction, as expressions that the simulator
-translates.
+"""Where objects are, for any lane of any wave that reaches an instruction, as expressions for the simulator to
+translate.
 
-The counterparts of DWARF's location descriptions, with expressions (`rocdbg.sim.core.lane_expressions`) for the numbers
-in them. Anything without a counterpart raises `Untranslatable`: the evaluator then has to evaluate it lane by lane.
+These are the counterparts of DWARF's location descriptions; the numbers in them are expressions
+(`rocdbg.sim.core.lane_expressions`). Anything without a counterpart raises `Untranslatable`: the evaluator then has to
+evaluate it lane by lane.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ class Place:
     """A source of bits."""
 
     def read(self, first: int, bits: int) -> Node:
-        """Bits [first, first + bits) as an I64, zero-extended; at most 64. Raises `Untranslatable`."""
+        """Return bits [first, first + bits), at most 64, zero-extended to an I64. Raises `Untranslatable`."""
         raise NotImplementedError  # each kind of place reads in its own way
 
     def moved(self, bits: int) -> Place:
-        """The place moved by some bits."""
+        """Return the place that begins ``bits`` bits later."""
         return Part(self, bits) if bits else self
 
 
 class Part(Place, Struct, frozen=True):
-    """A place from a bit on."""
+    """The rest of a place, from a given bit on."""
 
     whole: Place
     offset: int
@@ -65,7 +66,7 @@ class Part(Place, Struct, frozen=True):
 
 
 class InMemory(Place, Struct, frozen=True):
-    """Memory of an address space (DWARF's number) at an address, an I64."""
+    """Memory of an address space (DWARF's number) at an address (an I64)."""
 
     space: int
     address: Node
@@ -93,7 +94,7 @@ class InMemory(Place, Struct, frozen=True):
 
 
 class InRegister(Place, Struct, frozen=True):
-    """A register by DWARF number, from a bit on; ``by_lane``: from that bit of the lane's dword on."""
+    """A register by DWARF number, from ``bit`` on; with ``by_lane``, from that bit of the lane's own dword on."""
 
     number: int
     bit: int = 0
@@ -134,7 +135,8 @@ class InRegister(Place, Struct, frozen=True):
         raise Untranslatable(f"the register {register.name}")
 
     def element(self, lane: Node) -> Node | None:
-        """The dword of a lane that is computed (I32); ``None`` where this is not a whole vector register."""
+        """Return the dword of the lane whose number is ``lane`` (I32); ``None`` if this is not a whole vector register.
+        """
         register = dwarf_register(self.number)
         if not register.is_vector or self.by_lane or self.bit:
             return None
@@ -152,7 +154,7 @@ class InRegister(Place, Struct, frozen=True):
 
 
 class Number(Place, Struct, frozen=True):
-    """A value of up to 64 bits without a location, an I64."""
+    """A value of up to 64 bits that has no location (an I64)."""
 
     value: Node
     bits: int = 64
@@ -164,7 +166,7 @@ class Number(Place, Struct, frozen=True):
 
 
 class Bytes(Place, Struct, frozen=True):
-    """Bytes in the code object."""
+    """Bytes that the code object contains."""
 
     data: bytes
 
@@ -201,18 +203,18 @@ class Pieces(Place, Struct, frozen=True):
 
 
 def plus(node: Node, number: int) -> Node:
-    """An I64 and a constant."""
+    """Add a constant to an I64."""
     return apply(Op.ADD, node, constant(number))
 
 
 def join(low: Node | None, high: Node, bit: int) -> Node:
-    """I64s combined, each shifted above the previous one."""
+    """Combine two I64s: ``high``, shifted left by ``bit``, above ``low``."""
     shifted = apply(Op.SHL, high, constant(bit)) if bit else high
     return shifted if low is None else apply(Op.OR, low, shifted)
 
 
 def cut(value: Node, first: int, bits: int, known: int) -> Node:
-    """Bits of an I64 whose bits from ``known`` on are zero."""
+    """Extract bits from an I64 whose bits from ``known`` on are zero."""
     if first:
         value = apply(Op.LSHR, value, constant(first))
     return value if first + bits >= known else apply(Op.AND, value, constant((1 << bits) - 1))

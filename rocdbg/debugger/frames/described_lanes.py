@@ -1,6 +1,6 @@
-"""Whether a variable's location list describes the value of the lanes that are at a place.
+"""Whether a variable's location list describes the value of every lane at a place.
 
-`analysis.lane_coverage` follows which lanes have executed what gave a variable its value.
+`analysis.lane_coverage` follows which lanes have executed the instructions that gave a variable its value.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _UNDEFINED = assemble("undefined")
 
 
 class DescribedLanes:
-    """Finds where location lists describe the values of other lanes.
+    """Finds where location lists describe only the values of other lanes.
 
-    ``rows`` gives the unwind analysis of a program's functions, for a wave size; ``constants`` finds variables that
-    keep one value.
+    ``rows`` gives the unwind analysis of a program's functions for a wave size; ``constants`` finds variables whose
+    value never changes.
     """
 
     def __init__(
@@ -63,14 +63,14 @@ class DescribedLanes:
     def known_part(
         self, variable: Variable, what: Expression | LocationList, context: FrameContext
     ) -> Expression | LocationList:
-        """A variable's location, without the pieces that not each lane which is at a frame's PC has there."""
+        """Return a variable's location, without the pieces that do not hold for every lane at the frame's PC."""
         try:
             parts = self._parts_at(variable, what, context)
             unknown = {
                 part.piece.offset for part in parts
                 if part.piece.data and not self._are_known(variable, part.what, context, part)
             }
-        except (Error, RecursionError):  # damaged locations or code: what evaluates them says so
+        except (Error, RecursionError):  # damaged locations or code: the evaluator will report it
             return what
         if not unknown:
             return what
@@ -81,8 +81,8 @@ class DescribedLanes:
         return Expression(composed(left) if any(piece.data for piece in left) else _UNDEFINED, what.dialect or "amd")
 
     def are_left(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
-        """Whether a location is only that of the lanes that are active at a frame's PC, not of those that ended before
-        and are placed there with them.
+        """Whether a location holds only for lanes that are active at a frame's PC, and not for lanes that ended earlier
+        and are placed at that PC too.
         """
         try:
             return self._are_left(variable, what, context)
@@ -93,8 +93,9 @@ class DescribedLanes:
         self, variable: Variable, what: Expression | LocationList, context: FrameContext,
         places: Sequence[LoadedAddress],
     ) -> bool:
-        """Whether a lane at one of some places, of which it is not known which, has what a location describes at the
-        frame's PC: whether vector registers that it does not write, or memory, are described alike at all of them.
+        """Whether what a location describes at the frame's PC holds for a lane that is at one of ``places``, without
+        knowing at which: all of them must have the same description, of memory or of vector registers that the lane
+        does not write.
         """
         try:
             return self._are_known_at(variable, what, context, places)
@@ -136,7 +137,7 @@ class DescribedLanes:
     def _parts_at(
         self, variable: Variable, what: Expression | LocationList, context: FrameContext
     ) -> Sequence[_Part]:
-        """The parts of what describes a variable at a frame's PC; none where that is not one description."""
+        """The parts of the description of a variable at a frame's PC; none unless there is exactly one description."""
         if context.pc is None or what.dialect is None:
             return ()
         program, wave_size = context.program, context.wave_size
@@ -148,7 +149,7 @@ class DescribedLanes:
     def _parts(
         self, program: Program, wave_size: int, variable: Variable, what: Expression | LocationList, data: bytes
     ) -> Sequence[_Part]:
-        """The pieces of one description of a variable, with what the others say of them."""
+        """The pieces of one description of a variable, each with what the other descriptions say about that piece."""
         key = id(program), wave_size, variable.offset, data
         found = self._pieces.get(key)
         if found is None:
@@ -190,8 +191,8 @@ class DescribedLanes:
     def without_gaps(
         self, program: Program, wave_size: int, variable: Variable, what: LocationList
     ) -> list[LocationListEntry]:
-        """The entries of a location list, less the addresses at which some active lane does not have what they
-        describe.
+        """Return the entries of a location list, without the addresses at which some active lane does not have the
+        value that they describe.
         """
         rows = self._rows(program, wave_size)
         found: list[LocationListEntry] = []
@@ -236,7 +237,7 @@ class DescribedLanes:
         return coverage[1], found[1]
 
     def _keeps(self, program: Program, start: FileAddress, variable: Variable) -> bool:
-        """Whether a variable of a function, or of an inlined call in it, has one value according to the text."""
+        """Whether the source text shows that a variable of a function, or of a call inlined in it, keeps one value."""
         function = program.info.function_at(start)
         if self.constants is None or function is None:
             return False
@@ -252,7 +253,8 @@ class DescribedLanes:
 
 
     def _is_of_pass(self, program: Program, start: FileAddress, variable: Variable) -> bool:
-        """Whether a variable is what the text computes from a call of its function that is a pass of a loop."""
+        """Whether the source text computes a variable from a recursive call that the code executes as a loop iteration.
+        """
         function = program.info.function_at(start)
         return self._calls_made_loops is not None and function is not None and (
             variable.offset in self._calls_made_loops.variables(program, function)
@@ -260,23 +262,24 @@ class DescribedLanes:
 
 
 class _Part(Struct, frozen=True):
-    """A piece of a description of a variable, or all of it, and what describes that part of the variable."""
+    """One piece of a variable's description (or the whole), and the descriptions of that part of the variable."""
 
     piece: Piece
     what: Expression | LocationList
 
 
 class _Described(Struct, frozen=True):
-    """The addresses at which equal descriptions of a list are not of all lanes, and the registers that they read."""
+    """Where a description, or equal ones of the same list, does not hold for all lanes, and which registers it reads.
+    """
 
     gaps: frozenset[int] = frozenset()
     ended: frozenset[int] = frozenset()
-    """Those at which it is not of lanes that have ended earlier."""
+    """Addresses at which it does not hold for lanes that ended earlier."""
     misplaced: frozenset[Extent] = frozenset()
-    """Where the registers may have something else already."""
+    """Ranges in which the registers may already hold something else."""
     registers: frozenset[int] = frozenset()
     scalars: frozenset[int] = frozenset()
-    """The scalar ones that may be described for lanes which wait while others go on to change them."""
+    """Scalar registers that other lanes may change while the described lane waits."""
 
 
 def _is_silent(program: Program, address: int) -> bool:
@@ -315,7 +318,7 @@ def _described(
         else:
             others.append(Held((low, high), _place(other, dialect, wave_size)))
     gaps = coverage.gaps(extents, registers, others)
-    if not by_clang:  # what follows is about what LLVM does to descriptions
+    if not by_clang:  # the rest is about what LLVM does to descriptions
         return _Described(gaps.active, registers=frozenset(registers))
     misplaced = coverage.code.misplaced(extents, registers, scope)
     place = _place(data, dialect, wave_size)
@@ -338,7 +341,7 @@ def _described(
 
 
 def _sums(what: LocationList, wave_size: int) -> list[Sum]:
-    """The descriptions of a list that are registers, or sums of registers and constants."""
+    """The descriptions of a list that consist of a register, or of the sum of a register and a constant."""
     found = []
     for low, high, data in what:
         described = _sum(data, what.dialect or "amd", wave_size)
@@ -354,7 +357,7 @@ def _scope_of(variable: Variable) -> list[Extent]:
 
 
 def _registers(operations: Sequence[Operation]) -> set[int] | None:
-    """The registers that an expression reads; None for memory."""
+    """The registers that an expression reads; None if it describes memory."""
     found: set[int] = set()
     for operation in operations:
         if operation.info.meaning in _IN_MEMORY:
@@ -376,13 +379,13 @@ def _registers(operations: Sequence[Operation]) -> set[int] | None:
 
 @lru_cache(maxsize=_MOST_ENTRIES)
 def _sum(data: bytes, dialect: str, wave_size: int) -> tuple[int, int] | None:
-    """Cache: each description of a list is compared with all others."""
+    """Return `sum_of` an encoded expression; cached, because each description of a list is compared with all others."""
     return sum_of(decode(data, dialect), wave_size)
 
 
 @lru_cache(maxsize=_MOST_ENTRIES)
 def _place(data: bytes, dialect: str, wave_size: int) -> int | None:
-    """Cache, as above."""
+    """Return the place of an encoded expression; cached for the same reason as `_sum`."""
     operations = decode(data, dialect)
     constant = constant_of(operations)
     if constant is not None:

@@ -1,8 +1,8 @@
 """The pieces of composite location descriptions, each as a location list of its own.
 
 LLVM describes the members of a structure that it has split into registers by independent DBG_VALUEs, and composes each
-entry of a list from those that are in force. So whether lanes have what an entry describes is a question about each of
-its pieces, of which other entries have equal ones.
+entry of a list from those that are in force. Whether lanes have the value that an entry describes must therefore be
+decided for each piece separately; several entries may contain the same piece.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST_PIECES = 256
 
 
 class Piece(Struct, frozen=True):
-    """A piece of a composite: its place in the object, in bits; what describes it, empty where nothing does; and the
+    """A piece of a composite: its offset in the object, in bits; what describes it (empty if nothing does); and the
     operation that ends it.
     """
 
@@ -52,9 +52,10 @@ def composed(pieces: list[Piece]) -> bytes:
 
 
 def projected(what: LocationList, piece: Piece) -> LocationList:
-    """What a list says about one piece of the object. An entry that describes the piece together with others, or only
-    a part of it, remains as it is, so that it differs from the others. Where only other pieces change, one entry
-    continues another.
+    """Return a list that describes only one piece of the object.
+
+    An entry that describes the piece together with others, or only part of it, is left unchanged, so that it differs
+    from the other entries. Adjacent entries that differ only in other pieces are merged.
     """
     entries: list[LocationListEntry] = []
     for low, high, data in what:

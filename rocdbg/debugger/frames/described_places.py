@@ -1,4 +1,4 @@
-"""The registers, numbers and sums of both that simple location expressions consist of."""
+"""Simple location expressions: those that consist of registers, a number, or the sum of both."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rocdbg.dwarf.decoding import Operation
 
 
 def constant_of(operations: Sequence[Operation]) -> int | None:
-    """The number that an expression consists of; None for any other."""
+    """Return the number that an expression consists of; None for other expressions."""
     if len(operations) != 2 or operations[1].info.meaning != "stack_value":
         return None
     return operations[0].literal
 
 
 def places_of(operations: Sequence[Operation], wave_size: int) -> list[int | None]:
-    """The registers of an expression that consists of whole dwords in registers; empty for any other."""
+    """Return the registers of an expression that consists of whole dwords in registers; empty for other expressions."""
     pieces: list[Sequence[Operation]] = []
     start = 0
     for index, operation in enumerate(operations):
@@ -37,7 +37,7 @@ def places_of(operations: Sequence[Operation], wave_size: int) -> list[int | Non
 
 
 def sum_of(operations: Sequence[Operation], wave_size: int) -> tuple[int, int] | None:
-    """The register and the constant whose sum an expression describes; a register alone has the constant 0."""
+    """Return the register and the constant whose sum an expression describes; a lone register has the constant 0."""
     places = places_of(operations, wave_size)
     if len(places) == 1 and places[0] is not None:
         return places[0], 0
@@ -64,8 +64,8 @@ def sum_of(operations: Sequence[Operation], wave_size: int) -> tuple[int, int] |
 def has_replaced_operand(operations: Sequence[Operation]) -> bool:
     """Whether an expression combines a value with zero in a way that changes nothing.
 
-    No compiler leaves such code: LLVM has replaced the operand because nothing reads its bits, and only the description
-    still needs them.
+    No compiler emits such code: LLVM has replaced the operand with zero because no instruction reads its bits, and only
+    the description still needs them.
     """
     return any(
         one.literal == 0 and other.info.meaning in ("or", "xor")
@@ -74,7 +74,7 @@ def has_replaced_operand(operations: Sequence[Operation]) -> bool:
 
 
 def _register(operations: Sequence[Operation], wave_size: int) -> int | None:
-    """A scalar register, or the lane's dword of a vector register."""
+    """Return a scalar register, or the lane's dword of a vector register."""
     number = operations[0].register
     try:
         register = dwarf_register(number) if number is not None else None

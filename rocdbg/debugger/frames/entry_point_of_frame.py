@@ -1,4 +1,4 @@
-"""Through which entry a frame's subprogram was entered: entry points have attributes of their own (A.3.3.5)."""
+"""The entry through which a frame's subprogram was entered: entry points have their own attributes (A.3.3.5)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def entry_points_of(function: Function | None) -> list[EntryPoint]:
 
 
 def entered_through(context: FrameContext, call_sites: CallSites | None) -> EntryPoint | None:
-    """The entry point through which a physical frame was entered; ``None``: the subprogram's beginning, or not known.
+    """Return the entry point through which a physical frame was entered; ``None``: at its beginning, or not known.
 
-    For a call the call site gives it (DW_AT_call_origin), for a kernel the dispatch.
+    For a call, the call site determines it (DW_AT_call_origin); for a kernel, the dispatch.
     """
     points = entry_points_of(context.function)
     if not points:

@@ -31,23 +31,23 @@ class CallSites(Protocol):
     """Knows what the caller's debug information says about its calls."""
 
     def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
-        """A calling frame as described by the call site that returns to a loaded address."""
+        """Return a calling frame as described by the call site that returns to a loaded address."""
         ...
 
     def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
-        """What was passed for a parameter of the callee, to be evaluated in the calling frame; ``None``: not stated."""
+        """Return the value passed for a parameter, to be evaluated in the calling frame; ``None`` if not stated."""
         ...
 
     def entry_called(self, caller: FrameContext, return_address: LoadedAddress) -> Die | None:
-        """The entry of the subprogram or entry point that is called; ``None``: not stated."""
+        """Return the entry of the subprogram or entry point that is called; ``None`` if not stated."""
         ...
 
 
 class FrameContext:
     """One physical frame of one lane (`rocdbg.dwarf.context.Context`).
 
-    ``physical`` is the part shared with other lanes at the same place. ``unit`` is a compile unit other than the
-    function's, ``about`` the object to which expressions refer (DW_OP_push_object_address).
+    ``physical`` is the part that lanes at the same place share. ``unit`` is a compile unit other than the function's;
+    ``about`` is the object to which expressions refer (DW_OP_push_object_address).
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class FrameContext:
 
     @property
     def architecture(self) -> Architecture:
-        """The program's."""
+        """The architecture of the program."""
         return self.physical.program.architecture
 
     @property
@@ -96,12 +96,12 @@ class FrameContext:
 
     @property
     def frame_base(self) -> ExpressionLike | LocationDescription | None:
-        """`PhysicalFrame.frame_base`."""
+        """The frame base: see `PhysicalFrame.frame_base`."""
         return self.physical.frame_base(self)
 
     @property
     def lanes(self) -> int:
-        """DW_AT_LLVM_lanes of the function; without it the lanes of the wave, since its code is SIMT even then."""
+        """DW_AT_LLVM_lanes of the function; if absent, the lanes of the wave, since its code is SIMT even then."""
         physical = self.physical
         if physical.lanes is None:
             physical.lanes = self._described_lanes() or physical.wave_size
@@ -130,7 +130,7 @@ class FrameContext:
 
     @property
     def offset_size(self) -> int:
-        """4 or 8, of the unit."""
+        """The size of offsets in the unit: 4 or 8 bytes."""
         unit = self.unit
         return unit.offset_size if unit is not None else 4
 
@@ -179,7 +179,7 @@ class FrameContext:
         return self._by_rules(lambda row: row.cfa_location(self))
 
     def _by_rules(self, ask: Callable[[UnwindRow], _Found]) -> _Found | None:
-        """Applies the unwind rules. If those of debug information fail, the next source's rules replace them."""
+        """Apply the unwind rules. If those of debug information fail, the next source's rules replace them."""
         found = self.found_row
         while found is not None:
             try:
@@ -194,32 +194,32 @@ class FrameContext:
 
     @property
     def _is_of_a_lane(self) -> bool:
-        """Whether a failure means more than that the result depends on the lane."""
+        """Whether the context has one lane: a failure then means more than that the result depends on the lane."""
         return self.lane is not None and self.lane != ANY_LANE
 
     def register_location(self, number: int) -> LocationDescription:
-        """Where a register of this frame is: the register itself in the innermost frame, otherwise by the callee's
-        rules.
+        """Return the location of a register of this frame: the register itself in the innermost frame, otherwise where
+        the callee's rules say.
         """
         unwound = self.physical.unwound
         if unwound is not None:
             return unwound.location(number, self.architecture)
         size = self.architecture.register_size(number)
         if size is None:
-            # in GDB's wording, whose register numbers have 32 bits
+            # GDB's wording; its register numbers have 32 bits
             raise EvaluationError(f"Unable to access DWARF register number {number & 0xFFFFFFFF}")
         return LocationDescription(Place(RegisterStorage(self.access, self.architecture, number, 8 * size)))
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """Where the register's value on entry is now: the caller's copy of it."""
+        """Return where the value that the register had on entry is now: the caller's copy of it."""
         found = self.found_row
         if found is None:
             raise EvaluationError("the value on entry is not known: there is no call frame information")
         return found.row.register_location(number, self)
 
     def caller(self) -> FrameContext:
-        """The calling frame at its call, with the values that the call site gives. Raises `EvaluationError` without
-        one.
+        """Return the calling frame at its call, with the values that the call site gives. Raises `EvaluationError` if
+        there is none.
         """
         next_frame = self.next_frame()
         if next_frame is None or next_frame.pc is None:
@@ -230,14 +230,16 @@ class FrameContext:
         return call_sites.at_call(next_frame, LoadedAddress(next_frame.pc + 1))
 
     def call_site_value(self, parameter: int) -> ExpressionLike | None:
-        """The value passed for the parameter at ``parameter`` of the unit, according to the call site."""
+        """Return the value that the call site gives for a parameter; ``parameter`` is its entry's offset in the unit.
+        """
         caller, call_sites = self.next_frame(), self.physical.call_sites
         if call_sites is None or self.unit is None or caller is None or caller.pc is None:
             return None
         return call_sites.value_passed(caller, LoadedAddress(caller.pc + 1), self.unit.die(parameter))
 
     def next_frame(self) -> FrameContext | None:
-        """The calling frame; ``None`` for the outermost (undefined return address), or without rules."""
+        """Return the calling frame; ``None`` if this is the outermost (undefined return address) or rules are missing.
+        """
         return_address = self.return_address()
         if return_address is None:
             return None
@@ -273,22 +275,22 @@ class FrameContext:
     # -- memory and debug information
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """Memory as a lane of this wave sees it."""
+        """Read memory as a lane of this wave sees it."""
         return self.access.read_memory(space, address, size, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """Write memory; as `read_memory`."""
+        """Write memory as a lane of this wave sees it."""
         self.access.write_memory(space, address, data, lane)
 
     def indexed_address(self, index: int) -> int:
-        """Entry ``index`` of the unit's addresses, as loaded."""
+        """Return entry ``index`` of the unit's address table, as a loaded address."""
         addresses = self.unit.debug_addr if self.unit is not None else []
         if not 0 <= index < len(addresses):
             raise EvaluationError(f"the unit has no address {index}; it has {len(addresses)}")
         return self.program.to_loaded(FileAddress(addresses[index]))
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, FrameContext]:
-        """What an entry offers to an expression."""
+        """Return what an entry offers to an expression, and the frame in which to evaluate it."""
         if unit_relative:
             if self.unit is None:
                 raise EvaluationError("there is no compile unit here")
@@ -298,7 +300,7 @@ class FrameContext:
         return content_of(die, self.wave_size), self
 
     def tls_location(self, address: int) -> LocationDescription:
-        """There is no thread-local storage on this target."""
+        """Fail: this target has no thread-local storage."""
         raise EvaluationError(f"thread-local address {address:#x}: the target has no thread-local storage")
 
 
@@ -308,13 +310,13 @@ def entered(context: FrameContext) -> EntryPoint | None:
 
 
 def waiting_at(context: FrameContext, pc: LoadedAddress) -> FrameContext:
-    """The same frame of a lane that waits at ``pc``, elsewhere than its wave."""
+    """Return the same frame for a lane that waits at ``pc`` instead of the wave's PC."""
     return FrameContext(context.physical.at_pc(pc), context.lane, context.iteration or 0)
 
 
 def lane_entries(context: FrameContext) -> list[Scope]:
-    """Entities that may have attributes about a frame's lanes: inlined calls, innermost first, an entry point, the
-    function.
+    """Return the entities that may have attributes about a frame's lanes: inlined calls from the innermost outwards,
+    then an entry point, then the function.
     """
     if context.function is None:
         return []
@@ -324,19 +326,19 @@ def lane_entries(context: FrameContext) -> list[Scope]:
 
 
 def static_link(context: FrameContext) -> LocationDescription | None:
-    """DW_AT_static_link of a frame's function, if it has it and it can be used."""
+    """Evaluate DW_AT_static_link of a frame's function; ``None`` if it is absent or unusable."""
     return _first(context, lambda entry: results.static_link(entry, context))
 
 
 def return_addr(context: FrameContext) -> LocationDescription | None:
-    """DW_AT_return_addr of a frame's function, if it has it and it can be used."""
+    """Evaluate DW_AT_return_addr of a frame's function; ``None`` if it is absent or unusable."""
     return _first(context, lambda entry: _return_addr(entry, context))
 
 
 def _first(
     context: FrameContext, ask: Callable[[Die], LocationDescription | None]
 ) -> LocationDescription | None:
-    """What the entry point says through which the function was entered, else what the function says."""
+    """Return what ``ask`` finds for the entry point through which the function was entered, else for the function."""
     for entry in (entered(context), context.function):
         if entry is None:
             continue
@@ -351,7 +353,7 @@ def _first(
 
 
 def _return_addr(entry: Die, context: FrameContext) -> LocationDescription | None:
-    """Where DW_AT_return_addr says; registers are named as not allowed, and read."""
+    """Return the location in DW_AT_return_addr; a register is reported as not allowed, but its content is used."""
     try:
         return results.return_addr(entry, context)
     except IllFormed as error:

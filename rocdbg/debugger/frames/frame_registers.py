@@ -1,4 +1,4 @@
-"""Registers of a frame as values: by name, in ranges, and the lists ``info registers`` shows."""
+"""Registers of a frame as values: by name, as ranges, and as the lists that ``info registers`` shows."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from rocdbg.isa.operands import Register
 
 _GFX12 = ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")
 EARLY_PAIRS = ("xnack_mask", "tba", "tma")
-"""Registers of 64 bits that only GFX8 and GFX9, and GFX6 to GFX8, have."""
+"""64-bit registers that only older targets have: GFX8 and GFX9 the first, GFX6 to GFX8 the others."""
 _WIDE = ("flat_scratch", *EARLY_PAIRS)
 _SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *EARLY_PAIRS, *_GFX12)
 """Names of registers without a DWARF number, in the order they are shown. Not every target has all of them."""
 _HIDDEN = ("flat_scratch_lo", "flat_scratch_hi")
-"""Halves of registers that every target has but that few allow as operands."""
+"""Halves of registers that every target has, but that only few targets accept as operands."""
 _NO_OPERANDS = ("pc", "pc_32", "status", "mode", "trapsts", "flat_scratch", *_HIDDEN, *_GFX12)
-"""Registers that instructions cannot name, or only on some targets."""
+"""Registers that instructions cannot name, or can name only on some targets."""
 _ALIASES = {"sp": "s32", "fp": "s33"}
 _ZERO_FLAGS = {"src_vccz": "vcc", "src_execz": "exec"}
 _APERTURES = {
     "src_shared_base": (AddressSpace.LOCAL, 0), "src_shared_limit": (AddressSpace.LOCAL, 0xFFFFFFFF),
     "src_private_base": (AddressSpace.PRIVATE_LANE, 0), "src_private_limit": (AddressSpace.PRIVATE_LANE, 0xFFFFFFFF),
 }
-"""Operands that are read like registers (GFX9 and later)."""
+"""Operands that hold constants of the hardware and are read like registers (GFX9 and later)."""
 _SCRATCH_BASE = {"src_flat_scratch_base_lo": 0, "src_flat_scratch_base_hi": 4}
 _ZEROS = ("null", "src_pops_exiting_wave_id")
-"""Null, and the next pixel wave to leave in order: 0 for all others."""
+"""Operands that read 0: null, and the exiting-wave id of ordered pixel shading, which no other kind of wave has."""
 _HALVES = {name + half: (name, offset) for name in ("exec", "vcc", *_WIDE) for half, offset in (("_lo", 0), ("_hi", 4))}
 
 
@@ -54,12 +54,12 @@ def special_names(target: Target, thread: int) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def is_register_name(name: str) -> bool:
-    """Whether any wave has a register of this name."""
+    """Whether some wave may have a register of this name."""
     return name in _ALIASES or name in _NO_OPERANDS or operands.is_register_name(name)
 
 
 class RegisterFile(Struct, frozen=True):
-    """The registers of one frame of one wave. Registers of callers are recovered with unwind rules."""
+    """The registers of one frame of one wave. Those of callers are recovered with unwind rules."""
 
     target: Target
     thread: int
@@ -71,7 +71,7 @@ class RegisterFile(Struct, frozen=True):
         return self.target.wave(self.thread).lane_count
 
     def value(self, name: str) -> Value | None:
-        """A register as an lvalue; ``None`` when the wave has none of this name.
+        """Return a register as an lvalue; ``None`` if the wave has no register of this name.
 
         Vector registers are vectors over lanes, the PC is a code pointer, all others integers.
         """
@@ -87,10 +87,10 @@ class RegisterFile(Struct, frozen=True):
         return None if register is None else self._special(name) if register.kind is K.SPECIAL else self.of(register)
 
     def of(self, register: Register) -> Value:
-        """The register or registers that an operand names: one, consecutive ones, or half of one.
+        """Return the register or registers that an operand names: one register, consecutive ones, or half of one.
 
-        Two scalar registers are a 64-bit number, more are an array of dwords; vector registers are a vector of these.
-        Raises `RegisterAccessError` for registers that the wave does not have.
+        Two scalar registers form a 64-bit number, more than two an array of dwords; consecutive vector registers form a
+        vector over lanes of such values. Raises `RegisterAccessError` for registers that the wave does not have.
         """
         if register.half is not None:
             return self._half(f"{operands.FILE_NAMES[register.kind]}{register.index}", register.half)
@@ -128,7 +128,7 @@ class RegisterFile(Struct, frozen=True):
         return Value(type_, LocationStorage(LocationDescription(Place(CompositeStorage(parts))), Absence.NOT_SAVED))
 
     def _named(self, name: str) -> Value | None:
-        """A register of the wave, by the name that DWARF or the target has for it."""
+        """Return a register of the wave by its name in DWARF or on the target."""
         if name in _HIDDEN:
             return self._part(name)
         try:
@@ -178,7 +178,7 @@ class RegisterFile(Struct, frozen=True):
         return self._lds_direct() if name == "src_lds_direct" else self._named(name.removeprefix("src_"))
 
     def _lds_direct(self) -> Value | None:
-        """The LDS data that M0 selects: its low half is the address, bits 16 to 18 the type."""
+        """The LDS data that M0 selects: its low half gives the address, bits 16 to 18 the type."""
         m0 = self.target.read_special(self.thread, "m0")
         if m0 is None:
             return None
@@ -225,7 +225,7 @@ class RegisterFile(Struct, frozen=True):
 def _interleave(
     values: list[Value],
 ) -> tuple[Callable[[int, int], bytes], Callable[[int, bytes], None]]:
-    """Reader and writer of consecutive registers as one: for each lane the dwords follow each other."""
+    """Return a reader and a writer that treat consecutive registers as one: each lane's dwords are adjacent."""
     count = len(values)
 
     def read(offset: int, size: int) -> bytes:

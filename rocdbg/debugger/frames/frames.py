@@ -1,4 +1,4 @@
-"""The frames of one lane: physical ones through unwind rules, inline ones between them."""
+"""The frames of one lane: physical ones found with unwind rules, and inline ones between them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FrameKind(Enum):
 
 
 class FrameId(Struct, frozen=True):
-    """Identity of a frame: its place, its function's start, its inline depth.
+    """Identity of a frame: its place, the start of its function, and its inline depth.
 
     ``place`` is the CFA and the return address as numbers, ``None`` for an outermost frame.
     """
@@ -55,9 +55,9 @@ class Frame(Struct, eq=False, dict=True):
 
     ``level`` counts from 0, the innermost. ``pc`` is the address as loaded: for a caller the return address;
     ``lookup_pc`` is inside the call (after a debug trap: at the trap) and determines scopes and lines. ``function`` is
-    the one whose frame this is (of an inline frame: the inlined one), ``inline`` the inlined call when it is one.
-    ``scopes`` are the blocks of this frame, innermost first, its own function or inlined call last; for a function
-    entered through an entry point, that entry point follows, whose parameters are the frame's.
+    the function whose frame this is; for an inline frame, the inlined function, and ``inline`` is then the inlined
+    call. ``scopes`` are the blocks of this frame, innermost first; its own function or inlined call comes last. If the
+    function was entered through an entry point, that entry point follows, because its parameters are the frame's.
     """
 
     level: int
@@ -84,11 +84,11 @@ class Frame(Struct, eq=False, dict=True):
     _origin: Frame | None = None
 
     def at_level(self, level: int) -> Frame:
-        """The same frame with another level, because there are frames inside it."""
+        """Return the same frame at another level, because there are frames inside it."""
         return replace(self, level=level, scope=self.scope.with_frame(level))
 
     def at_lane(self, lane: int) -> Frame:
-        """The same frame for another lane at the same place, as the innermost frame that the lane is in."""
+        """Return the same frame for another lane at the same place; it is the innermost frame that this lane is in."""
         scope = self.scope
         return replace(
             self, scope=Focus(scope.thread, lane, scope.frame, scope.iteration), context=self.context.at_lane(lane),
@@ -133,7 +133,7 @@ class Frame(Struct, eq=False, dict=True):
             if name is not None:
                 linkage = self.function.linkage_name
                 if linkage is not None and linkage.startswith("_Z") and ("<" in name or name == "operator()"):
-                    return function_name(linkage)  # as in GDB: template arguments and closures as in the mangled name
+                    return function_name(linkage)  # as in GDB: template arguments and closures as mangled
                 return name
         found = self.program.symbol_and_offset(self.lookup_pc, data=False)
         return found[0] if found is not None else None
@@ -145,18 +145,18 @@ class Frame(Struct, eq=False, dict=True):
 
     @property
     def shows_address(self) -> bool:
-        """Whether a frame line shows the PC: if it is not at the beginning of a line."""
+        """Whether a frame line shows the PC, which it does if the PC is not at the beginning of a line."""
         if self.line is None or self.row is None:
             return True
         if self.call_line is not None:
-            return False  # where the function inside it was inlined is a line, but no address
+            return False  # the call of an inlined function has a line but no address
         if self.pc != self.lookup_pc:
             return True  # a return address
         if self.program.to_loaded(self.row.address) != self.pc:
             return True
         if self.row.is_stmt:
             return False
-        before = self.program.info.line_at(FileAddress(self.row.address - 1))  # another part of the same line?
+        before = self.program.info.line_at(FileAddress(self.row.address - 1))  # the middle of the same line?
         return before is not None and (before.line, before.file) == (self.row.line, self.row.file)
 
     @property
@@ -179,7 +179,7 @@ class Frame(Struct, eq=False, dict=True):
 
 
 def physical_place(context: FrameContext) -> tuple[int | None, int | None] | None:
-    """CFA and return address of a physical frame; ``None`` for an outermost one or without rules."""
+    """Return the CFA and return address of a physical frame; ``None`` for an outermost one or if rules are missing."""
     try:
         returns_to = context.return_address()
         if returns_to is None:
@@ -215,9 +215,9 @@ class FrameChain(Struct):
     trapped_at: int | None = None
     """Loaded address of the debug trap after which the wave has just stopped: the position that the user sees."""
     called_from: CalledFrom | None = None
-    """Where the debugger called the function in which the wave is, if it did."""
+    """Where the debugger called the function that the wave is in; ``None``: the debugger did not call it."""
     like: FrameChain | None = None
-    """The frames of another lane at the same place."""
+    """The frames of another lane at the same place, from which the innermost frame can be copied."""
     _first: Frame | None = None
     _frames: list[Frame] = field(default_factory=list)
     _iterator: Iterator[Frame] | None = None
@@ -232,7 +232,8 @@ class FrameChain(Struct):
             index += 1
 
     def get(self, level: int) -> Frame | None:
-        """The frame at a level, ``None`` past the outermost; a level below `innermost` gives the innermost."""
+        """Return the frame at a level, ``None`` past the outermost; levels below `innermost` give the innermost frame.
+        """
         first = self._first if self._first is not None or self.like is None else self._of_another(self.like)
         if first is not None and level <= first.level:
             return first
@@ -242,7 +243,7 @@ class FrameChain(Struct):
             unit()
             try:
                 frame = next(self._iterator, None)
-            except Error:  # the next request fails again
+            except Error:  # raised again by the next request
                 self._iterator = None
                 self._frames.clear()
                 raise
@@ -312,12 +313,12 @@ class FrameChain(Struct):
             context = caller
 
     def _is_called(self, context: FrameContext) -> bool:
-        """Whether a physical frame is that of the function that the debugger called."""
+        """Whether a physical frame is that of a function that the debugger called."""
         if self.called_from is None:
             return False
         try:
             if context.found_row is None and context.callee is None:
-                # nothing is known of the code, or there is none: the caller may have left the address
+                # The code is unknown or missing: the address may still be where the caller put it.
                 low, high = (context.access.read_register(sgpr_number(30 + half), 0, 4) for half in (0, 1))
                 return int.from_bytes(low + high, "little") == self.called_from.return_address
             return context.return_address() == self.called_from.return_address
@@ -325,7 +326,7 @@ class FrameChain(Struct):
             return False
 
     def _beyond(self, level: int, context: FrameContext) -> Iterator[Frame]:
-        """The debugger's own frame, and those of the place where it made the call."""
+        """Yield the dummy frame of the debugger, then the frames of the place where it made the call."""
         assert self.called_from is not None
         outer = self.called_from.frames()
         scope, returns_to = self.scope.with_frame(level), LoadedAddress(self.called_from.return_address)
@@ -372,7 +373,7 @@ class FrameChain(Struct):
             hidden = starting if self.not_entered is None else min(self.not_entered, starting)
             for instance in inlined[:hidden]:
                 start = next((i + 1 for i, s in enumerate(scopes) if s.offset == instance.offset), start)
-        while hidden < len(inlined) and message_in(inlined[hidden].function.name):  # no function: a trap's message
+        while hidden < len(inlined) and message_in(inlined[hidden].function.name):  # a trap's message
             start = next((i + 1 for i, s in enumerate(scopes) if s.offset == inlined[hidden].offset), start)
             hidden += 1
         all_inlined = inlined

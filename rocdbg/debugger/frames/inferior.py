@@ -49,13 +49,13 @@ class Inferior:
         self._exec_maps: dict[Program, ExecMap] = {}
         self._syntheses: dict[Program, MachineCode] = {}
         self.lane_pc_synthesis = True
-        self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
         """Whether machine code is analysed for lane positions that debug information lacks; call `state_changed` after
         changing it.
         """
+        self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
         self._chains: dict[Focus, FrameChain] = {}
         self._first_chains: dict[tuple[int, int | None, LanePlace], FrameChain] = {}
-        """For lanes at the same place of a wave, the frames of the lane requested first."""
+        """For each place of lanes in a wave, the frames of the lane there that was requested first."""
         self._active: dict[int, tuple[int, int]] = {}
         self._used: dict[int, int] = {}
         self._lane_pcs: dict[int, LanePcs] = {}
@@ -63,22 +63,22 @@ class Inferior:
     # -- contents
 
     def use(self, program: Program | None, programs: Sequence[Program]) -> None:
-        """Debug these code objects from now on, ``program`` first; they have no target yet. None: code is known only
-        once a target has loaded it.
+        """Debug these code objects from now on, ``program`` first; they have no target yet. With None, code becomes
+        known only when a target has loaded it.
         """
-        # together: an interrupt must not combine one program's names with another's frames
+        # in one step: an interrupt must not leave one program's names with another's frames
         self.programs.use(program, programs)
         self._unwinders, self._exec_maps, self._syntheses = {}, {}, {}
         self.state_changed()
 
     def attach(self, target: Target) -> bool:
-        """``target`` runs the program from now on; returns what `Programs.update` returns."""
+        """Let ``target`` run the program from now on; return what `Programs.update` returns."""
         self.leave()
         self.target = target
         return self.programs.update(target.code_objects())
 
     def leave(self) -> None:
-        """Drop the target and all that was known about its waves."""
+        """Drop the target and all that is known about its waves."""
         self.target = None
         self.life += 1
         self.inline_entered.clear()
@@ -93,17 +93,17 @@ class Inferior:
         return self.programs.first
 
     def need_program(self) -> Program:
-        """The program; raises `NoProgramError`."""
+        """Return the program; raises `NoProgramError`."""
         return self.programs.need()
 
     def need_target(self) -> Target:
-        """The target; raises `NotRunningError`."""
+        """Return the target; raises `NotRunningError`."""
         if self.target is None:
             raise NotRunningError
         return self.target
 
     def need_runnable(self) -> Runnable:
-        """The target's capability to run. Raises `NotRunningError` if there is no target, or it only shows a state."""
+        """Return the target's capability to run. Raises `NotRunningError` if there is no target, or it cannot run."""
         target = self.need_target()
         if target.runnable is None:
             raise NotRunningError
@@ -156,7 +156,7 @@ class Inferior:
         self._lane_pcs.clear()
 
     def wave(self, thread: int) -> WaveInfo:
-        """A resident wave. Raises `FocusError` when it has ended, `NotRunningError` without a target."""
+        """Return a resident wave. Raises `FocusError` if it has ended, `NotRunningError` without a target."""
         return self.need_target().wave(thread)
 
     def program_of(self, thread: int) -> Program:
@@ -168,7 +168,7 @@ class Inferior:
         return self._activity(thread)[0]
 
     def lane_count(self, thread: int) -> int:
-        """The number of lanes: those of the wave, or fewer if DW_AT_LLVM_lanes says so for its position."""
+        """Return the number of lanes: those of the wave, or fewer if DW_AT_LLVM_lanes says so at its position."""
         return self._activity(thread)[1]
 
     def is_active(self, focus: Focus) -> bool:
@@ -202,7 +202,7 @@ class Inferior:
         return found
 
     def entered(self, thread: int, lane: int) -> Entered | None:
-        """The innermost frame that an inactive lane has entered and its place there; ``None`` if not known."""
+        """Return the innermost frame that an inactive lane has entered, and its place there; ``None`` if not known."""
         return self._lane_pcs_of(thread).entered(lane)
 
     def lane_pcs(self, thread: int, level: int = 0) -> list[int | None] | None:
@@ -234,7 +234,9 @@ class Inferior:
         return found
 
     def _called_from(self, target: Target, focus: Focus) -> CalledFrom | None:
-        """Where the debugger called the function in which a wave of ``target`` is; ``None``: it did not."""
+        """Where the debugger called the function that a wave of ``target`` is in; ``None``: the debugger did not call
+        it.
+        """
         thread = focus.thread
         assert thread is not None
         calls = calls_of(target)
@@ -275,7 +277,8 @@ class Inferior:
         return found
 
     def need_stack(self, focus: Focus) -> Focus:
-        """``focus``, if it names a lane of a target. Raises `NoRegistersError` in GDB's words, `UnusedLaneError`."""
+        """Return ``focus`` if it names a lane of a target. Raises `NoRegistersError` in GDB's words, `UnusedLaneError`.
+        """
         if self.target is None or focus.thread is None:
             raise NoRegistersError("stack")
         if focus.lane is not None and not is_used(self, focus):
@@ -287,7 +290,7 @@ class Inferior:
         return self.frame(focus).context.iterations
 
     def unwind_row(self, pc: LoadedAddress, focus: Focus) -> FoundRow | None:
-        """The unwind rules at a loaded address for waves like the focused one, and where they come from."""
+        """Return the unwind rules at a loaded address for waves like the one in focus, and their source."""
         self.need_program()
         program = self.programs.at(pc)
         running = self.target is not None and focus.thread is not None
@@ -301,7 +304,7 @@ def outwards(inferior: Inferior, frame: Frame) -> Iterator[Frame]:
 
 
 def is_used(inferior: Inferior, focus: Focus) -> bool:
-    """Whether a lane of a wave has a work-item; unused lanes of partial waves have none, and no frames."""
+    """Whether a lane has a work-item; unused lanes of partial waves have no work-item and no frames."""
     if focus.lane is None or focus.thread is None:
         return True
     used = inferior._used.get(focus.thread)

@@ -1,7 +1,7 @@
 """Entry values of a kernel's parameters, read from the kernarg segment.
 
-Compilers drop the locations of an optimised kernel's parameters, although nothing overwrites the segment in which they
-were passed. GDB writes such a value as ``x@entry``.
+Compilers drop the locations of an optimised kernel's parameters, although nothing overwrites the kernarg segment, in
+which they were passed. GDB shows such an entry value as ``x@entry``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocdbg.errors import Error
 
 _TRITON = "triton"
 _TRITONS_OWN = 2
-"""Arguments that Triton adds: scratch memory of the grid, and of a profiler."""
+"""How many arguments Triton adds: scratch memory for the grid, and for a profiler."""
 
 
 def is_absent(value: Value) -> bool:
@@ -35,10 +35,10 @@ def is_absent(value: Value) -> bool:
 
 
 def passed_argument(program: Program, routine: Routine, parameter: Variable) -> KernelArg | None:
-    """The explicit argument of a kernel's parameter; None if the routine is not a kernel, or its layout is not known.
+    """Return the explicit argument of a kernel's parameter; None if the routine is not a kernel or has no known layout.
 
-    The n-th parameter is the n-th explicit argument of the metadata, if there are as many of both and the sizes agree.
-    Triton passes two more pointers, which its source does not mention.
+    The n-th parameter is the n-th explicit argument in the metadata, provided that their numbers and sizes agree.
+    Triton passes two additional pointers, which the source does not mention.
     """
     known, key = program.passed_arguments, (routine.scope.offset, parameter.offset)
     if key not in known:

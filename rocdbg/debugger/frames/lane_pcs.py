@@ -1,7 +1,7 @@
-"""Where the lanes of a wave are: the inactive ones wait where DW_AT_LLVM_lane_pc says.
+"""Where the lanes of a wave are: an inactive lane waits where DW_AT_LLVM_lane_pc says.
 
 A lane that was not active when a function was called is not in that function: its element of the lane PC vector is
-undefined. Of the wave's frames it has only the outer ones, beginning with the first in which its element is defined.
+undefined. Such a lane has only the outer frames of the wave, beginning with the first in which its element is defined.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rocdbg.errors import Error
 
 PC_BITS = 64
 MAX_FRAMES = 4096
-"""Limit on physical frames: it stops damaged rules that never end."""
+"""The largest number of physical frames, which ends the endless unwinding that damaged rules may cause."""
 
 LanePlace: TypeAlias = tuple[int, LoadedAddress | None, tuple[LoadedAddress, ...] | None]
 LanePcVector = list[int | None]
@@ -39,9 +39,9 @@ LanePcVector = list[int | None]
 class Entered(Struct, frozen=True):
     """The innermost frame of a lane: its physical level, and where the lane waits.
 
-    ``pc`` is ``None`` if only the wave's position is known. ``synthesised``: derived from machine code.
-    ``candidates`` is where the lane may be if it is not known (``pc`` is then ``None``); ``None``: it is known, or
-    nothing is known about lanes at all.
+    ``pc`` is ``None`` if only the wave's position is known. ``synthesised``: the place was derived from machine code.
+    ``candidates`` lists where the lane may be if its place is not known (``pc`` is then ``None``); it is ``None`` if
+    the place is known, or if nothing is known about lanes at all.
     """
 
     level: int
@@ -62,7 +62,7 @@ class LanePcs(Struct):
     unwinder: Unwinder
     active: int
     synthesis: MachineCode | None = None
-    """Lane PCs from machine code, used where debug information has none; ``None``: not used."""
+    """Source of lane PCs derived from machine code, used where debug information has none; ``None``: do not use any."""
     _contexts: list[FrameContext] = field(default_factory=list)
     _vectors: dict[int, list[LanePcVector]] = field(default_factory=dict)
     _alike: dict[int, bool] = field(default_factory=dict)
@@ -75,9 +75,9 @@ class LanePcs(Struct):
         return vectors[0] if vectors else None
 
     def entered(self, lane: int) -> Entered | None:
-        """The innermost frame that a lane has entered; ``None`` if no frame with lane PCs contains it.
+        """Return the innermost frame that a lane has entered; ``None`` if the lane is in no frame with lane PCs.
 
-        Damaged attributes count as absent here: a lane is then where its wave is.
+        Damaged attributes count as absent here: a lane is then assumed to be where its wave is.
         """
         for level in range(MAX_FRAMES):
             try:
@@ -98,7 +98,8 @@ class LanePcs(Struct):
         return None
 
     def unwound(self, level: int) -> FrameContext | None:
-        """A physical frame whose registers and caller are the same for all lanes; ``None`` if that is not certain."""
+        """Return a physical frame whose registers and caller are certainly the same for all lanes; ``None`` otherwise.
+        """
         try:
             context = self._context(level)
         except Error:
@@ -109,7 +110,8 @@ class LanePcs(Struct):
         return context
 
     def place(self, lane: int) -> LanePlace | None:
-        """The place of a lane: lanes at one place have the same innermost frame. ``None``: not certain.
+        """Return the place of a lane; ``None`` if it is not certain that lanes at its place have the same innermost
+        frame.
 
         A place is the physical level, the lane's own PC there, and where else the lane may be.
         """
@@ -145,8 +147,9 @@ class LanePcs(Struct):
         return found
 
     def _known(self, vector: LanePcVector, level: int) -> LanePcVector:
-        """An attribute's vector without unused lanes, and without what `debugger.annotate` writes
-        where it does not know."""
+        """Return an attribute's vector without the elements of unused lanes, and without those for which
+        `debugger.annotate` wrote that the place is not known.
+        """
         used = self.target.wave(self.thread).used_lanes
         for lane, element in enumerate(vector):
             if element is None:
@@ -159,7 +162,7 @@ class LanePcs(Struct):
         return vector
 
     def _synthesise(self, synthesis: MachineCode, context: FrameContext, level: int) -> LanePcVector | None:
-        """The vector of a frame derived from machine code, ``None`` if that is not possible."""
+        """Derive the vector of a frame from machine code; ``None`` if that is not possible."""
         pc, lanes = self.program.to_file(context.pc or NOWHERE), context.wave_size
         expression = synthesis.lane_pc(pc, lanes)
         if expression is None:
@@ -170,7 +173,7 @@ class LanePcs(Struct):
         used = self.target.wave(self.thread).used_lanes
         for lane, element in enumerate(elements):
             if not used >> lane & 1:
-                element = None  # code says nothing about unused lanes
+                element = None  # the derived position would be meaningless for an unused lane
             if element is not None and element >= UNKNOWN:
                 place = synthesis.place(element, pc, lanes)
                 if place is None:

@@ -1,6 +1,6 @@
 """Unwind rules and lane PCs derived from machine code, for code whose debug information lacks them.
 
-Positions of lanes are computed per function on demand, and cached on disk.
+Positions of lanes are computed for each function on demand, and cached on disk.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 _DIALECT = "amd"
 _WAVE_SIZES = (32, 64)
 _WORTH_KEEPING = 2000
-"""Code size in bytes from which on a table is cached on disk: for smaller functions, loading takes as long as
-computing.
+"""Code size in bytes above which a function's table is cached on disk: for a smaller function, loading the table takes
+as long as computing it.
 """
 
 
 class MachineCode:
     """Facts derived from a program's machine code: unwind rules, positions of lanes, bookkeeping code.
 
-    The first two are computed for a function on demand, once per wave size: waves of both sizes may run it.
+    The first two are computed for a function on demand, and separately for each wave size, since both may run it.
     """
 
     def __init__(self, program: Program) -> None:
@@ -81,9 +81,9 @@ class MachineCode:
         return None if found is None else Expression(found, _DIALECT)
 
     def lane_pc_list(self, start: FileAddress, wave_size: int) -> Sequence[LocationListEntry]:
-        """DW_AT_LLVM_lane_pc of the function at an address, for all of its code; empty if `lane_pc` gives nothing.
+        """Return DW_AT_LLVM_lane_pc of the function at an address, for all its code; empty if `lane_pc` gives nothing.
 
-        If several addresses are the same place of the source, the first of them is used.
+        Of several addresses that are the same place in the source, the first is used.
         """
         table = self._table(start, wave_size)
         if table is None:
@@ -95,18 +95,18 @@ class MachineCode:
         return table.with_places(first).lane_pc_list()
 
     def active_lanes(self, pc: FileAddress, wave_size: int) -> Expression | None:
-        """The DW_AT_LLVM_active_lane expression; ``None`` where EXEC is the mask of active lanes."""
+        """Return the DW_AT_LLVM_active_lane expression; ``None`` where EXEC itself is the mask of active lanes."""
         table = self._table(pc, wave_size)
         found = table.active_lanes(pc) if table is not None else None
         return None if found is None else Expression(found, _DIALECT)
 
     def tells_all(self, pc: FileAddress, wave_size: int) -> bool:
-        """Whether one place is known for each lane that waits while the wave is at an address."""
+        """Whether exactly one place is known for each lane that waits while the wave is at an address."""
         table = self._table(pc, wave_size)
         return table is not None and not table.leaves and table.lane_pc(pc) is not None
 
     def place(self, element: int, pc: FileAddress, wave_size: int) -> FileAddress | None:
-        """One address for an element that represents several, if they are the same place of the source."""
+        """Return one address for an element that represents several, if they are the same place in the source."""
         places = self.candidates(element, pc, wave_size)
         if not places:
             return None
@@ -116,7 +116,7 @@ class MachineCode:
         return None
 
     def candidates(self, element: int, pc: FileAddress, wave_size: int) -> list[FileAddress]:
-        """The possible places of a lane whose place is not known."""
+        """Return the possible places of a lane whose place is not known."""
         table = self._table(pc, wave_size)
         if table is None:
             return []
@@ -159,7 +159,7 @@ class MachineCode:
             return no_table(function.start, function.end, wave_size, str(error))
         target = code_object.target
         cache = open_cache(default_cache_directory()) if len(code) > _WORTH_KEEPING else None
-        # what calls change is not part of the code: the key of functions that call others is the whole file
+        # Code does not show what its calls change: for a function with calls, the key covers the whole file.
         digest = hashlib.sha256(_analysis_identity())
         digest.update(f"{target.name} {wave_size} {function}".encode())
         digest.update(code)
@@ -175,13 +175,13 @@ class MachineCode:
             return table
         unswizzled = target.scratch is ScratchKind.BUFFER
         try:
-            # what calls change is determined only if there are calls
+            # the effects of calls are determined only if there are calls
             positions = LanePositions(
                 function, code, target.name, wave_size,
                 lambda call, target: self.rows(wave_size).clobbers(call, target), silent,
             )
             table = table_of(positions, unswizzled)
-        except TooLargeError as error:  # a failure took time too, so cache it
+        except TooLargeError as error:  # cached as well: the failed attempt took time
             table = no_table(function.start, function.end, wave_size, str(error))
         except RecursionError:
             return no_table(function.start, function.end, wave_size, "the control flow is too deep")
@@ -190,7 +190,7 @@ class MachineCode:
         return table
 
     def _silent(self, function: FunctionCode) -> list[tuple[int, int]]:
-        """The code of a function that the line table gives no line; nothing if it has no line at all."""
+        """Return the parts of a function's code that have no line in the line table; none if no part has a line."""
         program = self._program
         unit = program.info.unit_at(FileAddress(function.start)) if program.has_debug_info else None
         table = unit.line_table if unit is not None else None
@@ -219,7 +219,7 @@ class MachineCode:
     def _calls_identity(self) -> bytes:
         digest = hashlib.sha256()
         for section in self._program.code_object.container.section_list:
-            if section.flags & SHF_EXECINSTR:  # one, but of an unlinked object a section for each function
+            if section.flags & SHF_EXECINSTR:  # usually one; an unlinked object has one for each function
                 digest.update(section.data)
         digest.update(repr(sorted(self._pointers.items())).encode())
         return digest.digest()
@@ -227,7 +227,7 @@ class MachineCode:
 
 @lru_cache(maxsize=1)
 def _analysis_identity() -> bytes:
-    """The source of the analysis: another version of it may give other results."""
+    """Identify the version of the analysis by its source: another version may give other results."""
     digest = hashlib.sha256()
     for folder in (Path(module.__file__ or "").parent for module in (analysis, isa, targets)):
         for file in sorted([*folder.glob("*.py"), *folder.glob("*/*.json")]):

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from rocdbg.debugger.frames.frame_context import CallSites, FrameContext
 
 PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd")
-"""The frame base of kernels that have none: the beginning of private memory."""
+"""The frame base of a kernel that does not describe one: the beginning of private memory."""
 
 
 class PhysicalFrame:
     """A place in a frame of a wave; `rocdbg.debugger.frames.frame_context.FrameContext` adds the lane.
 
-    ``pc`` is the address that determines scopes and rules: for callers the call itself, not the return address;
-    ``None`` without a running target. If lanes wait elsewhere than at the wave's PC, ``wave_pc`` is the wave's PC: it
-    determines the contents of registers, and so the unwind rules. Addresses are as loaded. The registers of ``callee``,
-    the frame inside this one, must be the same for all lanes. Without ``call_sites`` only unwinding gives information
-    about calls; without ``elsewhere`` callers are in the same code object. Valid until the target runs or a register is
-    written.
+    ``pc`` is the address that determines scopes and rules: for callers, the address of the call itself, not the return
+    address; ``None`` without a running target. If lanes wait elsewhere than at the wave's PC, ``wave_pc`` is the wave's
+    PC: it determines the contents of registers, and so the unwind rules. Addresses are as loaded. The registers of
+    ``callee``, the frame inside this one, must be the same for all lanes. Without ``call_sites``, unwinding is the only
+    source of information about calls; without ``elsewhere``, callers are assumed to be in the same code object. Valid
+    until the target runs or a register is written.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class PhysicalFrame:
 
     @property
     def access(self) -> ThreadAccess:
-        """Registers and memory of the wave. Raises `NoRegistersError` where nothing runs."""
+        """Return registers and memory of the wave. Raises `NoRegistersError` if nothing runs."""
         if self._access is None:
             raise NoRegistersError
         return self._access
@@ -84,7 +84,7 @@ class PhysicalFrame:
 
     @cached_property
     def wave_size(self) -> int:
-        """Lanes of the wave; where nothing runs, of the target's usual waves."""
+        """The number of lanes of the wave or, if nothing runs, of the waves usual on the target."""
         if self._access is None:
             return self.program.code_object.target.default_wave_size
         return self._access.target.wave(self._access.thread).lane_count
@@ -95,16 +95,17 @@ class PhysicalFrame:
         return self.rows(self.program.to_file(self.wave_pc or NOWHERE), self.wave_size)
 
     def entered(self, context: FrameContext) -> EntryPoint | None:
-        """The entry point through which the function was entered, if not at its beginning; the same for all lanes."""
+        """Return the entry point through which all lanes entered the function; None if they entered at its beginning.
+        """
         if not self._has_looked_for_entry:
-            self._has_looked_for_entry = True  # at once: finding the caller, which names the entry, leads here again
+            self._has_looked_for_entry = True  # set first: finding the caller, which names the entry, leads here again
             self._entered = entered_through(context, self.call_sites)
         return self._entered
 
     def frame_base(self, context: FrameContext) -> ExpressionLike | LocationDescription | None:
-        """DW_AT_frame_base of the function; in a kernel without one the beginning of private memory.
+        """Return DW_AT_frame_base of the function; for a kernel that has none, the beginning of private memory.
 
-        An optimised kernel without frame pointer addresses its own variables by constant offsets.
+        An optimised kernel without a frame pointer addresses its own variables by constant offsets.
         """
         if not self._has_looked_for_base:
             self._base = self._find_base(context)
@@ -123,14 +124,14 @@ class PhysicalFrame:
         return PRIVATE_BASE if self.program.is_kernel(function) else None
 
     def _check_base(self, context: FrameContext, entry: Function | EntryPoint, base: ExpressionLike) -> None:
-        """Name an ill-formed frame base once; what is based on it stays unknown, as it may be anywhere."""
+        """Report an ill-formed frame base once; variables relative to it stay unknown, as they may be anywhere."""
         try:
             with concerning("DW_AT_frame_base", entry.die):
                 dwarf.evaluate_frame_base(context, attribute=base)
         except dwarf.IllFormed as error:
             self.program.complaints.add(error, "variables that are based on it have no value")
         except dwarf.EvaluationError:
-            return  # fine by its rule, but not known here
+            return  # well-formed, but not known here
 
 
 def _of_caller(callee: FrameContext) -> dwarf.CallerRegisters:

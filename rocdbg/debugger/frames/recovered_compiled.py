@@ -1,7 +1,7 @@
 """Recovered values for the lanes of any wave that reaches an instruction: `Recovery.value` for all lanes at once.
 
-What machine code still has, how lost values are computed again and what source text initialises is the same for all
-waves at a PC. Lanes for which nothing is recovered there are left undecided.
+All waves at a PC have the same recipe for a variable: which registers still hold its value, how a lost value is
+computed again, and what the source text initialises it with. Lanes for which nothing is recovered are left undecided.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from rocdbg.sim.core.lane_expressions import (
 )
 
 _DEEPEST = 40
-"""Of initialisers that name variables with initialisers."""
+"""How deeply initialisers may name variables that have initialisers themselves."""
 
 
 class RecoveredPlaces:
     """Places of recovered variables in a frame. ``located`` gives a variable's place from its location.
 
-    ``position`` gives a work-item's position (I64) as `source_expressions.Position` names it, ``of_dispatch`` a node
-    that is what it is for the waves of the frame's dispatch.
+    ``position`` gives a work-item's position (I64) under the names of `source_expressions.Position`. ``of_dispatch``
+    restricts a node to the waves of the frame's dispatch.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class RecoveredPlaces:
         address = self._passed(variable)
         if address is not None:
             argument = InMemory(AddressSpace.GLOBAL, Require(executes, self._of_dispatch(address)))
-            return Part(argument, 0)  # a copy: it has no address
+            return Part(argument, 0)  # a copy of the parameter has no address
         if variable.offset not in followed.numbers:
             return Nowhere()
         bits = self._bits_of(followed, variable, size)
@@ -79,7 +79,7 @@ class RecoveredPlaces:
         ))
 
     def _passed(self, variable: Variable) -> Node | None:
-        """Where an argument was passed, as `entry_value`."""
+        """Return the address at which an argument was passed, as `entry_value` finds it."""
         if not variable.is_parameter:
             return None
         frame = self._frame
@@ -91,7 +91,7 @@ class RecoveredPlaces:
         return constant(address + argument.offset)
 
     def _bits_of(self, followed: Followed, variable: Variable, size: int) -> list[tuple[Node, int]] | Nowhere:
-        """The value in parts of at most 64 bits (I64), each with its number of bits."""
+        """Return the value in parts of at most 64 bits (I64), each with its number of bits."""
         context = self._frame.context
         assert context.pc is not None
         pc = self._frame.program.to_file(LoadedAddress(context.pc))
@@ -112,7 +112,7 @@ class RecoveredPlaces:
         return [(apply(Op.AND, value, constant((1 << 8 * min(size, 8)) - 1)), 8 * size)]
 
     def _in_code(self, followed: Followed, number: int, size: int, pc: int) -> list[tuple[Node, int]] | None:
-        """The value that machine code still has, as `recovered_values` finds it."""
+        """Return the value that machine code still has, as `recovered_values` finds it."""
         if followed.flow is None:
             return None
         places = followed.flow.before(pc)
@@ -142,7 +142,7 @@ class RecoveredPlaces:
         return _Symbol(unsigned(Vector(vector - AGPR, True) if vector >= AGPR else Vector(vector), I64))
 
     def _variable(self, variable: Variable) -> Node:
-        """The bits of a variable that an initialiser names (I64)."""
+        """Return the bits of a variable that an initialiser names (I64)."""
         place = self._located(variable)
         if isinstance(place, Nowhere):
             place = self.place(variable)
@@ -153,7 +153,7 @@ class RecoveredPlaces:
 
 
 class _Symbol:
-    """A number of up to 64 bits as arithmetic modulo 2^64 has it (I64)."""
+    """A number of up to 64 bits (I64) with operators for arithmetic modulo 2^64."""
 
     __slots__ = ("node",)
 
@@ -191,13 +191,13 @@ class _Symbol:
         return self._with(Op.XOR, -1)
 
 
-# Source text: `source_expressions.evaluate`, as a node.
+# Source text: the counterpart of `source_expressions.evaluate`, which builds a node.
 
 
 def compiled(
     expression: text.Expression, variable: Callable[[Variable], Node], position: Callable[[str, int], Node]
 ) -> Node:
-    """The value of an expression (I64, extended as its kind says), undecided where it is not defined."""
+    """Return the value of an expression (I64, extended according to its kind), undecided where it is not defined."""
     kind = expression.kind
     match expression:
         case text.Number(_, value):
@@ -218,7 +218,7 @@ def compiled(
 
 
 def _converted(node: Node, kind: text.Kind) -> Node:
-    """As `source_expressions.converted`; a number of 64 bits without a sign is what its bits say."""
+    """Convert as `source_expressions.converted` does; an unsigned 64-bit number keeps its bits."""
     if kind.is_bool:
         return unsigned(_truth(node), I64)
     if kind.size >= 8:
@@ -275,7 +275,7 @@ def _operation(expression: text.Operation, name: str, sides: list[Node]) -> Node
 
 
 def _is_short(operand: text.Expression) -> bool:
-    """Whether a number of 64 bits with a sign is one of at most 32 bits, so that products fit."""
+    """Whether a signed 64-bit operand has a value of at most 32 bits, so that products fit."""
     inner = operand.operand.kind if isinstance(operand, text.Conversion) else operand.kind
     if isinstance(operand, text.Number):
         return -(1 << 31) <= operand.value < 1 << 31
@@ -283,7 +283,7 @@ def _is_short(operand: text.Expression) -> bool:
 
 
 def _sum(op: Op, left: Node, right: Node, kind: text.Kind) -> Node:
-    """A sum or difference of operands within a kind, undecided where numbers with a sign overflow."""
+    """Return the sum or difference of operands of a kind, undecided where signed numbers overflow."""
     value = apply(op, left, right)
     if not kind.signed or kind.size < 8:
         return _checked(value, kind)
@@ -293,7 +293,7 @@ def _sum(op: Op, left: Node, right: Node, kind: text.Kind) -> Node:
 
 
 def _divided(name: str, first: Node, second: Node, is_signed: bool) -> Node:
-    """Towards zero; of numbers with a sign, which have at most 32 bits, by those without."""
+    """Divide towards zero. Signed numbers have at most 32 bits, and are divided by their absolute values."""
     zero = constant(0)
     if not is_signed:
         return Require(_truth(second), apply(Op.UDIV if name == "/" else Op.UREM, first, second))
@@ -310,7 +310,7 @@ def _divided(name: str, first: Node, second: Node, is_signed: bool) -> Node:
 
 
 def _checked(value: Node, kind: text.Kind) -> Node:
-    """As `source_expressions._checked`, of a result that is exact in 64 bits, or has no sign."""
+    """Check as `source_expressions._checked` does. The value must be exact in 64 bits, or unsigned."""
     found = _converted(value, kind)
     return Require(apply(Op.EQ, found, value), found) if kind.signed else found
 

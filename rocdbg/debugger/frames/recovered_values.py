@@ -1,7 +1,8 @@
-"""Values of variables where they have no location, followed through the machine code (``analysis.value_flow``).
+"""Values of variables that have no location, found by following them through the machine code
+(``analysis.value_flow``).
 
 Only variables that never change are followed (`debugger.program.source_text.constant_variables`): for other variables,
-debug information does not show assignments of values without a location.
+debug information does not show an assignment that leaves the value without a location.
 """
 
 from __future__ import annotations
@@ -45,17 +46,17 @@ _MOST_OPERATIONS = 64
 
 
 class Followed(Struct):
-    """A routine's variables that never change, by their entries' offsets, and where their values are."""
+    """The variables of a routine that never change, by the offsets of their entries, and where their values are."""
 
     numbers: dict[int, int]
     flow: ValueFlow | None
     constants: dict[int, int] = field(default_factory=dict)
-    """The bits of variables that are known numbers."""
+    """The bits of variables whose values are known numbers."""
     computations: Computations = field(default_factory=Computations)
     initialisers: dict[int, Initialiser] = field(default_factory=dict)
-    """By the entries' offsets."""
+    """The initialisers of variables, by the offsets of the variables' entries."""
     objects: frozenset[int] = frozenset()
-    """The entries' offsets of parameters of class type that keep the passed value."""
+    """The offsets of the entries of parameters of class type that keep the value passed."""
     passed: PassedLines | None = None
     """The lines of the routine's text, if there are initialisers."""
 
@@ -67,8 +68,8 @@ class Followed(Struct):
 
 
 class Recovery:
-    """Recovers values. ``rows`` gives the unwind analysis of functions, for a wave size; ``described`` finds
-    locations that are not those of all lanes.
+    """Recovers values. ``rows`` gives the unwind analysis of functions for a wave size; ``described`` finds locations
+    that do not hold for all lanes.
 
     A function is analysed when one of its variables is first requested; the result is cached.
     """
@@ -86,9 +87,9 @@ class Recovery:
         self, frame: Frame, variable: Variable, target: Target | None, memory: Memory,
         by_location: Callable[[Variable], Value],
     ) -> Value | None:
-        """A variable of a frame's function at the frame's PC, for its lane; None where it is not known.
+        """Return a variable of a frame's function at the frame's PC, for its lane; None if it is not known.
 
-        ``by_location`` gives a variable by its location.
+        ``by_location`` returns a variable as its location describes it.
         """
         if target is None or not self.looks_at(frame, target.wave(frame.context.access.thread).exec_mask):
             return None
@@ -99,7 +100,7 @@ class Recovery:
 
     @staticmethod
     def looks_at(frame: Frame, executing: int) -> bool:
-        """Whether variables of a frame's lane are recovered at all: only for active lanes, given their mask."""
+        """Whether variables of a frame's lane are recovered at all: only if it is active, by the mask ``executing``."""
         context = frame.context
         if frame.kind is FrameKind.DUMMY or context.pc is None or context.pc != context.wave_pc or context.lane is None:
             return False
@@ -110,7 +111,7 @@ class Recovery:
         return frame.kind is not FrameKind.DUMMY and self.known_of(frame, variable) is not None
 
     def known_of(self, frame: Frame, variable: Variable) -> Followed | None:
-        """The analysis of a frame's variables, if it covers this one."""
+        """Return the analysis of a frame's variables, if it covers this one."""
         routine = routine_of(frame)
         if routine is None:
             return None
@@ -140,7 +141,7 @@ class Recovery:
         for number, variable in enumerate(variables):
             what = self._listed(program, variable, wave_size)
             found = [] if what is None else _claims(variable, what, number, wave_size, constants)
-            if found is None:  # it seems to have two values
+            if found is None:  # it has two different values: not a constant after all
                 del numbers[variable.offset]
                 constants.pop(number, None)
                 continue
@@ -167,7 +168,7 @@ class Recovery:
         return followed
 
     def _listed(self, program: Program, variable: Variable, wave_size: int) -> LocationList | None:
-        """The location list of a variable of up to 8 bytes, less what is not of all lanes."""
+        """Return the location list of a variable of up to 8 bytes, without the parts that do not hold for all lanes."""
         size = variable.type.size or 0
         if not isinstance(variable.location, Loclist) or not 0 < size <= 8:
             return None
@@ -255,7 +256,7 @@ class _Values:
 
 
 def _line(program: Program, routine: Routine, known: Constants, address: int) -> int:
-    """The line of an instruction of a routine's own text; 0 for others."""
+    """Return the line of an instruction that belongs to a routine's own text; 0 for other instructions."""
     row = program.info.line_at(FileAddress(address))
     text = known.text
     if row is None or text is None or row.file != text.file or not routine.scope.contains(address):
@@ -296,7 +297,7 @@ def _claims(
     for low, high, data in sorted(entries, key=lambda entry: (entry[0] or 0, entry[1] or 0)):
         assert low is not None and high is not None
         if low < highest:
-            return []  # several at a time
+            return []  # several descriptions apply at once
         highest = high
         operations = decode(data, what.dialect or "amd")
         if len(operations) > _MOST_OPERATIONS:

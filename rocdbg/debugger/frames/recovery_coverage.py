@@ -1,7 +1,7 @@
 """Counts the instructions at which variables have values: by the compiler's locations, and recovered in addition.
 
-Sets of instructions are numbers with a bit for each: a kernel may have as many pairs of a variable and an instruction
-as 10,000 times 100,000.
+A set of instructions is an integer with one bit for each instruction, because a kernel may have 10,000 variables and
+100,000 instructions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocdbg.dwarf.reader.prepared import location_expression
 
 
 class RoutineCoverage:
-    """Counts for the variables of a routine; ``addresses`` are those of its function's instructions, ascending."""
+    """Counts for the variables of a routine; ``addresses``: those of the instructions of its function, ascending."""
 
     def __init__(self, recovery: Recovery, program: Program, routine: Routine, addresses: Sequence[int]) -> None:
         self._program = program
@@ -36,12 +36,12 @@ class RoutineCoverage:
         self._computed: dict[tuple[int, int], int] = {}
 
     def inside(self, ranges: Iterable[AddressRange]) -> int:
-        """The instructions in some ranges."""
+        """Return the set of instructions in some ranges."""
         return self._between((part.low, part.high) for part in ranges)
 
     def count(self, variable: Variable, inside: int) -> tuple[int, int]:
-        """For a set of instructions, at how many the compiler gives a variable's location, and at how many it is
-        recovered.
+        """Return at how many instructions of the set ``inside`` the compiler gives a variable's location, and at how
+        many others the variable is recovered.
         """
         located = self._where_located(variable)
         return (located & inside).bit_count(), (self._where_recovered(variable) & ~located & inside).bit_count()
@@ -111,7 +111,7 @@ class RoutineCoverage:
         return found
 
     def _where_computed(self, value: int, depth: int) -> int:
-        """Where a value is in a register, or can be computed again."""
+        """Return where a value is in a register, or can be computed again."""
         if (value, depth) not in self._computed:
             self._computed[value, depth] = self._compute(value, depth)
         return self._computed[value, depth]
@@ -135,7 +135,7 @@ class RoutineCoverage:
 
     @cached_property
     def _values(self) -> tuple[Mapping[Part, int], Mapping[int, int]]:
-        """Where dwords of values are in registers, and where values that are numbers are known."""
+        """Where the dwords of values are in registers, and where values that are numbers are known."""
         flow = self._followed.flow
         assert flow is not None
         places: dict[Part, list[int]] = {}
@@ -160,7 +160,7 @@ class RoutineCoverage:
 
     @cached_property
     def _where_passed(self) -> dict[int, int]:
-        """For the last lines of initialisers, the instructions at which they have been executed."""
+        """For each last line of an initialiser, the instructions at which it has certainly been executed."""
         passed, count = self._followed.passed, len(self._addresses)
         lines = sorted({initialiser.line for initialiser in self._followed.initialisers.values()}, reverse=True)
         if passed is None:

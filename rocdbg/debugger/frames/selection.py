@@ -16,11 +16,11 @@ from rocdbg.debugger.target.state import WaveInfo
 from rocdbg.errors import Error
 
 DIVERGENT = "lane is divergent, skipping inactive frames"
-"""The warning where a lane has not entered the innermost frames of its wave."""
+"""The warning about a lane that has not entered the innermost frames of its wave."""
 
 
 class Selection:
-    """A focus that commands move. It lasts for one life of the inferior and ends with the target."""
+    """A focus that commands move. It lasts for one run of the inferior and ends with the target."""
 
     def __init__(self, inferior: Inferior, warnings: Warnings, current: Focus = STATIC) -> None:
         self._inferior = inferior
@@ -39,13 +39,13 @@ class Selection:
         return focus
 
     def need_running(self) -> Focus:
-        """The focus; raises `NotRunningError` when there is no lane to focus."""
+        """Return the focus; raises `NotRunningError` if there is no lane to focus."""
         if self._inferior.target is None or self.current.thread is None:
             raise NotRunningError
         return self.current
 
     def need_stack(self) -> Focus:
-        """As `need_running`, for requests about frames: raises `NoRegistersError`."""
+        """Return the focus, as `need_running`, for requests about frames; raises `NoRegistersError`."""
         return self._inferior.need_stack(self.current)
 
     # -- threads and lanes
@@ -65,7 +65,7 @@ class Selection:
         return self._innermost(thread, lane)
 
     def select_lane(self, lane: int) -> Focus:
-        """``lane L``. Raises `FocusError`; an inactive (or unused) lane without logical PC costs a warning."""
+        """``lane L``. Raises `FocusError`; warns if the lane is inactive, or unused, and has no logical PC."""
         focus = self.need_running()
         assert focus.thread is not None
         self._check_lane(self._inferior.wave(focus.thread), lane)
@@ -132,7 +132,7 @@ class Selection:
     def _first_active(self, wave: WaveInfo) -> int:
         try:
             active = self._inferior.active_lanes(wave.number) & wave.used_lanes
-        except Error:  # damaged debug information: any lane will do
+        except Error:  # damaged debug information: fall back to any lane
             active = 0
         return (active & -active).bit_length() - 1 if active else 0
 
@@ -171,7 +171,7 @@ class Selection:
         return self.move(focus.with_frame(level))
 
     def up(self, count: int = 1) -> Focus:
-        """``up``; negative counts go down. Goes as far as there are frames; raises `FocusError` at the ends."""
+        """``up``; a negative count goes down. Goes as far as there are frames; raises `FocusError` at either end."""
         focus = self.need_stack()
         chain = self._inferior.chain(focus)
         at = max(focus.frame, chain.innermost)

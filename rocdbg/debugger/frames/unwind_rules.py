@@ -1,7 +1,7 @@
 """Where a caller's registers are: rows of rules from CFI, otherwise from analysis of the prologue.
 
-All sources give the same kind of row; the code that applies one does not know its source, but the row
-remembers it for ``info frame``.
+All sources give the same kind of row, and the code that applies a row does not know its source; the row remembers it
+for ``info frame``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class UnwindRow(Protocol):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no rule at all: ``.cfi_startproc`` alone in assembly does not describe the callers."""
+        """Whether the row has no rule at all: a bare ``.cfi_startproc`` in assembly does not describe the callers."""
 
     def cfa_location(self, context: Context) -> LocationDescription | None:
         """The canonical frame address, evaluated in the frame's context."""
 
     def register_location(self, number: int, context: Context) -> LocationDescription:
-        """Where the caller's register ``number`` is; undefined where it is lost."""
+        """Return where the caller's register ``number`` is; undefined if it is lost."""
 
     def keeps(self, number: int, architecture: Architecture) -> bool:
         """Whether the frame has not modified a register."""
@@ -51,7 +51,7 @@ class RowSource(Protocol):
 
 
 PROLOGUE = "prologue analysis"
-"""The source of rows derived from machine code, which are the same for all lanes."""
+"""The name of the source whose rows are derived from machine code; these are the same for all lanes."""
 
 
 class FoundRow(Struct, frozen=True):
@@ -77,9 +77,9 @@ def complain(program: Program, pc: FileAddress, error: Error, source: str) -> No
 
 
 class _FrameSection:
-    """A section of call frame information, read in the dialect of the unit that a PC is in.
+    """A section of call frame information, read in the dialect of the unit that contains a PC.
 
-    The augmentation strings of the 2020 dialect and of AMD's are the same: only the unit distinguishes them.
+    The 2020 dialect and AMD's have the same augmentation strings: only the unit distinguishes them.
     """
 
     def __init__(self, program: Program, data: bytes, eh_frame: bool, address: int) -> None:
@@ -106,14 +106,14 @@ class _FrameSection:
 
 
 Rows = Callable[[FileAddress, int], FoundRow | None]
-"""Rules at a file address for waves of a size."""
+"""Returns the rules at a file address for waves of a size."""
 Elsewhere = Callable[[LoadedAddress], tuple[Program, Rows]]
-"""The code object at an address and its rules: functions of one are called from another's."""
+"""Returns the code object at an address and its rules: code objects call one another's functions."""
 
 
 class Unwinder:
-    """Asks each source in turn. Exists as long as the program and caches rows: recursive functions request the same few
-    addresses again and again.
+    """Asks each source of rows in turn. Exists as long as the program and caches rows, because recursive functions
+    request the same few addresses again and again.
 
     ``prologue(program, wave_size)`` gives the source that reads machine code, which depends on the wave size.
     """
@@ -124,7 +124,7 @@ class Unwinder:
         self._prologues: dict[int, RowSource | None] = {}
         self._rows: dict[tuple[FileAddress, int], FoundRow | None] = {}
         self.elsewhere: Elsewhere | None = None
-        """The code object at an address, and its rules; ``None``: there is no other code object."""
+        """Finds the code object at an address, and its rules; ``None``: there is no other code object."""
 
     @cached_property
     def _sources(self) -> Sequence[tuple[str, RowSource]]:
@@ -146,7 +146,7 @@ class Unwinder:
         return self._rows[key]
 
     def _find(self, pc: FileAddress, wave_size: int, first: int = 0) -> FoundRow | None:
-        """The row of the first source that has one, from the source with an index on."""
+        """Return the row of the first source that has one, beginning with the source at index ``first``."""
         for index in range(first, len(self._sources)):
             name, source = self._sources[index]
             try:

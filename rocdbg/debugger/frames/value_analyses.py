@@ -1,4 +1,4 @@
-"""What machine code says about a program's variables: found once, for every focus of a session."""
+"""What machine code shows about a program's variables: analysed once, for every focus of a session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ValueAnalyses:
     """The analyses of an inferior's functions, which cache their results.
 
     Attributes:
-        described: finds where locations are those of other lanes.
+        described: finds locations that hold only for other lanes.
         recovery: finds values that no location describes.
     """
 

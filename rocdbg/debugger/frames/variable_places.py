@@ -1,4 +1,4 @@
-"""Where variables and addresses are, from a frame's view."""
+"""Where variables and addresses are, as seen from a frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocdbg.dwarf.reader.prepared import location_expression
 
 
 def memory_location(context: FrameContext, space: int, address: int) -> LocationDescription:
-    """Memory of a DWARF address space as the context's lane sees it, or of the lane whose own space it is."""
+    """Return memory of a DWARF address space as the context's lane, or the lane that owns the space, sees it."""
     dialect: Dialect = "amd" if address_space(space).lane is None else "proposal2020"
     data = assemble(("constu", address), ("constu", space), "form_aspace_address", dialect=dialect)
     return dwarf.evaluate_location(Expression(data, dialect), context)
@@ -23,8 +23,8 @@ def memory_location(context: FrameContext, space: int, address: int) -> Location
 def variable_expression(
     variable: Variable, context: FrameContext, size: int | None = None
 ) -> Expression | LocationList | None:
-    """What says where a variable is, ready to be evaluated; ``None`` without DW_AT_location.
+    """Return the description of a variable's place, ready to be evaluated; ``None`` without DW_AT_location.
 
-    ``size`` is that of its complete type, in bytes; ``None``: its type's own.
+    ``size`` is that of its complete type in bytes; ``None``: the size of the type that it is declared with.
     """
     return location_expression(variable.die, context.wave_size, size or variable.type.size)

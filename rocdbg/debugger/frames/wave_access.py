@@ -1,4 +1,4 @@
-"""Registers and memory of one wave, for DWARF location storages."""
+"""Registers and memory of one wave, to which DWARF location storages refer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Reader(Protocol):
 
 
 class ThreadAccess(Struct):
-    """`rocdbg.dwarf.storage.RegisterAccess` and `MemoryAccess` of one wave; equal for the same wave."""
+    """Implements `rocdbg.dwarf.storage.RegisterAccess` and `MemoryAccess` for one wave; equal for the same wave."""
 
     target: Target
     thread: int
@@ -53,5 +53,5 @@ class ThreadAccess(Struct):
         return self.target.read_memory(space, address, size, self.thread, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """Write memory; as `read_memory`."""
+        """Write memory as a lane of the wave sees it."""
         self.target.write_memory(space, address, data, self.thread, lane)

@@ -9,11 +9,12 @@ Asked = tuple[str, int]
 
 
 class ArrivalConditions:
-    """Evaluates conditions for one arrival, each once.
+    """Evaluates the conditions for one arrival, each condition once.
 
-    ``evaluate`` gives the mask of those lanes of a mask for which a condition holds, and raises a `rocdbg.Error`;
-    ``has_effect`` whether evaluating it may change what others give; ``compiled`` whether there is compiled code for
-    it; ``answers_well`` whether that is faster for a number of them; ``answers`` what it gives.
+    ``evaluate`` returns those of the given lanes for which a condition holds, as a mask, or raises a `rocdbg.Error`.
+    ``has_effect``: whether evaluating a condition may change the results of others. ``compiled``: whether there is
+    compiled code for it. ``answers_well``: whether this code is faster for a number of conditions. ``answers`` runs the
+    code, and returns its results.
     """
 
     def __init__(
@@ -28,11 +29,11 @@ class ArrivalConditions:
         self._compiled, self._answers_well, self._answers = compiled, answers_well, answers
         self._known: dict[Asked, int] = {}
         self._ahead: dict[Asked, list[Asked]] = {}
-        """Compiled conditions that will be evaluated, with all those that may be evaluated together with them."""
+        """For each compiled condition that will be evaluated, all those that may be evaluated together with it."""
 
     def expect(self, conditions: Iterable[Asked]) -> None:
-        """Declare which conditions will be evaluated, in order. Those that compiled code decides are evaluated
-        together, up to the next that may change something.
+        """Declare which conditions will be evaluated, in order. Compiled ones are evaluated together, up to the next
+        condition whose evaluation may change something.
         """
         together: list[Asked] = []
         for text, lanes in conditions:

@@ -1,6 +1,6 @@
 """Arrivals that a command waits for: those of one lane in one frame.
 
-In a loop or in recursion, a wave may reach the address very often before the awaited arrival. The debugger examines
+In a loop or in recursion, a wave may reach the address many times before the awaited arrival. The debugger examines
 only the first wrong arrival. It then gives the target a check for what made that arrival wrong (the wave, the lane or
 the frame), and the target rejects later ones by itself.
 """

@@ -18,11 +18,11 @@ _PIECE = 1 << 20
 
 
 class Difference(Struct, frozen=True):
-    """A run that differs from the first one. ``run`` counts from 1 after the first, ``schedule`` is the run's schedule.
+    """A run that differs from the first one. ``run`` counts from 1 after the first; ``schedule`` is the run's schedule.
 
-    ``buffer`` and ``index`` name the first element that differs, by argument and position. Its value is ``got``, and it
-    was ``first`` in the first run; ``differing`` of ``count`` elements differ. If a run ended differently, ``stop``
-    says how, and ``first`` how the first run ended.
+    ``buffer`` and ``index`` identify the first element that differs, by argument and position. Its value is ``got``,
+    and was ``first`` in the first run; ``differing`` of ``count`` elements differ. If the run ended in another way,
+    ``stop`` says how, and ``first`` how the first run ended.
     """
 
     run: int
@@ -48,11 +48,11 @@ class DifferingRuns(Struct):
     launch: LaunchControl
 
     def find(self, count: int) -> Difference | None:
-        """Up to ``count`` runs, each under `random SEED` from 1 on; returns the first that differs from a run with the
-        schedule set before.
+        """Run up to ``count`` times, with the schedules `random SEED` from 1 on; return the first run that differs from
+        a run with the schedule set before.
 
-        Its schedule is then set; otherwise the setting is unchanged. The last run's buffers stay readable. Raises a
-        `rocdbg.Error` for a launch that cannot be made.
+        The schedule of that run is then set; if no run differs, the setting is unchanged. The last run's buffers stay
+        readable. Raises a `rocdbg.Error` for a launch that cannot be made.
         """
         launch, kept = self.launch, self.launch.schedule
         found: Difference | None = None
@@ -71,7 +71,7 @@ class DifferingRuns(Struct):
                 launch.schedule = kept
 
     def _run(self) -> _Result:
-        """Run once; returns the contents of the buffers afterwards."""
+        """Run once, and return the contents of the buffers afterwards."""
         runner, target = self.runner, self.launch.start()
         runner.parts.inferior.attach(target)
         try:
@@ -118,7 +118,7 @@ class DifferingRuns(Struct):
 
 
 def _differing(before: NDArray[np.uint8], after: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
-    """Indices of the elements of ``width`` bytes that differ in any bit."""
+    """Return the indices of the elements of ``width`` bytes that differ in any bit."""
     found = []
     step = _PIECE // width * width
     for start in range(0, before.size, step):

@@ -1,5 +1,4 @@
-"""What all commands that run the program share: they can be interrupted, and observers are notified of their
-stop."""
+"""What all commands that run the program share: they can be interrupted, and they notify observers when they stop."""
 
 from __future__ import annotations
 
@@ -34,22 +33,22 @@ class Driving:
         return self._parts.inferior.need_stack(focus)
 
     def perform(self, action: Callable[[], StopEvent | None]) -> StopEvent:
-        """Do something that moves the program in time, so that `interrupt` stops it, and report the stop."""
+        """Perform an action that moves the program in time, so that `interrupt` stops it, and report the stop."""
         return self._done(self._driven(action))
 
     def repeat(
         self, count: int, step: Callable[[Focus], StopEvent],
         ahead: Callable[[Focus, int], tuple[int, StopEvent | None]] = lambda focus, count: (0, None),
     ) -> StopEvent:
-        """Step ``count`` times with the focused lane, or until something else stops it.
+        """Step ``count`` times with the focused lane, or until something else stops the program.
 
-        ``ahead`` may do several of the steps at once, but not the last. It returns the number of steps done, and the
-        event that stopped it, if any.
+        ``ahead`` may perform several of the steps at once, but not the last. It returns the number of steps performed,
+        and the event that stopped it, if any.
         """
         self._need_lane()
         event = None
         new_thread = new_lane = False
-        if count <= 0:  # at its position, as after a stop
+        if count <= 0:  # nothing to run: report the present position, as after a stop
             return self._done(self._runner.step_done(True))
         with self._runner.drive():
             left = count
@@ -67,19 +66,19 @@ class Driving:
         return self._done(replace(event, new_thread=new_thread, new_lane=new_lane))
 
     def _driven(self, action: Callable[[], T]) -> T:
-        """Do something that runs the program, so that `interrupt` stops it."""
+        """Perform an action that runs the program, so that `interrupt` stops it."""
         with self._runner.drive():
             return action()
 
     def _done(self, event: StopEvent | None) -> StopEvent:
-        """Record the results of a stop and notify observers."""
+        """Record the results of a stop, and notify observers."""
         assert event is not None, "an internal stop is not for the session"
         if event.returned is not None and event.returned.value is not None:
             number = self._parts.history.record(event.returned.value)
             event = replace(event, returned=replace(event.returned, number=number))
         focus = self._parts.focus.current
         if focus.iteration and not focus.iteration < self._parts.inferior.iteration_count(focus):
-            event = replace(event, scope=self._parts.focus.move(replace(focus, iteration=0)))  # the loop is left
+            event = replace(event, scope=self._parts.focus.move(replace(focus, iteration=0)))  # it has left the loop
         self._parts.state.last_stop = event
         if event.breakpoints:
             self._parts.convenience.set_int("_hit_bpnum", event.breakpoints[0])
@@ -90,7 +89,7 @@ class Driving:
         return event
 
     def _note_exit(self, end: ProcessEnd | None) -> None:
-        """``$_exitcode``, or ``$_exitsignal`` for a process that a signal has ended."""
+        """Set ``$_exitcode``, or ``$_exitsignal`` for a process that a signal has ended."""
         for name in ("_exitcode", "_exitsignal"):
             self._parts.convenience.forget(name)
         if end is not None and end.signal:
@@ -99,7 +98,7 @@ class Driving:
             self._parts.convenience.set_int("_exitcode", end.code if end is not None else 0)
 
     def return_to(self, target: Target) -> None:
-        """Record that the program whose end was reported exists again."""
+        """Record that the program, whose end was reported before, exists again."""
         self._parts.inferior.attach(target)
         self._parts.state.attached = True
 
@@ -109,7 +108,8 @@ class Driving:
         return self._parts.state.last_stop
 
     def error_of_queue(self, number: int) -> str:
-        """The exception of the last stop if the program cannot continue after it and it was a wave of this queue."""
+        """Return the last stop's exception if a wave of this queue caused it and the program cannot continue after it.
+        """
         stop = self._parts.state.last_stop
         if stop is None or not self._parts.state.pending_signal or stop.scope.thread is None:
             return ""

@@ -19,7 +19,7 @@ from rocdbg.dwarf.info.types import VoidType
 
 
 def finish(stepper: Stepper, scope: Focus) -> StopEvent:
-    """``finish``: until the selected frame has returned to its caller."""
+    """``finish``: run until the selected frame has returned to its caller."""
     runner = stepper.runner
     chain = runner.parts.inferior.chain(scope)
     frame = chain.get(scope.frame)
@@ -45,7 +45,7 @@ def finish(stepper: Stepper, scope: Focus) -> StopEvent:
     if event is None:
         return runner.arrived(FinishDone(), returned)
     if event.reason is StopReason.BREAKPOINT and event.scope.thread == thread:
-        return replace(event, returned=returned)  # at the next statement: both have happened
+        return replace(event, returned=returned)  # the return and this stop coincide at the next statement
     return event
 
 
@@ -62,7 +62,7 @@ def _is_there_too(
 
 
 def _returned(runner: Runner, function: Function | None, thread: int, lane: int | None) -> Returned | None:
-    """The value that a function has just returned; only its type if the value is not known."""
+    """Return the value that a function has just returned, or only its type if the value is not known."""
     if function is None:
         return None
     value = return_value(function, runner.target, thread, lane)
@@ -73,7 +73,7 @@ def _returned(runner: Runner, function: Function | None, thread: int, lane: int 
 
 
 def _finish_call(runner: Runner, scope: Focus, frame: Frame) -> StopEvent:
-    """Leave the function that the debugger called: the wave is then where it was before the call."""
+    """Leave a function that the debugger called: the wave returns to where it was before the call."""
     thread = thread_of(scope)
     event = runner.run(Internal(returned=True), thread)
     if event is not None:

@@ -49,14 +49,14 @@ _ELEMENTS: dict[str, Type] = {
 
 
 LDS_OUT_OF_RANGE = tuple(choice.value for choice in LdsOutOfRange)
-"""Names of the behaviours of accesses beyond a workgroup's LDS."""
+"""Names of what an access beyond a workgroup's LDS may do."""
 
 
 class LaunchControl:
     """The kernel, grid, workgroup and arguments of the next run; each run gets a new device.
 
-    ``spec`` is the description, which ``set grid`` and similar commands change. ``bound`` is the launch that runs, or
-    the last one; its buffers stay readable until the next run.
+    ``spec`` is the description, which ``set grid`` and similar commands change. ``bound`` is the launch that is
+    running, or the last one; its buffers stay readable until the next run.
     """
 
     needs_program = True
@@ -67,7 +67,7 @@ class LaunchControl:
         self.bound: BoundLaunch | None = None
         self.machine_options = MachineOptions()
         self.record = True
-        """Whether runs are recorded, so that they can go back."""
+        """Whether runs are recorded, which makes reverse execution possible."""
         self.ask: Callable[[str], bool] = lambda question: True
         """Asks the user whether a change in the past of a run may discard its future."""
         self.output: Callable[[str, bool], None] | None = None
@@ -75,9 +75,9 @@ class LaunchControl:
         self.described: Callable[[], None] = lambda: None
         """Called when the user describes the launch."""
         self.extended: Callable[[], None] = lambda: None
-        """Called when code objects are added to it."""
+        """Called when code objects are added to the launch."""
         self.given: list[Any] | None = None
-        """Arguments that are used instead of those of ``spec``: a restored recording's."""
+        """Arguments used instead of those of ``spec``: the arguments of a restored recording."""
         self.bound_arguments: list[Any] = []
         """The arguments of ``bound``."""
         self._programs: list[Program] = []
@@ -108,7 +108,8 @@ class LaunchControl:
 
     @property
     def lds_out_of_range(self) -> str:
-        """What accesses beyond a workgroup's LDS do, one of `LDS_OUT_OF_RANGE`: fault, or read 0 and write nothing."""
+        """What an access beyond a workgroup's LDS does, one of `LDS_OUT_OF_RANGE`: fault, or read 0 and write nothing.
+        """
         return self.machine_options.lds_out_of_range.value
 
     @lds_out_of_range.setter
@@ -117,8 +118,8 @@ class LaunchControl:
 
     @property
     def stack_size(self) -> int:
-        """Bytes of stack per lane if the compiler could not determine the need: the launch's value, otherwise the
-        default.
+        """Bytes of stack per lane for code whose need the compiler could not determine: the launch's value, otherwise
+        the default.
         """
         return self.machine_options.dynamic_stack_size if self.spec.stack_size is None else self.spec.stack_size
 
@@ -143,7 +144,7 @@ class LaunchControl:
         return file, spec.arch
 
     def set_programs(self, programs: list[Program], keep_spec: bool = False) -> None:
-        """The programs of a new file: the description starts empty unless it came with a launch file."""
+        """Use the programs of a new file: the description starts empty unless it came with a launch file."""
         self.release()
         self._programs, self.given = programs, None
         if not keep_spec:
@@ -156,7 +157,7 @@ class LaunchControl:
 
     @property
     def program(self) -> Program:
-        """The program with the chosen kernel; the first if none is chosen, or none has it."""
+        """The program with the chosen kernel; the first one if no kernel is chosen or no program has it."""
         if not self._programs:
             raise NoProgramError
         if len(self._programs) > 1:
@@ -165,7 +166,7 @@ class LaunchControl:
         return self._programs[0]
 
     def kernel_names(self) -> list[str]:
-        """What ``kernel`` lists: the kernels of all programs by source name where that is unique."""
+        """Return what ``kernel`` lists: the kernels of all programs, by source name where that is unique."""
         if not self._programs:
             raise NoProgramError
         return names_in(self._kernels(program) for program in self._programs)
@@ -177,7 +178,7 @@ class LaunchControl:
                 yield program, kernel
 
     def set_kernel(self, name: str) -> Kernel:
-        """``kernel NAME``. Raises a `rocdbg.Error` that lists near names."""
+        """``kernel NAME``. Raises a `rocdbg.Error` that lists similar names."""
         before, self.spec.kernel = self.spec.kernel, name
         self.described()
         try:
@@ -211,7 +212,7 @@ class LaunchControl:
         self.described()
 
     def add_file(self, name: str) -> list[Program]:
-        """``load FILE``: also load these code objects at the next run; they define symbols that the others do not."""
+        """``load FILE``: load these code objects too at the next run; they define symbols that the others lack."""
         program = self.program
         target_id = str(program.code_object.target_id)
         added = Program.open_all(name, target_id, program.debug_files)
@@ -221,7 +222,7 @@ class LaunchControl:
         return added
 
     def open_all(self, name: str, target_id: str | None, files: DebugFiles, with_others: bool) -> list[Program]:
-        """The programs of a file; additional ones loaded by a launch file have the same target."""
+        """Return the programs of a file; with ``with_others``, those of the launch file's other code objects too."""
         programs = Program.open_all(name, target_id, files)
         if with_others:
             chosen = target_id or str(programs[0].code_object.target_id)
@@ -258,8 +259,9 @@ class LaunchControl:
     # -- running
 
     def start(self, journal: Journal | None = None) -> RecordedTarget:
-        """Make a device, load the code objects, start the kernel; nothing has run yet. ``journal``: that of the run to
-        be repeated.
+        """Make a device, load the code objects and start the kernel; return before anything has run.
+
+        ``journal`` is that of a run to be repeated.
         """
         program = self.program
         kernel = self.kernel
@@ -308,7 +310,7 @@ class LaunchControl:
     def _finalise(self, placed: Sequence[Placed], kernel: Kernel) -> None:
         try:
             finalise(placed, besides=kernel)
-        except InitKernelError as error:  # the program has ended even so
+        except InitKernelError as error:  # the program has ended all the same
             self._warnings.add(str(error))
 
     def _show(self, text: str, stream: Stream) -> None:
@@ -322,7 +324,7 @@ class LaunchControl:
     def release(self) -> None:
         """Free the last launch's memory."""
         if self._target is not None:
-            self._target.stop_recording()  # otherwise target, memory and recorder keep one another alive
+            self._target.stop_recording()  # otherwise target, memory and recorder reference one another and stay alive
         if self.bound is not None:
             self.bound.release()
             self.bound = self._target = None
@@ -334,7 +336,7 @@ class LaunchControl:
         return [a.name for a in self.spec.arguments if a is not None and a.name and a.buffer is not None]
 
     def buffer_value(self, name: str) -> Value:
-        """A named buffer: its memory once the kernel was started, otherwise its initial contents."""
+        """Return a named buffer: its memory once the kernel has been started, before that its initial contents."""
         if self.bound is not None:
             for bound in self.bound.buffers:
                 if bound.buffer.name == name:
@@ -351,7 +353,7 @@ class LaunchControl:
     def _bound_value(machine: Machine, bound: BoundBuffer) -> Value:
         size = bound.allocation.size
         array, image = bound.buffer.array, bound.buffer.image
-        if bound.layout is not None and array is not None:  # a padded buffer is not an array
+        if bound.layout is not None and array is not None:  # a buffer with padding is not an array
             return Value(_array(array, image), data=bound.contents.tobytes())
         type_ = _array(array) if array is not None else c_types.array_of(c_types.UNSIGNED_CHAR, size)
         return Value(type_, MemoryStorage(_MachineMemory(machine), 0, bound.allocation.address))
@@ -364,24 +366,24 @@ class _MachineMemory:
         self._machine = machine
 
     def generic_address(self, space: int, address: int) -> int | None:
-        """Buffers are global memory."""
+        """Return the address itself: buffers are in global memory."""
         return address
 
     def read(self, space: int, address: int, size: int) -> bytes:
-        """Raises the device's memory error."""
+        """Read bytes. Raises the device's memory error."""
         return self._machine.memory.read(address, size)
 
     def write(self, space: int, address: int, data: bytes) -> None:
-        """Raises the device's memory error."""
+        """Write bytes. Raises the device's memory error."""
         self._machine.memory.write(address, data)
 
     def keep(self, data: bytes) -> int:
-        """Raises `DebuggerError`."""
+        """Store data in memory of the debugger, and return its address. Raises `DebuggerError`."""
         return OwnMemory(self._machine.memory).keep(data)
 
 
 def _array(array: BufferType, image: ImageSpec | None = None) -> Type:
-    """A buffer as an array; an image as one of layers of rows of texels."""
+    """Return the type of a buffer, an array; that of an image is an array of layers of rows of texels."""
     element = _ELEMENTS[array.element]
     for count in reversed(image.dimensions if image is not None else (array.count,)):
         element = c_types.array_of(element, count)

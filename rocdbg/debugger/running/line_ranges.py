@@ -1,4 +1,4 @@
-"""Lines and their addresses for stepping: pure queries about a frame."""
+"""Lines and their addresses for stepping: pure functions of a frame."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocdbg.dwarf.info import LineRow
 
 
 def line_of(frame: Frame) -> tuple[str, int] | None:
-    """The file and line of a frame; if an inlined call begins immediately after it, the line of that call."""
+    """Return the file and line of a frame; if an inlined call begins at the frame's PC, the line of that call."""
     if frame.hidden and frame.file is not None and frame.line is not None:
         return frame.file.path, frame.line
     row = frame.row
@@ -24,7 +24,7 @@ def begins_line(frame: Frame, line: tuple[str, int] | None) -> bool:
 
 
 def line_range(frame: Frame) -> tuple[int, int]:
-    """The addresses around the PC with the same line; without lines, those of the whole function."""
+    """Return the addresses around the PC with the same line; without line information, those of the whole function."""
     row = frame.row
     program = frame.program
     if row is None:
@@ -39,7 +39,7 @@ def line_range(frame: Frame) -> tuple[int, int]:
 
 
 def symbol_range(frame: Frame) -> tuple[int, int]:
-    """The addresses from the symbol at the PC to the next one; without symbols, those of an instruction."""
+    """Return the addresses from the symbol at the PC to the next one; without symbols, those of one instruction."""
     program = frame.program
     extent = program.code_object.symbols.extent_at(program.to_file(frame.pc))
     if extent is None:

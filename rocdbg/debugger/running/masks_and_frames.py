@@ -1,5 +1,4 @@
-"""The registers from which native code learns, while stepping, whether a lane is active and which frame a wave is in.
-"""
+"""The registers that show native code, while it steps, whether a lane is active and which frame a wave is in."""
 
 from __future__ import annotations
 
@@ -23,15 +22,17 @@ from rocdbg.sim.core.layout import EXEC_LO, VCC_LO
 
 
 def context_here(inferior: Inferior, thread: int, lane: int | None) -> FrameContext:
-    """The innermost frame at a wave's own PC, read anew."""
+    """Return the innermost frame at a wave's own PC, without using the cache."""
     program = inferior.program_of(thread)
     return top_context(program, inferior.need_target(), Focus(thread, lane), inferior.unwinder(program))
 
 
 def mask_here(inferior: Inferior, thread: int, lane: int) -> int | None:
-    """The scalar register that holds the mask of active lanes at a wave's position. Of a register pair, this is the
-    first, such that the half for the lane is at the same offset as in EXEC. None if the mask is not always in the same
-    register at this place."""
+    """Return the scalar register that holds the mask of active lanes at a wave's position.
+
+    Of a register pair it is the first register, provided that the half for the lane has the same offset as in EXEC.
+    Return None if the mask is not always in the same register at this place.
+    """
     context = context_here(inferior, thread, lane)
     program, wave = context.program, inferior.wave(thread)
     address = program.to_file(wave.pc)
@@ -69,8 +70,9 @@ def tells_all(inferior: Inferior, thread: int, lane: int) -> bool:
 
 
 def frame_register_here(inferior: Inferior, thread: int, lane: int | None) -> int | None:
-    """The scalar register whose value alone identifies the frame of its function that a wave is in. None if that takes
-    more than one register."""
+    """Return the scalar register whose value alone identifies the frame of its function that a wave is in; None if that
+    takes more than one register.
+    """
     context, reads = context_here(inferior, thread, lane), _Reads()
     context.access.reader = reads
     try:
@@ -124,8 +126,9 @@ class _Reads(Struct):
 
 
 def _register_of(place: Place, lane: int) -> int | None:
-    """The operand code of the first dword of a mask, where the dword for the lane follows as in a register pair. None
-    if the mask is not stored in that way."""
+    """Return the operand code of the first dword of a mask, after which the lane's dword must follow as in a register
+    pair; None if the mask is not stored in that way.
+    """
     half = lane // 32
     if isinstance(place, Pieces):
         if len(place.parts) <= half or any(bits != 32 for _, bits in place.parts):

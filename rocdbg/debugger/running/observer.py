@@ -7,14 +7,15 @@ from rocdbg.debugger.target.state import Target
 
 
 class Observer:
-    """Override the methods of interest. An exception from them ends the command that runs the program."""
+    """Base class: override the methods of interest. An exception from them ends the command that runs the program."""
 
     def launched(self, target: Target) -> None:
-        """A target was created; nothing has run on it."""
+        """Called when a target has been created; nothing has run on it yet."""
 
     def stopped(self, event: StopEvent) -> None:
-        """A command that runs the program returns; at the program's end ``event.exit`` holds the outcome."""
+        """Called when a command that runs the program returns; at its end ``event.exit`` holds the outcome."""
 
     def left(self) -> None:
-        """The target has ended: normally, by a signal, ``kill`` or another ``run``. Its memory may still be readable.
+        """Called when the target has ended: normally, by a signal, ``kill`` or another ``run``. Its memory may still be
+        readable.
         """

@@ -24,13 +24,13 @@ class ProgramLaunch:
 
     Attributes:
         path: the program, "" if none was named.
-        arguments: its arguments in shell syntax, with redirections.
+    path: the program, "" if none was given.
         environment: gives its environment.
-        directory: where it starts, "" for the debugger's own.
-        gpu: its GPUs, "" for those of its device code.
-        titles: gives the name of a dispatch's kernel.
-        skips: gives whether kernels that runtimes launch for their own purposes are hidden.
-        holds: gives whether the program stops when its GPUs do.
+    directory: where it starts, "" for the debugger's own directory.
+    gpu: its GPUs, "" for those that its device code was compiled for.
+    titles: returns the name of a dispatch's kernel.
+    skips: returns whether kernels that runtimes launch for their own purposes are hidden.
+    holds: returns whether the program stops when its GPUs do.
         report: receives messages about failing kernels.
     """
 
@@ -52,20 +52,20 @@ class ProgramLaunch:
 
     @property
     def command(self) -> str:
-        """Program and arguments. Raises `LaunchError` if no program was named."""
+        """Return the program and its arguments. Raises `LaunchError` if no program was given."""
         if not self.path:
             raise LaunchError("No executable file specified.\nUse the \"file\" or \"exec-file\" command.")
         return f"{self.path} {self.arguments}".rstrip()
 
     def first_gpu(self, path: str) -> str:
-        """The first GPU that a program is going to have."""
+        """Return the first GPU that a program is going to have."""
         from rocdbg.host.program_code import default_gpu
 
         return (self.gpu or default_gpu(path)).partition(",")[0]
 
     def start(self) -> Target:
-        """Start it; nothing that it launches has run. Raises a `rocdbg.Error`."""
-        # imported late: most sessions have no such program
+        """Start the program and return its target, before any kernel has run. Raises a `rocdbg.Error`."""
+        # imported late: most sessions do not debug a whole program
         from rocdbg.debugger.target.runtime_process import HostedProcess
         from rocdbg.host.agents import parse_agents
         from rocdbg.host.program_code import default_gpu
@@ -79,7 +79,7 @@ class ProgramLaunch:
         return self._target
 
     def follow(self, settings: Settings) -> None:
-        """Let settings determine what runs unseen and what stops."""
+        """Let settings determine which kernels run unnoticed and what stops."""
         self.skips = lambda: settings.skip_runtime_kernels
         self.holds = lambda: settings.host == "stop"
 
@@ -90,7 +90,7 @@ class ProgramLaunch:
 
     @property
     def pid(self) -> int:
-        """The running process; 0: there is none."""
+        """The process id of the running program; 0 if there is none."""
         return self._process.pid if self._process is not None else 0
 
     def detach(self) -> None:
@@ -102,12 +102,12 @@ class ProgramLaunch:
 
     @property
     def detached(self) -> list[int]:
-        """The detached processes that have not ended."""
+        """Return the ids of the detached processes that have not ended."""
         self._detached = [process for process in self._detached if process.alive]
         return [process.pid for process in self._detached]
 
     def wait_for_detached(self) -> None:
-        """Return when they have ended. An exception that interrupts this ends them."""
+        """Wait for the detached processes to end. An exception that interrupts the wait ends them."""
         try:
             for process in self._detached:
                 process.wait_for_end()

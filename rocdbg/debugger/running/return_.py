@@ -22,7 +22,7 @@ from rocdbg.dwarf.info.types import ClassType, Type
 from rocdbg.errors import Error
 
 Registers = dict[int, bytes]
-"""Contents by DWARF number."""
+"""Contents of registers by DWARF number."""
 
 
 def _parts(function: Function) -> Parts | None:
@@ -33,10 +33,10 @@ def _parts(function: Function) -> Parts | None:
 
 
 class Return(Struct):
-    """A return from a frame: first confirmed, then performed.
+    """A return from a frame: first confirmed by the user, then carried out.
 
-    ``function`` is the one that returns, ``None`` for a frame without one; ``stores_value``: whether the given value is
-    passed to its caller.
+    ``function`` is the function that returns, ``None`` if the frame has no known function; ``stores_value``: whether
+    the given value is passed to the caller.
     """
 
     runner: Runner
@@ -49,8 +49,8 @@ class Return(Struct):
 
     @classmethod
     def of(cls, runner: Runner, data: Data, focus: Focus, text: str) -> Return:
-        """A return from the selected frame; ``text`` is the value, "" for none. Raises `DebuggerError` if it cannot
-        return.
+        """Prepare a return from the selected frame; ``text`` is the value, "" for none. Raises `DebuggerError` if the
+        frame cannot return.
         """
         frame = runner.parts.inferior.frame(focus)
         if frame.kind is FrameKind.INLINE:
@@ -67,7 +67,7 @@ class Return(Struct):
         return cls(runner, data, frame, focus, frame.function, text, stores)
 
     def carry_out(self) -> Focus:
-        """Return, and focus the caller. Raises `rocdbg.Error`, and then nothing has changed."""
+        """Carry out the return, and focus the caller. If it raises a `rocdbg.Error`, nothing has changed."""
         runner, thread = self.runner, thread_of(self.focus)
         chain = runner.parts.inferior.chain(self.focus)
         inside = [frame for level in range(self.frame.level + 1) if (frame := chain.get(level)) is not None]
@@ -104,7 +104,7 @@ class Return(Struct):
         return outer
 
     def _registers_of(self, caller: FrameContext) -> Registers:
-        """The registers of a calling frame that differ from the wave's current ones. Raises `DebuggerError`.
+        """Return the registers of a calling frame that differ from the wave's current ones. Raises `DebuggerError`.
 
         Unknown registers and lanes of vector registers are left unchanged.
         """
@@ -134,7 +134,8 @@ class Return(Struct):
         return found
 
     def _values(self, mask: int) -> dict[int, list[bytes]]:
-        """The dwords of the returned value by lane, as each lane evaluates it; none for lanes that cannot."""
+        """Return the dwords of the returned value by lane, as each lane evaluates it; lanes that cannot are left out.
+        """
         if not self.text or self.function is None or c_types.is_void(self.function.return_type):
             self._evaluated(self.focus) if self.text else None
             return {}

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 def _was_set_where_it_stood(breakpoint_: Breakpoint) -> bool:
-    """Whether it was set by ``break`` without argument: from the next run on, GDB's tables show the function of its
-    place.
+    """Whether ``break`` without argument set a breakpoint: from the next run on, GDB's tables show the function that
+    contains it.
     """
     return not breakpoint_.text.startswith("*") and any(p.location.function is None for p in breakpoint_.locations)
 
@@ -52,7 +52,9 @@ class RunControl(Driving):
         """Creates catchpoints, and detects their events."""
         super().__init__(Runner(parts, self._holds, self.native, self.watcher, self.catcher, self._left))
         self.aside = partial(aside, parts.state)
-        """While this is open, the front end's progress display is hidden, so that the program's text can be shown."""
+        """Return a context manager that hides the front end's progress display, so that the program's text can be
+        shown.
+        """
         self._stepper = Stepper(self._runner)
         self.calls = FunctionCalls(self._runner)
         parts.data.caller = self.calls
@@ -69,7 +71,8 @@ class RunControl(Driving):
     # -- resuming
 
     def run(self, entry: Callable[[], int] | None = None) -> StopEvent:
-        """Create a target and run to the first stop; with ``entry``, to the loaded address that it then returns."""
+        """Create a target and run to the first stop; with ``entry``, to the loaded address that ``entry`` then returns.
+        """
         if self._parts.launcher().needs_program:
             self._parts.inferior.need_program()
         if self._parts.state.tracing is not None:
@@ -89,7 +92,7 @@ class RunControl(Driving):
         return self._done(self._forward(self._runner.run))
 
     def _to_entry(self, address: int) -> StopEvent:
-        """To where the first wave begins."""
+        """Run to the place where the first wave begins."""
         arrived: list[TargetStop] = []
 
         def accept(stop: TargetStop) -> bool:
@@ -117,10 +120,10 @@ class RunControl(Driving):
     def proceed(
         self, ignore_count: int | None = None, signal: Signal | Literal["pending"] | None = "pending"
     ) -> StopEvent:
-        """``continue [N]``: with N, pass the breakpoint stopped at N - 1 times.
+        """``continue [N]``: with N, pass the breakpoint at the present stop N - 1 times.
 
-        ``signal``: the program receives this signal, which ends it, as kernels have no handlers. With `None` it
-        continues regardless of its last stop; a faulting instruction is then executed again.
+        ``signal``: send this signal to the program, which ends it, as kernels have no handlers. With `None`, continue
+        regardless of the last stop; a faulting instruction is then executed again.
         """
         self._parts.inferior.need_runnable()
         if isinstance(signal, Signal):
@@ -151,11 +154,11 @@ class RunControl(Driving):
         return event
 
     def stepi(self, count: int = 1) -> StopEvent:
-        """One instruction of the focused wave."""
+        """``stepi``: execute one instruction of the focused wave."""
         return self._instructions(count, False)
 
     def nexti(self, count: int = 1) -> StopEvent:
-        """One instruction, over calls."""
+        """``nexti``: execute one instruction, running through calls."""
         return self._instructions(count, True)
 
     def _instructions(self, count: int, over: bool) -> StopEvent:
@@ -165,11 +168,11 @@ class RunControl(Driving):
         )
 
     def finish(self) -> StopEvent:
-        """Until the selected frame returns."""
+        """``finish``: run until the selected frame returns."""
         return self._done(self._forward(lambda: finish(self._stepper, self._need_lane())))
 
     def until(self, location: str | None = None) -> StopEvent:
-        """``until``: `next` without going backwards; with a location, until it is reached or the frame returns."""
+        """``until``: `next` without going backwards; with a location, run there or until the frame returns."""
         if location is not None:
             return self._to(location, anywhere=False)
         return self._done(self._forward(lambda: self._stepper.until_next(self._need_lane().with_frame(0))))
@@ -195,11 +198,11 @@ class RunControl(Driving):
         self._parts.inferior.behind_traps.pop(thread, None)
         self._parts.state.pending_signal = ""
         self._parts.inferior.state_changed()
-        # a run passes breakpoints where it begins, but a jump arrives there
+        # A run passes the breakpoints at the place where it begins, but a jump counts as an arrival there.
         return self._done(self._forward(lambda: (self._arrived(thread) if stays else None) or self._runner.run()))
 
     def _arrived(self, thread: int) -> StopEvent | None:
-        """The event for a breakpoint where a wave is already."""
+        """Return the event for a breakpoint at the place where a wave already is."""
         wave = self._runner.target.wave(thread)
         if wave.pc not in self._runner.stop_addresses():
             return None
@@ -207,7 +210,7 @@ class RunControl(Driving):
         return self._runner.event(TargetStop(TargetStopKind.BREAKPOINT, thread, wave.pc, lanes))
 
     def value_of_lanes(self, text: str) -> Value:
-        """The value of an expression, mostly a call, on all active lanes of the focused wave, as a vector."""
+        """Return the value of an expression, usually a call, for all active lanes of the focused wave, as a vector."""
         return value_of_lanes(self.calls, self._parts.data, self._parts.inferior, self._need_lane(), text)
 
     def leave_frame(self, value: str) -> Return:
@@ -215,13 +218,13 @@ class RunControl(Driving):
         return Return.of(self._runner, self._parts.data, self._parts.focus.need_running(), value)
 
     def carry_out(self, leaving: Return) -> StopEvent | None:
-        """Return from a frame, then go to the next statement if nothing else is left; returns an event if something
-        else stops it.
+        """Return from a frame, then go to the next statement if the present one is otherwise complete; return an event
+        if something else stops the wave.
         """
         calls = len(self._parts.state.calls)
         focus = leaving.carry_out()
         if len(self._parts.state.calls) != calls:
-            return None  # leaves a function that the debugger called
+            return None  # the frame was that of a function that the debugger called
         event = self._driven(lambda: settle(self._runner, focus))
         return None if event is None else self._done(event)
 
@@ -237,8 +240,8 @@ class RunControl(Driving):
         self._runner.terminate()
 
     def _left(self, memory_too: bool) -> None:
-        """Called when the runner has released the target; ``memory_too``: before its end, so that nothing of it
-        remains.
+        """Called when the runner has released the target. ``memory_too``: it was released before its end, so that its
+        memory does not remain either.
         """
         if memory_too:
             self._parts.launcher().release()
@@ -248,7 +251,7 @@ class RunControl(Driving):
                 observer.left()
 
     def recover(self) -> None:
-        """Called after a command was aborted: drops cached state of the target.
+        """Drop the cached state of the target; called after a command was aborted.
 
         If the focused wave no longer exists, the focus moves to the first, as after an interrupt.
         """
@@ -265,7 +268,7 @@ class RunControl(Driving):
         self._runner.interrupt()
 
     def progress(self) -> Progress | None:
-        """The program's progress, ``None`` if there is none; callable from another thread while it runs."""
+        """Return the program's progress, ``None`` if there is none; callable from another thread while it runs."""
         target = self._parts.inferior.target
         return target.runnable.progress() if target is not None and target.runnable is not None else None
 
@@ -300,9 +303,9 @@ class RunControl(Driving):
         return self._parts.state.interrupting
 
     def _holds(self, text: str, thread: int, lanes: int, level: int) -> int:
-        """The lanes of a wave for which a breakpoint's condition is true in the frame at a level."""
+        """Return the lanes of a wave for which a breakpoint's condition is true in the frame at a level."""
         state = self._parts.state
-        if state.interrupting:  # between the program's stop and here: a condition may never end
+        if state.interrupting:  # Ctrl-C came after the program's stop: do not evaluate, as a condition may never end
             raise QuitError
         state.evaluating = True
         try:

@@ -16,10 +16,11 @@ from rocdbg.debugger.values.value_history import ValueHistory
 
 
 class RunParts(BreakpointParts, frozen=True, eq=False):
-    """One per focus of a session; all but ``focus`` and ``data`` belong to the session.
+    """What the commands that run the program need, for one focus of a session; only ``focus`` and ``data`` depend on
+    it.
 
-    ``launcher`` gives the launcher of the next run, ``resolve`` finds the locations of a text, ``observers``
-    are notified of launches, stops and ends.
+    ``launcher`` returns the launcher of the next run, ``resolve`` finds the locations that a text denotes,
+    ``observers`` are notified of launches, stops and ends.
     """
 
     focus: Selection

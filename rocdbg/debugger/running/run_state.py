@@ -60,30 +60,30 @@ class RunState(Struct):
     """The state of running; one per session, whatever the focus."""
 
     attached: bool = False
-    """Whether a target was announced and its end was not."""
+    """Whether the start of a target was announced, but not yet its end."""
     pending_signal: str = ""
     """The fatal signal of the last stop, after which the program cannot continue."""
     driving: bool = False
-    """Whether the session runs the program: while this is so, an interrupt stops it."""
+    """Whether a command of the session runs the program: meanwhile, an interrupt stops the program."""
     interrupting: bool = False
-    """Whether it was interrupted and has not stopped yet."""
+    """Whether the program was interrupted and has not stopped yet."""
     asked_at: float = 0.0
     """Processor time of the process when it was interrupted."""
     alone: bool = False
     """Whether other waves are stopped now, regardless of ``scheduler-locking``."""
     last_stop: StopEvent | None = None
-    """The last of this program's stops that was reported."""
+    """The last stop of this program that was reported."""
     plans: bool = True
-    """Whether steps run by plans; without them each place that a step reaches is examined again."""
+    """Whether steps use plans; without them, each place that a step reaches is examined again."""
     evaluating: bool = False
-    """Whether a breakpoint's condition is evaluated: Ctrl-C ends that, and the program stops there."""
+    """Whether a breakpoint's condition is being evaluated: Ctrl-C ends the evaluation, and the program stops there."""
     started: Callable[[], None] | None = None
-    """Called before the target resumes, and ``ended`` when it has stopped."""
+    """Called before the target resumes; ``ended`` is called when it has stopped."""
     ended: Callable[[], None] | None = None
     change: StopEvent | None = None
-    """The event of code objects that have come or gone, until it is reported."""
+    """The event for code objects that were loaded or unloaded, until it is reported."""
     bookmarks: list[Bookmark] = field(default_factory=list)
-    """Positions that the user saved, of this life of the program and of earlier ones."""
+    """Positions in time that the user saved, of this run of the program and of earlier ones."""
     last_bookmark: int = 0
     tracing: Tracing | None = None
     """The trace experiment, once there is a tracepoint."""

@@ -70,8 +70,8 @@ FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
 class Runner(Struct):
     """Resumes the target, turns its stops into events, and moves the focus to them.
 
-    ``holds(condition, wave, lanes, level)`` returns those of the lanes for which a condition is true in the frame at a
-    level. ``left`` is called when the target is gone, with whether that was before its end.
+    ``holds(condition, wave, lanes, level)`` returns the lanes for which a condition is true in the frame at a level.
+    ``left`` is called when the target is gone, and receives whether that was before its end.
     """
 
     parts: RunParts
@@ -87,15 +87,15 @@ class Runner(Struct):
         return self.parts.inferior.need_target()
 
     def resume(self, request: Resume, follows: int | None = None) -> TargetStop:
-        """Resume the target once. If ``follows`` names a wave, it stops where it is about to end."""
+        """Resume the target once. If ``follows`` names a wave, stop where that wave is about to end."""
         self.parts.inferior.state_changed()
         self.parts.inferior.inline_entered.clear()
-        if self.parts.state.interrupting:  # between two steps: the target stops before it resumes
+        if self.parts.state.interrupting:  # the interrupt came between two steps: stop before resuming
             request = replace(request, mode=ResumeMode.RUN)
             self.parts.inferior.need_runnable().interrupt()
         if self.catcher.prepare(request.thread if request.mode is not ResumeMode.RUN else None):
             assert request.thread is not None
-            wave = self.target.wave(request.thread)  # a step would pass the stop address where it begins
+            wave = self.target.wave(request.thread)  # a step would pass a stop address where it begins
             return TargetStop(TargetStopKind.BREAKPOINT, wave.number, wave.pc, wave.exec_mask & wave.used_lanes)
         users = self.parts.breakpoints.addresses()
         always = request.stop_addresses - users | request.always
@@ -146,7 +146,7 @@ class Runner(Struct):
                 yield
         finally:
             if state.interrupting and self.parts.inferior.target is not None:
-                self.parts.inferior.need_runnable().forget_interrupt()  # it stopped for another reason
+                self.parts.inferior.need_runnable().forget_interrupt()  # the program stopped for another reason
             state.driving = state.interrupting = False
 
     def interrupt(self) -> None:
@@ -163,7 +163,7 @@ class Runner(Struct):
 
     @property
     def locked(self) -> bool:
-        """Whether other waves are stopped while one steps."""
+        """Whether other waves are stopped while one wave steps."""
         return self.parts.state.alone or self.parts.settings.scheduler_locking in ("on", "step")
 
     def run(
@@ -222,35 +222,35 @@ class Runner(Struct):
                     return event
 
     def _end_of(self, thread: int) -> StopEvent | None:
-        """Let a wave end that is about to."""
+        """Let a wave that is about to end do so."""
         stop = self.resume(Resume(ResumeMode.STEP, thread, stop_addresses=self.stop_addresses(), only=True))
         return thread_exited(self, thread) if stop.kind is TargetStopKind.WAVE_DONE else self.event(stop)
 
     def check_pending_signal(self) -> StopEvent | None:
-        """After a fatal signal the program cannot continue: it ends."""
+        """End the program if its last stop was a fatal signal, after which it cannot continue."""
         if not self.parts.state.pending_signal:
             return None
         signal = self.parts.state.pending_signal
-        if isinstance(self.target, ProcessTarget):  # the process itself continues
+        if isinstance(self.target, ProcessTarget):  # the process decides by itself how it continues
             self.parts.state.pending_signal = ""
             self.target.deliver()
             return self.run()
         return self.end_with(SIGNALS[signal])
 
     def end_with(self, signal: Signal) -> StopEvent:
-        """The program ends by a signal; its past can still be visited if it is recorded."""
+        """End the program by a signal; its past can still be visited if it was recorded."""
         self.terminate(memory_too=self.target.recording is None)
         return StopEvent(Terminated(signal), Focus())
 
     def _finish(self) -> ExitInfo:
-        """The program has ended: its outcome; its memory remains readable until the next run."""
+        """Return the outcome of the program, which has ended; its memory remains readable until the next run."""
         info = self.parts.inferior.need_runnable().exit_info()
         self.parts.inferior.leave()
         self.left(False)
         return info
 
     def terminate(self, memory_too: bool = True) -> None:
-        """End the program now; ``memory_too``: nothing of it remains."""
+        """End the program now; with ``memory_too``, its memory does not remain."""
         self.watcher.forget()
         self.parts.inferior.leave()
         self.parts.state.pending_signal = ""
@@ -260,7 +260,7 @@ class Runner(Struct):
     # -- events
 
     def event(self, stop: TargetStop) -> StopEvent | None:
-        """The event for a target's stop; None if the stop need not be reported."""
+        """Return the event for a target's stop; None if the stop need not be reported."""
         if stop.kind is TargetStopKind.DONE:
             gone = self.watcher.forget()
             return StopEvent(Exited(self._finish(), gone), Focus())
@@ -290,18 +290,18 @@ class Runner(Struct):
         return None
 
     def _call_over(self, thread: int | None) -> StopEvent:
-        """A called function has returned after its expression was abandoned: the wave is where it was before."""
+        """Return an event: a called function, whose expression was abandoned, has returned and its wave is restored."""
         assert thread is not None
         scope = self.parts.focus.move(self.end_call(thread).with_frame(0))
         return StopEvent(CallEnded(), scope, 1 << scope.lane if scope.lane is not None else 0)
 
     def _scope_end(self, stop: TargetStop) -> StopEvent | None:
-        """An event if the frames of watchpoints have ended; the watchpoints are then deleted."""
+        """Return an event if the frames of watchpoints have ended; delete these watchpoints."""
         ended = self.watcher.ended(stop)
         return self.scope_event(stop, ended) if ended else None
 
     def scope_event(self, stop: TargetStop, ended: Sequence[Watchpoint]) -> StopEvent:
-        """An event if the frames of watchpoints are left; the watchpoints are then deleted."""
+        """Return an event if the frames of the watchpoints in ``ended`` were left; delete these watchpoints."""
         for watchpoint in ended:
             self.parts.breakpoints.delete(watchpoint.number)
         numbers = tuple(watchpoint.number for watchpoint in ended)
@@ -313,15 +313,16 @@ class Runner(Struct):
         return self._hit_event(hits, stop.thread, stop.pc, problems) if hits else None
 
     def _hits_here(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
-        """The breakpoints that stop a wave at its position. Those that only print or collect have then done so, and are
-        not included."""
+        """Return the breakpoints that stop a wave at its position. Those that only print or collect do so now, and are
+        not included.
+        """
         hits, problems = self.hits(thread, pc)
         self.catcher.note(thread)
         hits = print_hits(hits, thread, self.parts.state.printf, problems.append)
         return self.native.take_hits(hits, thread, pc), problems
 
     def _hit_event(self, hits: Sequence[Hit], thread: int, pc: int, problems: Sequence[str]) -> StopEvent:
-        """An event for a wave stopped by breakpoints."""
+        """Return an event for a wave stopped by breakpoints."""
         lanes = 0
         for hit in hits:
             lanes |= hit.lanes
@@ -333,8 +334,9 @@ class Runner(Struct):
         return self._focused(CatchpointHit(there, words) if words else BreakpointHit(there), thread, lanes, problems)
 
     def enter_inlined(self, thread: int, pc: int, made: Iterable[Breakpoint]) -> None:
-        """Enter the inlined frame of a breakpoint that is in an inlined function, not at its call: its condition is
-        evaluated in that frame."""
+        """If a breakpoint is inside an inlined function and not at its call, enter the inlined frame: the breakpoint's
+        condition is evaluated there.
+        """
         self.enter_place(thread, pc, [place.location for breakpoint_ in made for place in breakpoint_.locations])
 
     def enter_place(self, thread: int, pc: int, places: Sequence[Location]) -> None:
@@ -354,7 +356,7 @@ class Runner(Struct):
         self.enter_inlined(thread, pc, here)
         conditions = self._conditions(thread, pc)
         arrival = self._arrival(thread, pc, conditions)
-        with suppress(Stopped), self._interruptible():  # if it is interrupted, the evaluator reports that
+        with suppress(Stopped), self._interruptible():  # the evaluator reports an interrupt
             self.native.arrived(here, thread, pc)
             conditions.expect(
                 (each.condition, lanes) for each in here
@@ -365,12 +367,12 @@ class Runner(Struct):
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """While this is open, an interrupt ends the session's own work. Raises `Stopped`."""
+        """While this is open, an interrupt ends the debugger's own work. Raises `Stopped`."""
         with asking(lambda: self.parts.state.interrupting):
             yield
 
     def _arrival(self, thread: int, pc: int, conditions: ArrivalConditions | None = None) -> Arrival:
-        """The arrival of a wave at an address, from which breakpoints determine whether they stop it."""
+        """Return the arrival of a wave at an address, from which breakpoints determine whether they stop it."""
         active = self.parts.inferior.active_lanes(thread)
         used = self.parts.inferior.wave(thread).used_lanes
         return Arrival(thread, pc, active, conditions or self._conditions(thread, pc), used)
@@ -398,7 +400,8 @@ class Runner(Struct):
     def stopped_at(
         self, stop: TargetStop, make: Callable[[DeviceReport], Cause], problems: Sequence[str] = ()
     ) -> StopEvent:
-        """An event for the wave that the target stopped, or without a wave; ``make`` gives its cause."""
+        """Return an event for the wave that the target stopped, or for a stop without a wave; ``make`` gives its cause.
+        """
         thread = stop.thread
         if thread is None and not self.target.waves():
             self.parts.focus.move(Focus())
@@ -419,11 +422,11 @@ class Runner(Struct):
         focus = self.parts.focus.current
         of_no_lane = isinstance(cause, Interrupted | BudgetSpent | HistoryEnded)
         if of_no_lane and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
-            lanes = 1 << focus.lane  # not caused by a lane: keep the focus
+            lanes = 1 << focus.lane  # no lane caused the stop: keep the focus
         return self._focused(cause, thread, lanes, problems)
 
     def _with_message(self, stop: TargetStop) -> str:
-        """What the device says about a stop, and below it the message that the program gives with its trap."""
+        """Return the device's sentence about a stop, followed by the message that the program gives with its trap."""
         message = ""
         if stop.kind is TargetStopKind.TRAP:
             pc = LoadedAddress(stop.trap_pc or stop.pc)
@@ -431,7 +434,7 @@ class Runner(Struct):
         return f"{stop.detail}\n{message}" if message else stop.detail
 
     def _focused(self, cause: Cause, thread: int, lanes: int, problems: Sequence[str]) -> StopEvent:
-        """Move the focus to the first lane concerned; returns whether it moved."""
+        """Move the focus to the first lane concerned, and return the event, which records whether the focus moved."""
         before = self.parts.focus.current
         follow(self.parts.inferior, thread)
         first = lane_list(lanes)[0] if lanes else 0
@@ -445,24 +448,24 @@ class Runner(Struct):
         )
 
     def arrived(self, cause: Cause, returned: Returned | None = None) -> StopEvent:
-        """An event: the focused lane has arrived at the destination of its command."""
+        """Return an event: the focused lane has arrived at the destination of its command."""
         scope = self.parts.focus.move(self.parts.focus.current.with_frame(0))
         return StopEvent(cause, scope, 1 << scope.lane if scope.lane is not None else 0, returned=returned)
 
     def step_done(self, new_frame: bool) -> StopEvent:
-        """An event: the focused lane has ended a step, in another frame or in the same."""
+        """Return an event: the focused lane has ended a step, in another frame or in the same."""
         return self.arrived(StepDone(new_frame))
 
     # -- the focused lane
 
     def logical_pc(self, scope: Focus) -> int | None:
-        """The address where an inactive lane waits; None if not known."""
+        """Return the address where an inactive lane waits; None if not known."""
         assert scope.thread is not None
         entered = self.parts.inferior.entered(scope.thread, scope.lane or 0)
         return entered.pc if entered is not None else None
 
     def top_frame(self, scope: Focus) -> Frame:
-        """The innermost frame of a lane. If the lane waits in a caller, this is not frame 0."""
+        """Return the innermost frame of a lane. If the lane waits in a caller, this is not frame 0."""
         chain = self.parts.inferior.chain(scope)
         frame = chain.get(chain.innermost)
         assert frame is not None
@@ -475,7 +478,7 @@ class Runner(Struct):
     # -- watchpoints
 
     def _watched(self, stop: TargetStop) -> StopEvent | None:
-        """An event if a watched value has changed and its watchpoint's condition is true.
+        """Return an event if a watched value has changed and its watchpoint's condition is true.
 
         The wave has then reached its next instruction: breakpoints there are hit by the same stop, as in GDB.
         """
@@ -496,8 +499,9 @@ class Runner(Struct):
         return self._watch_event(stop, triggers, hits, problems)
 
     def undone(self, stop: TargetStop, after: Mapping[int, list[Value | None]]) -> StopEvent | None:
-        """The event for a position before an instruction that changes watched values. ``after`` has the values after
-        the instruction, by the watchpoint's number."""
+        """Return the event for a position before an instruction that changes watched values. ``after`` holds the values
+        after the instruction, by the watchpoint's number.
+        """
         for watchpoint in self.watcher.all():
             watchpoint.values = after.get(watchpoint.number, watchpoint.values)
         problems: list[str] = []
@@ -507,7 +511,7 @@ class Runner(Struct):
 
     def _watch_triggers(self, stop: TargetStop, changes: Sequence[Trigger], problem: Callable[[str], None]
     ) -> list[Trigger]:
-        """The first relevant change of each watchpoint, counted."""
+        """Return the first relevant change of each watchpoint, and count it as a hit."""
         found = []
         by_number: dict[int, list[Trigger]] = {}
         for trigger in changes:
@@ -523,8 +527,9 @@ class Runner(Struct):
         return found
 
     def _watch_arrival(self, stop: TargetStop, watchpoint: Watchpoint, lanes: int) -> Arrival:
-        """The arrival for which a watchpoint's condition is evaluated: as in GDB, that of the watchpoint's own frame,
-        not of the wave that changed the value."""
+        """Return the arrival for which a watchpoint's condition is evaluated: as in GDB, that of the watchpoint's own
+        frame, not of the wave that changed the value.
+        """
         assert stop.thread is not None
         arrival = self._arrival(stop.thread, stop.pc)
         wave = watchpoint.wave
@@ -557,14 +562,14 @@ class Runner(Struct):
     # -- catchpoints
 
     def _caught(self, stop: TargetStop) -> StopEvent | None:
-        """An event if a catchpoint catches an exception or trap."""
+        """Return an event if a catchpoint catches an exception or trap."""
         assert stop.thread is not None
         problems: list[str] = []
         hits, words = self.catcher.caught(stop, self._arrival(stop.thread, stop.pc), problems.append)
         return self._catch_event(stop, hits, words, problems)
 
     def loaded(self) -> StopEvent | None:
-        """An event if a catchpoint catches code objects of a new target, on which nothing has run."""
+        """Return an event if a catchpoint catches code objects of a new target, on which nothing has run."""
         stop = TargetStop(TargetStopKind.BREAKPOINT, next((wave.number for wave in self.target.waves()), None))
         if stop.thread is None:
             return None
@@ -573,7 +578,7 @@ class Runner(Struct):
         return self._catch_event(stop, hits, words, problems)
 
     def _code_change(self, come: Sequence[str], gone: Sequence[str]) -> StopEvent | None:
-        """An event if a catchpoint catches code objects that have come or gone, by URI, while the program ran."""
+        """Return an event if a catchpoint catches code objects loaded or unloaded while the program ran, by URI."""
         problems: list[str] = []
         thread = self.parts.focus.current.thread
         alive = thread is not None and any(wave.number == thread for wave in self.target.waves())
@@ -595,14 +600,14 @@ class Runner(Struct):
     # -- resuming
 
     def _resumed(self, request: Resume) -> TargetStop:
-        """The stop after a request. If code objects have come or gone, breakpoints are resolved again and the program
-        continues, unless a catchpoint catches that.
+        """Resume, and return the target's stop. If code objects were loaded or unloaded, resolve breakpoints again and
+        continue, unless a catchpoint catches that.
         """
         alone = request.only and self.parts.settings.scheduler_locking in ("on", "step")
         request = replace(request, begins=self._wants_begins(), alone=alone)
         stop = self._spend(request)
         while stop.kind is TargetStopKind.CHANGED and not self._code_change_caught():
-            # Conditions at new places, which the target does not know, are evaluated when a wave reaches them.
+            # The target does not know conditions at new places: they are evaluated when a wave arrives there.
             more = self.parts.breakpoints.addresses() - request.checks.keys()
             request = replace(request, stop_addresses=request.stop_addresses | more, begins=self._wants_begins())
             stop = self._spend(request)
@@ -621,7 +626,7 @@ class Runner(Struct):
         return stop
 
     def _take_code(self) -> None:
-        """Take over the target's loaded code objects."""
+        """Update the programs from the target's loaded code objects."""
         if self.parts.inferior.programs.update(self.target.code_objects()):
             self.parts.inferior.state_changed()
             self.parts.breakpoints.resolve_again()
@@ -633,7 +638,7 @@ class Runner(Struct):
         return any(one.enabled and one.event.has_ends for one in catching)
 
     def _code_change_caught(self) -> bool:
-        """Whether catchpoints apply to code objects that have come or gone."""
+        """Whether catchpoints apply to code objects that are loaded or unloaded."""
         programs = self.parts.inferior.programs
         before = {program.uri for program in programs if program.loaded}
         self._take_code()
@@ -644,7 +649,7 @@ class Runner(Struct):
     # -- called functions
 
     def begin_call(self, thread: int, room: int) -> CallPlace:
-        """Suspend a wave where it is, to run a function on it with ``room`` bytes of memory in each lane.
+        """Suspend a wave at its position, to run a function on it with ``room`` bytes of memory in each lane.
 
         Raises `DebuggerError` if the target cannot do so, or has no memory for it.
         """
@@ -682,12 +687,12 @@ class Runner(Struct):
 
 
 def thread_exited(runner: Runner, thread: int) -> StopEvent:
-    """The event for the end of a wave that a command followed."""
+    """Return the event for the end of a wave that a command followed."""
     runner.parts.focus.move(Focus())
     return StopEvent(ThreadExited(thread), Focus())
 
 
 def thread_of(scope: Focus) -> int:
-    """The wave of a running program that steps."""
+    """Return the wave of a scope, for a command that steps it."""
     assert scope.thread is not None
     return scope.thread

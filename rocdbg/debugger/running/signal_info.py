@@ -1,8 +1,8 @@
 """``$_siginfo``: information about the signal with which a wave stopped, in the form of Linux's siginfo_t.
 
 Codes and fields are those of POSIX's <signal.h>. The union ``_sifields`` has only the member for faults. The address is
-the one that the lane in focus accessed, or the first faulting lane if the lane in focus did not fault. It is in the
-address space of the fault.
+the one that the lane in focus accessed; if that lane did not fault, the address that the first faulting lane accessed.
+It belongs to the address space of the fault.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WORD = 32
 
 
 def define_signal_info(convenience: Convenience, state: RunState) -> None:
-    """Define the variable; it is void for waves that the last stop did not concern."""
+    """Define the variable; it is void for waves that are not concerned by the last stop."""
 
     def value(focus: Focus) -> Value:
         stop = state.last_stop
@@ -64,7 +64,7 @@ def _code(stop: StopEvent, name: str) -> int:
 
 
 def _address(stop: StopEvent, lane: int | None) -> tuple[int, int]:
-    """The address of a lane's access and its address space; for other stops, the address of the code."""
+    """Return the address and address space of a lane's access; for other stops, the address of the code."""
     if stop.device is None:
         return 0, AddressSpace.GLOBAL
     if not stop.device.addresses:
@@ -75,7 +75,7 @@ def _address(stop: StopEvent, lane: int | None) -> tuple[int, int]:
 
 @lru_cache(maxsize=len(AddressSpace))
 def _siginfo(space: int) -> Type:
-    """The type, with pointers to an address space."""
+    """Return the structure's type, with pointers to an address space."""
     width = address_space(space).address_size if space != AddressSpace.GLOBAL else 8
     fault = _class(ClassKind.STRUCT, None, 8, (("si_addr", c_types.pointer_to(c_types.VOID, space, width), 0),))
     fields = _class(ClassKind.UNION, None, 8, (("_sigfault", fault, 0),))

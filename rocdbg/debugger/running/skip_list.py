@@ -13,14 +13,14 @@ from rocdbg.dwarf.info import Function, SourceFile
 
 
 class Skip(Struct):
-    """One ``skip`` request: functions of a name or expression, in files of a name or pattern."""
+    """One ``skip`` request: functions by name or regular expression, in files by name or pattern."""
 
     number: int
     file: str | None = None
     is_glob: bool = False
     function: str | None = None
     expression: Pattern | None = None
-    """``function`` compiled, if it is a regular expression."""
+    """The compiled pattern, if ``function`` is a regular expression."""
     enabled: bool = True
 
     def covers(self, function: Function, file: SourceFile | None) -> bool:
@@ -46,7 +46,7 @@ class Skip(Struct):
 
 
 class SkipList:
-    """All of them, by number."""
+    """All ``skip`` requests, by number."""
 
     def __init__(self) -> None:
         self._skips: dict[int, Skip] = {}
@@ -56,16 +56,16 @@ class SkipList:
         return iter(self._skips.values())
 
     def add(self, skip: Skip) -> None:
-        """Add one, and give it a number."""
+        """Add a request, and give it a number."""
         skip.number = self._next
         self._skips[self._next] = skip
         self._next += 1
 
     def delete(self, numbers: Iterable[int]) -> None:
-        """Delete those with these numbers."""
+        """Delete the requests with these numbers."""
         for number in numbers:
             self._skips.pop(number, None)
 
     def covers(self, function: Function, file: SourceFile | None) -> bool:
-        """Whether any enabled one keeps `step` out of a function whose code is in a file."""
+        """Whether any enabled request keeps `step` out of a function whose code is in a file."""
         return any(skip.enabled and skip.covers(function, file) for skip in self)

@@ -50,8 +50,9 @@ def over_or_into_call(
 
 
 def links_at(inferior: Inferior, pc: LoadedAddress) -> tuple[int, ...]:
-    """For each pair of scalar registers that may hold the return address at the entry of a function, the first
-    register."""
+    """Return the scalar registers of the pairs that may hold the return address at the entry of a function, each pair
+    by its first register.
+    """
     program = inferior.programs.at(pc)
     entry = program.to_file(pc)
     called = program.functions.at(entry)
@@ -60,7 +61,7 @@ def links_at(inferior: Inferior, pc: LoadedAddress) -> tuple[int, ...]:
 
 
 def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress) -> LoadedAddress | None:
-    """The return address if the wave is at the entry of a function that ``start`` has called."""
+    """Return the return address if the wave is at the entry of a function that the frame of ``start`` has called."""
     program = runner.parts.inferior.programs.at(pc)
     entry = function_start(program, pc)
     if entry is None or program.to_loaded(entry) != pc:

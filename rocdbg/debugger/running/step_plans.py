@@ -41,7 +41,7 @@ class StepPlan(Struct):
 
     @classmethod
     def of(cls, runner: Runner, scope: Focus, start: StepStart, into: bool) -> StepPlan | None:
-        """A plan without rows; None if each instruction has to be examined."""
+        """Return a plan without rows; None if each instruction has to be examined."""
         inferior, thread = runner.parts.inferior, thread_of(scope)
         if scope.lane is None or any(one.is_idle or one.needs_checks for one in runner.watcher.all()):
             return None
@@ -58,7 +58,7 @@ class StepPlan(Struct):
         pc = self._pc
         mask = mask_here(self.inferior, self.thread, self.lane)
         if mask is None or (self.start.place is not None and pc == self.start.place[1]):
-            return  # after a call of this very function, the wave may be in its caller
+            return  # after a recursive call, the wave may be in its caller
         row = self.plan.row(pc)
         row.flags |= RowFlag.ACTIVE | self._entry(pc)
         row.active, row.mask, row.links = (low, high), mask, self._links(pc)
@@ -78,8 +78,10 @@ class StepPlan(Struct):
         return self.starts[inline, line], line
 
     def waits(self, low: int, high: int, known: bool) -> None:
-        """Add a row: the lane is inactive here, and has to be examined again when the wave leaves a range. ``known``:
-        the lane was active when the wave left the last range."""
+        """Add a row: the lane is inactive here, and has to be examined again when the wave leaves a range.
+
+        ``known``: the lane was active when the wave left the previous range.
+        """
         pc = self._pc
         mask = mask_here(self.inferior, self.thread, self.lane)
         if mask is None:
@@ -118,7 +120,7 @@ class StepPlan(Struct):
         return self.inferior.wave(self.thread).pc
 
     def _entry(self, pc: LoadedAddress) -> RowFlag:
-        """The flag of a row at a function's entry: native code first checks whether the function was called."""
+        """Return the flag of a row at a function's entry: native code first checks whether the function was called."""
         return RowFlag.WAITING_ENTRY if self._begins_function(pc) else RowFlag(0)
 
     def _begins_function(self, pc: LoadedAddress) -> bool:
@@ -131,7 +133,7 @@ class StepPlan(Struct):
 
 
 def _extent(program: Program, start: StepStart) -> tuple[int, int] | None:
-    """The loaded range of the function in which a step began; None if the function's code is in several pieces."""
+    """Return the loaded range of the function in which a step began; None if its code is in several pieces."""
     if start.function_low is not None:
         function = program.info.function_at(FileAddress(start.function_low))
         if function is None or function.low_pc != start.function_low or len(function.ranges) != 1:

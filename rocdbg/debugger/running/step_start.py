@@ -13,13 +13,13 @@ class StepStart(Struct, frozen=True):
     """Where a step began."""
 
     place: tuple[int | None, int | None] | None
-    """Of the physical frame."""
+    """The CFA and return address of the physical frame."""
     function_low: int | None
-    """Of the debug information."""
+    """Where the function begins according to debug information."""
     function_start: int | None
-    """``function_low``, otherwise the start of the symbol: it identifies the function that messages name."""
+    """``function_low`` or, without it, the start of the symbol: identifies the function that messages name."""
     code: int | None
-    """Where the function's machine code begins, whatever symbols are in it."""
+    """Where the machine code of the function begins, regardless of symbols inside it."""
     caller_place: tuple[int | None, int | None] | None
     has_caller: bool
     inline: tuple[int, ...]
@@ -28,7 +28,7 @@ class StepStart(Struct, frozen=True):
 
 
 def step_start(chain: FrameChain) -> StepStart:
-    """The start of a step from the innermost of a lane's frames."""
+    """Return the start of a step from the innermost of a lane's frames."""
     top = chain.get(0)
     assert top is not None
     caller = next((f for f in chain if f.context is not top.context), None)

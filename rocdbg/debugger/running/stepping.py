@@ -42,9 +42,11 @@ class Stepper(Struct):
     def step_line(
         self, scope: Focus, into: bool, until: tuple[int, int] | None = None, within: tuple[int, int] | None = None
     ) -> StopEvent:
-        """``step`` and ``next``. ``until``: a range of addresses of the frame in which the step began. If the step
-        would end within that range, it continues as another step from there. ``within``: the addresses that the step
-        has to leave, by default those of the line, or without lines those of the symbol.
+        """``step`` and ``next``.
+
+        ``until`` is a range of addresses in the frame in which the step began: a step that would end there continues as
+        another step. ``within`` is the range that the step has to leave; by default it is that of the line or, without
+        lines, that of the symbol.
         """
         ended = self.runner.check_pending_signal()
         if ended is not None:
@@ -54,7 +56,7 @@ class Stepper(Struct):
             return self._enter_inlined(scope, here)
         start = first = self._start(scope)
         if self.runner.parts.inferior.behind_traps.pop(thread_of(scope), None) is not None:
-            # the trap itself is done: the step may only have to show where the wave is
+            # The wave has passed the trap itself, so perhaps the step only has to show where the wave is.
             self.runner.parts.inferior.state_changed()
             frame = self.runner.top_frame(scope)
             hides_other = frame.hidden and line_of(frame) != start.line
@@ -86,7 +88,7 @@ class Stepper(Struct):
             pc = self.runner.target.wave(thread_of(scope)).pc
             if low <= pc < high and stop.kind is not TargetStopKind.RANGE:
                 continue
-            # functions that other lanes call are not entered, whatever this lane did when the step began
+            # A function that only other lanes call is not entered, even if this lane was active when the step began.
             enter = into and self.runner.parts.inferior.is_active(scope)
             returned_or_event = over_or_into_call(self.runner, scope, start, pc, enter)
             if isinstance(returned_or_event, StopEvent):
@@ -101,12 +103,12 @@ class Stepper(Struct):
                 event = self._until_active(scope, plan, began=True)
                 if event is not None:
                     return event
-                # if lane PCs show where the lane waited, a line in whose middle it continues is not its own
+                # If lane PCs show where the lane waited, a line that it resumes in the middle is not a new one.
                 resumed_midway = not is_located
             frame = self.runner.top_frame(scope)
             place = physical_place(frame.context)
             if start.has_caller and place == start.caller_place and place != start.place:
-                # returned: the rest of the caller's line belongs to the step, calls in it are stepped into
+                # It has returned: the rest of the caller's line belongs to the step, which enters calls there.
                 start = self._start(scope)
                 plan = self._plan(scope, start, into)
                 if plan is not None:
@@ -164,7 +166,7 @@ class Stepper(Struct):
                 self._learn(plan, same_frame, low, high)
 
     def _is_passed(self, frame: Frame, row: LineRow) -> bool:
-        """Whether a row is not a statement to a reader: nothing but the compiler's own code."""
+        """Whether the code of a row is only the compiler's own, and not a statement of the source."""
         wave_size = self.runner.target.wave(thread_of(frame.scope)).lane_count
         return self.runner.parts.inferior.machine_code(frame.program).bookkeeping.is_passed(row, wave_size)
 
@@ -179,7 +181,7 @@ class Stepper(Struct):
         return self.runner.parts.skips.covers(function, function.decl_file)
 
     def _enter_inlined(self, scope: Focus, frame: Frame) -> StopEvent:
-        """Step into an inlined call that begins here: nothing runs, one more frame is shown."""
+        """Step into an inlined call that begins here: nothing runs, but one more frame is shown."""
         self.runner.parts.inferior.inline_entered[thread_of(scope)] = frame.hidden - 1
         self.runner.parts.inferior.state_changed()
         return self.runner.step_done(True)
@@ -199,7 +201,7 @@ class Stepper(Struct):
             if event is not None:
                 return event
             if stop.kind is not TargetStopKind.BREAKPOINT or self.runner.target.wave(thread).instructions != before:
-                break  # otherwise a possible stop at its position turned out not to be one
+                break  # otherwise the wave stopped before the instruction, for a stop that need not be reported
         pc = self.runner.target.wave(thread).pc
         if over:
             result = over_or_into_call(self.runner, scope, start, pc, False)
@@ -210,9 +212,11 @@ class Stepper(Struct):
         return self.runner.step_done(changed)
 
     def run_ahead(self, scope: Focus, over: bool, count: int) -> tuple[int, StopEvent | None]:
-        """Execute up to ``count`` instructions of the wave without examining each of them. Returns the number of
-        executed instructions, and the event if something else happened. ``over``: a call counts as the one
-        instruction that makes it."""
+        """Execute up to ``count`` instructions of the wave without examining each of them.
+
+        Return the number of executed instructions, and the event if something else happened. ``over``: a call counts as
+        one instruction.
+        """
         runner, thread = self.runner, thread_of(scope)
         state = runner.parts.state
         recording = runner.target.recording
@@ -245,7 +249,7 @@ class Stepper(Struct):
         start = self._start(scope)
         plan = self._plan(scope, start, into=False)
         entry, size = (plan.plan.get("function"), plan.plan.get("function_size")) if plan is not None else (0, 0)
-        low, high = entry + 1, entry + size  # without the entry, where the wave arrives if the function calls itself
+        low, high = entry + 1, entry + size  # not the entry: the wave arrives there if the function calls itself
         if plan is None or not low <= runner.target.wave(thread).pc < high:
             return 0, None
         plan.enter(start, start.line)
@@ -277,11 +281,12 @@ class Stepper(Struct):
         return done, None
 
     def until_next(self, scope: Focus) -> StopEvent:
-        """``until`` without a place: like ``next``, but it never goes backwards in the function, so that it leaves
+        """``until`` without a location: like ``next``, but it never goes backwards in the function, and so leaves
         loops.
 
-        As in GDB, it compares addresses in whatever frame, so it leaves recursion as well; without lines, it goes to
-        the first instruction that is not before this one. The symbol at the PC is the function of assembly.
+        As in GDB, it compares addresses without regard to the frame, so it leaves recursion as well. Without lines, it
+        goes to the first instruction that is not before the present one. In assembly, the symbol at the PC takes the
+        place of the function.
         """
         start = self.runner.top_frame(scope)
         low, end = line_range(start)
@@ -317,7 +322,7 @@ class Stepper(Struct):
     def _follow(
         self, scope: Focus, plan: StepPlan | None, state: State, low: int, high: int, comes_back: bool = False
     ) -> tuple[TargetStop, StopEvent | None]:
-        """Run in a range, and continue by the plan. Returns the stop, and an event if something else stopped the wave.
+        """Run in a range, and continue by the plan. Return the stop, and an event if something else stopped the wave.
         """
         if plan is not None:
             plan.plan.arm(state, low, high, comes_back)
@@ -333,7 +338,7 @@ class Stepper(Struct):
     ) -> TargetStop:
         thread = thread_of(scope)
         if mode is ResumeMode.RANGE and self.runner.watcher.stepped(thread) == thread:
-            mode = ResumeMode.STEP  # the caller's loop continues in its range
+            mode = ResumeMode.STEP  # the range in which the caller's loop then continues
         return self.runner.resume(
             Resume(
                 mode,
@@ -349,9 +354,9 @@ class Stepper(Struct):
         )
 
     def _common(self, stop: TargetStop, scope: Focus) -> StopEvent | None:
-        """The event if a stop ends any step: another stop, or the end of the wave."""
+        """Return the event if a stop ends any kind of step: another reason to stop, or the end of the wave."""
         if stop.kind in (TargetStopKind.RANGE, TargetStopKind.STEP):
-            # the wave may have arrived on a user's breakpoint without executing it
+            # The wave may have arrived at a user's breakpoint, whose instruction it has not executed yet.
             if stop.pc in self.runner.stop_addresses() and stop.thread is not None:
                 return self.runner.event(
                     TargetStop(TargetStopKind.BREAKPOINT, stop.thread, stop.pc, stop.lanes)
@@ -362,10 +367,10 @@ class Stepper(Struct):
         return self.runner.event(stop)
 
     def _until_active(self, scope: Focus, plan: StepPlan | None, began: bool = False) -> StopEvent | None:
-        """Run the wave until the lane is active; returns None when it is.
+        """Run the wave until the lane is active; return None when it is.
 
-        Straight code in which EXEC does not change is run at once. ``began``: the lane was active when the wave left
-        the previous range.
+        Straight-line code in which EXEC does not change is run in one go. ``began``: the lane was active when the wave
+        left the previous range.
         """
         inferior, target, thread = self.runner.parts.inferior, self.runner.target, thread_of(scope)
         start, was_in = None, None
@@ -402,10 +407,10 @@ class Stepper(Struct):
                 return None
 
 
-# From the end of a statement to the beginning of the next, if only the compiler's bookkeeping lies between. A
-# call returns, or a watched word is written, and only code that restores registers and masks is left of the statement
-# (`rocdbg.debugger.program.bookkeeping`). On a host the next instruction would be of the next statement, and a stop
-# would show that.
+# Moving from the end of a statement to the beginning of the next, if only the compiler's bookkeeping is in between.
+# After a call has returned, or a watched word was written, often only code that restores registers and masks is left of
+# the statement (`rocdbg.debugger.program.bookkeeping`). On a CPU the next instruction would belong to the next
+# statement, and a stop would show that statement.
 _SETTLED = frozenset((StopReason.WATCHPOINT, StopReason.WATCHPOINT_SCOPE))
 
 
@@ -430,7 +435,7 @@ def settle(runner: Runner, scope: Focus) -> StopEvent | None:
 
 
 def settled(runner: Runner, event: StopEvent | None) -> StopEvent | None:
-    """Apply `settle` to a stop at a watchpoint; the event of that stop is kept."""
+    """Apply `settle` to a stop at a watchpoint, and return the event of that stop."""
     if event is None or event.reason not in _SETTLED or event.scope.thread is None:
         return event
     scope = runner.parts.focus.current
@@ -442,6 +447,6 @@ def settled(runner: Runner, event: StopEvent | None) -> StopEvent | None:
     following = runner.parts.inferior.machine_code(program).bookkeeping.following(address, wave.lane_count)
     stops = runner.stop_addresses()
     if wave.pc in stops or any(program.to_loaded(row.address) in stops for row in following):
-        return event  # a breakpoint that would be skipped
+        return event  # there is a breakpoint that continuing would skip
     other = settle(runner, scope)
     return event if other is None else replace(other, problems=event.problems + other.problems)

@@ -45,7 +45,7 @@ class StopReason(Enum):
 
 
 class Signal(Struct, frozen=True):
-    """An exception as a signal: ``SIGSEGV``, ``Segmentation fault``."""
+    """An exception as a signal, with its name and description: ``SIGSEGV``, ``Segmentation fault``."""
 
     name: str
     description: str
@@ -73,7 +73,7 @@ _PROCESS_SIGNALS = {
 
 
 def process_signal(number: int) -> Signal:
-    """The signal of the host that ended a process."""
+    """Return the signal of the host, by number, that ended a process."""
     try:
         name = signal.Signals(number).name
     except ValueError:
@@ -99,7 +99,8 @@ class Hits(Struct, frozen=True):
 
 
 def hits_of(hits: Sequence[Hit], location: int | None = None) -> Hits:
-    """What a stop says about the breakpoints that cause it; ``location``: the location of the first one that was hit.
+    """Return what a stop says about the breakpoints that cause it; ``location`` is the one of the first breakpoint that
+    was hit.
     """
     return Hits(
         tuple(hit.breakpoint.number for hit in hits), tuple(tuple(hit.breakpoint.commands) for hit in hits),
@@ -110,10 +111,10 @@ def hits_of(hits: Sequence[Hit], location: int | None = None) -> Hits:
 class DeviceReport(Struct, frozen=True):
     """The device's report about the instruction at which it stopped a wave.
 
-    ``sentence`` describes an exception, ``internal`` is a report for the developers where the simulator
-    itself is at fault. ``exceptions`` are words of `EXCEPTIONS`. ``addresses`` are the lanes of a fault (``None`` for
-    a scalar access) with the address that each of them accessed, in the DWARF address space ``space``. ``pc`` is the
-    loaded address of the instruction, 0 where it does not matter.
+    ``sentence`` describes an exception. ``internal`` is a report for the developers, present if the simulator itself is
+    at fault. ``exceptions`` are words of `EXCEPTIONS`. ``addresses`` holds the faulting lanes (``None`` for a scalar
+    access) and the address that each of them accessed, in the DWARF address space ``space``. ``pc`` is the loaded
+    address of the instruction, 0 if it does not matter.
     """
 
     sentence: str = ""
@@ -141,7 +142,9 @@ class WatchTriggered(Struct, frozen=True):
 
 
 class CatchpointHit(Struct, frozen=True):
-    """``event`` describes what the first catchpoint caught: ``exception memory-violation``, ``wave end``."""
+    """A catchpoint was hit; ``event`` describes what the first one caught: ``exception memory-violation``, ``wave
+    end``.
+    """
 
     reason: ClassVar[StopReason] = StopReason.CATCHPOINT
     hits: Hits
@@ -158,7 +161,7 @@ class WatchScopeEnded(Struct, frozen=True):
 
 
 class StepDone(Struct, frozen=True):
-    """A step has ended; ``new_frame`` says whether in a frame other than the one where it began."""
+    """A step has ended; ``new_frame``: in a frame other than the one where it began."""
 
     reason: ClassVar[StopReason] = StopReason.STEP
     new_frame: bool
@@ -171,7 +174,7 @@ class FinishDone(Struct, frozen=True):
 
 
 class LocationReached(Struct, frozen=True):
-    """``advance``, ``until`` with a location, ``starti``: the wave is there, or has left the frame."""
+    """The wave of ``advance``, ``until LOCATION`` or ``starti`` is at the location, or has left the frame."""
 
     reason: ClassVar[StopReason] = StopReason.LOCATION
     device: DeviceReport = DeviceReport()
@@ -199,7 +202,7 @@ class Interrupted(Struct, frozen=True):
 
 
 class BudgetSpent(Struct, frozen=True):
-    """The command has executed as many instructions as it may (``set instruction-budget``)."""
+    """The command has executed as many instructions as it is allowed to (``set instruction-budget``)."""
 
     reason: ClassVar[StopReason] = StopReason.BUDGET
     device: DeviceReport = DeviceReport()
@@ -213,7 +216,8 @@ class HistoryEnded(Struct, frozen=True):
 
 
 class ThreadExited(Struct, frozen=True):
-    """The wave ``thread``, which a command followed, has ended; others exist or are still to come. No wave is in focus.
+    """The wave ``thread``, which a command followed, has ended, but other waves exist or will begin. No wave is in
+    focus.
     """
 
     reason: ClassVar[StopReason] = StopReason.THREAD_EXITED
@@ -239,7 +243,7 @@ Cause = (
     BreakpointHit | WatchTriggered | CatchpointHit | WatchScopeEnded | StepDone | FinishDone | LocationReached
     | CallEnded | SignalReceived | Interrupted | BudgetSpent | HistoryEnded | ThreadExited | Exited | Terminated
 )
-"""Why the program stopped: one of these, with exactly its own data."""
+"""Why the program stopped: one of these structs, each with exactly its own data."""
 
 
 class Returned(Struct, frozen=True):

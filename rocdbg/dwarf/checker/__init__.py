@@ -1,1 +1,1 @@
-"""Which rules of the extensions, and of DWARF 5 where they touch it, debug information breaks."""
+"""Finds where debug information breaks the rules of the extensions, and those of DWARF 5 that the extensions affect."""

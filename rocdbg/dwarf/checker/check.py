@@ -1,4 +1,4 @@
-"""The check: every unit, entry, attribute, list, table and frame of a file, each against its rules."""
+"""Checks every unit, entry, attribute, list, table and frame of a file against its rules."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _VENDOR_CODES = {row.code for row in ATTRIBUTES}
 _LAST_MEMORY_SPACE, _VENDOR_MEMORY_SPACES = 4, range(0x8000, 0x10000)
 _FILLS = (0x00, 0x11)
 _MOST_PLACES = 64
-"""Limit on the evaluated entries of one list."""
+"""The most addresses at which one location list, or the frame table of one function, is evaluated."""
 
 _WITHOUT_OBJECT = frozenset({
     At.LOCATION, At.RETURN_ADDR, At.FRAME_BASE, At.STATIC_LINK, At.LLVM_LANE_PC, At.LLVM22_LANE_PC, At.LLVM_ACTIVE_LANE,
@@ -79,7 +79,7 @@ _Ask = Callable[[Entry, Probe], object]
 
 
 def check(file: DebugFile) -> list[Finding]:
-    """All that breaks a rule (A.2 to A.7), by section and offset. Damage is reported and not raised."""
+    """Find everything that breaks a rule (A.2 to A.7), sorted by section and offset. Damage is reported, not raised."""
     checker = _Checker(file)
     with work.doing("checking debug information"):
         checker.run()
@@ -92,7 +92,7 @@ class _Checker:
         self.findings: list[Finding] = []
         self._known: set[tuple[str, str, int]] = set()
         self._tags: dict[int, int] = {}
-        """All entries by their offsets."""
+        """The tags of all entries by offset."""
         self._units: tuple[DebugUnit, ...] = ()
         self.architecture: Architecture = (
             architecture_by_name(file.architecture) if file.architecture is not None else UNSPECIFIED
@@ -101,7 +101,7 @@ class _Checker:
     # Findings
 
     def add(self, rule: str, message: str, section: str, offset: int, entry: Entry | None = None, pc: int = -1) -> None:
-        """Keep a finding, once for a rule and a place."""
+        """Record a finding, once for each rule and place."""
         key = rule, section, offset
         if key in self._known:
             return
@@ -123,7 +123,7 @@ class _Checker:
                 function = (scopes[-1].qualified_name or "") if scopes else ""
                 dialect = scopes[-1].die.unit.dialect if scopes else ""
                 path, line = self.file.line_at(pc) or ("", 0)
-        except Error:  # that is another finding
+        except Error:  # reported as a finding of its own
             pass
         self.findings.append(Finding(RULES[rule], message, section, offset, function, path, line, dialect))
 
@@ -153,7 +153,7 @@ class _Checker:
             units = ()
         self._units = units
         for unit in units:
-            with suppress(Error):  # which is found where the unit is checked
+            with suppress(Error):  # reported where the unit is checked
                 self._tags |= {entry.offset: entry.die.tag for entry in unit.entries}
         for unit in units:
             work.unit()
@@ -207,8 +207,8 @@ class _Checker:
         self._by_code(entry, code, value)
 
     def _vendor(self, entry: Entry, code: int, value: AttributeValue) -> None:
-        """A code of the extensions has a meaning on this tag, in this class. Codes that only upstream has are not
-        checked.
+        """Check that a code of the extensions has a meaning on this tag, in this class. Codes that only upstream has
+        are not checked.
         """
         dialect = entry.die.unit.dialect
         if code not in _VENDOR_CODES or dialect == "llvm22":
@@ -221,7 +221,9 @@ class _Checker:
             )
 
     def _standard(self, entry: Entry, code: int, value: AttributeValue) -> None:
-        """Rules for an attribute in any entry: its tag, the entries it refers to, the files it names."""
+        """Check the rules that apply to an attribute in any entry: its tag, the entries it refers to, the files it
+        names.
+        """
         tag = entry.die.tag
         if code in _OF_FUNCTIONS and tag not in _OF_FUNCTIONS[code]:
             self.at_entry("attribute-tag", f"attribute {code:#x} is on {entry.tag}", entry)
@@ -246,7 +248,7 @@ class _Checker:
             table = unit.line_table
             header = table.header if table is not None else None
         except Error:
-            return  # that is another finding
+            return  # reported as a finding of its own
         if header is None or (number == 0 and header.version < 5):
             return
         if not header.first_file <= number < header.first_file + len(header.files):
@@ -254,7 +256,7 @@ class _Checker:
             self.at_entry("source-file", f"file {number} is not one of the {files} of the line table", entry)
 
     def _ranges(self, entry: Entry) -> None:
-        """Addresses of code: of a list, or from the first to the last."""
+        """Check the code addresses of an entry, whether they are in a range list or given as low and high PC."""
         die = entry.die
         low, high, ranges = die.attribute(At.LOW_PC), die.attribute(At.HIGH_PC), die.attribute(At.RANGES)
         try:
@@ -268,7 +270,7 @@ class _Checker:
             self.at_entry("range-list", f"its code ends at {high.value:#x} and begins at {low.value:#x}", entry)
 
     def _decodes(self, entry: Entry, code: int, value: Exprloc | Loclist) -> bool:
-        """Whether an expression or all of a list are sequences of operations."""
+        """Whether an expression, or every expression of a list, is a sequence of operations."""
         unit = entry.die.unit
         name = attribute_name(code, entry.tag, None, unit.dialect) or f"attribute {code:#x}"
         try:
@@ -316,7 +318,7 @@ class _Checker:
             case At.LOCATION if die.tag in _OBJECTS:
                 self._probe("location", entry, there, lambda entry, context: results.location(entry.die, context))
             case At.RETURN_ADDR | At.FRAME_BASE | At.STATIC_LINK if die.tag not in _OF_FUNCTIONS[code]:
-                pass  # which is another finding
+                pass  # reported as a finding of its own
             case At.RETURN_ADDR:
                 self._probe("return-addr", entry, there, lambda entry, context: results.return_addr(entry.die, context))
             case At.FRAME_BASE:
@@ -365,9 +367,11 @@ class _Checker:
             self.at_entry(rule, error.detail, entry)
 
     def _probe(self, rule: str, entry: Entry, value: Exprloc | Loclist | None, ask: _Ask) -> None:
-        """Evaluate where the attribute applies; reports what is ill-formed for any contents of the program."""
+        """Evaluate an attribute at the addresses where it applies; report it if it is ill-formed whatever the contents
+        of registers and memory are.
+        """
         if ("reference", *entry.die.unit.entries.where(entry.offset)) in self._known:
-            return  # its object cannot be known
+            return  # a broken reference, which was reported: the object cannot be known
         for pc in self._places(entry, value):
             broken: set[str] = set()
             for fill in _FILLS:
@@ -375,7 +379,7 @@ class _Checker:
                     ask(entry, Probe(self.architecture, pc, fill, 64))
                 except IllFormed as error:
                     if error.attribute == "DW_AT_LLVM_lanes" and rule != "lanes":
-                        break  # which is found there
+                        break  # reported by the rule for lanes
                     if _is_of_gcc(error, entry):
                         break
                     broken.add(error.detail)
@@ -424,7 +428,7 @@ class _Checker:
             self.damage(error, None, "name-index")
 
     def _indexed(self, index: NameIndex) -> None:
-        """Variables that the extensions want in a name index of their units (A.6.1.1.1)."""
+        """Check that a name index lists the variables of its units that the extensions require (A.6.1.1.1)."""
         known = {entry.die_offset for _, entry in index.items()}
         for unit in self._units:
             if unit.offset not in index.compile_units or unit.dialect == "llvm22":
@@ -496,14 +500,14 @@ class _Checker:
 
 
 def _is_of_gcc(error: IllFormed, entry: Entry) -> bool:
-    """Whether it concerns operand types in an expression by GCC, which for AMD's GPUs mixes typed and generic 32-bit
-    values and relies on their bits.
+    """Whether an error is about operand types in an expression by GCC. For AMD's GPUs, GCC mixes typed and generic
+    32-bit values and relies on their bits.
     """
     return "type" in error.reason and entry.die.unit.producer.startswith("GNU ")
 
 
 def _is_type(tag: int) -> bool:
-    """Whether an entry of a tag can be a type; vendors' may."""
+    """Whether an entry with this tag can be a type; every vendor tag can."""
     name = tag_name(tag)
     return tag >= _FIRST_OF_VENDORS or name.endswith("_type") or name.removeprefix("DW_TAG_") in _TYPES
 

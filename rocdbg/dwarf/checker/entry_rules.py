@@ -1,5 +1,6 @@
-"""Rules about what an entry of a tag has to have: call site parameters (A.3.4.2) and base types (A.5.1). And which
-subprograms are nested (A.3.3.5)."""
+"""Rules about the attributes that call site parameters (A.3.4.2) and base types (A.5.1) must have, and which
+subprograms are nested (A.3.3.5).
+"""
 
 from __future__ import annotations
 
@@ -15,12 +16,14 @@ __all__ = ["entry_problems", "is_nested"]
 _CALL_PARAMETERS = (Tag.CALL_SITE_PARAMETER, Tag.GNU_CALL_SITE_PARAMETER)
 _CALL_SITES = (Tag.CALL_SITE, Tag.GNU_CALL_SITE)
 _ENCODINGS = (range(0x01, 0x20), range(0x80, 0x100))
-"""Those of DWARF 5 with some room for its successors, and vendors'."""
+"""The encodings of DWARF 5, with some room for those of its successors, and the vendor range."""
 _SIZES = (At.BYTE_SIZE, At.BIT_SIZE)
 
 
 def entry_problems(die: Die, tags: Mapping[int, int]) -> Iterator[tuple[str, str]]:
-    """Rule and words for what an entry lacks, or has in a wrong form; ``tags`` are those of all entries by offset."""
+    """Yield the rule and the message for everything that an entry lacks or has in a wrong form; ``tags`` holds the tags
+    of all entries by offset.
+    """
     if die.tag in _CALL_PARAMETERS:
         yield from _call_parameter(die, tags)
     elif die.tag == Tag.BASE_TYPE:
@@ -46,7 +49,9 @@ def _base_type(die: Die) -> Iterator[tuple[str, str]]:
 
 
 def is_nested(function: Die) -> bool:
-    """Whether a subprogram, or the one of an entry point, is lexically inside another; its declaration may be."""
+    """Whether a subprogram, or the subprogram of an entry point, or the declaration of either, is lexically inside
+    another subprogram.
+    """
     for die in function.origins():
         around = [each.tag for each in _ancestors(die)]
         if around.count(Tag.SUBPROGRAM) > (die.tag == Tag.ENTRY_POINT):

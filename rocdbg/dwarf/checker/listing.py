@@ -1,4 +1,4 @@
-"""A listing of a file, as the library sees it: units, entries, and attributes with their rules and results."""
+"""Lists the units, entries and attributes of a file, as the library reads them, and explains where objects are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["explained", "listed"]
 
 
 def listed(file: DebugFile) -> Iterator[str]:
-    """Every unit with its own attributes, every entry with its attributes; expressions in their dialect."""
+    """List every unit and every entry with its attributes; expressions are shown in the dialect of their unit."""
     for unit in file.units:
         yield (
             f"unit at {unit.offset:#x}: DWARF {unit.version}, {8 * unit.offset_size}-bit, dialect {unit.dialect}, "
@@ -73,8 +73,11 @@ def _text(data: bytes, dialect: str) -> str:
 
 
 def explained(file: DebugFile, name: str, pc: int | None = None, lane: int = 0) -> Iterator[str]:
-    """Where the objects of a name (all with a location without one) are by their DW_AT_location: the expression as
-    written, as it is meant, and each step with the stack, in a program whose registers and memory are all zeros."""
+    """Explain the DW_AT_location of the objects called `name`, or of all objects that have one if `name` is empty.
+
+    Shows the expression as it was written and as its producer means it, then each step with the stack, in a program
+    whose registers and memory are all zeros.
+    """
     for entry in file.named(name) if name else file:
         work.unit()
         value = entry.die.find(At.LOCATION)

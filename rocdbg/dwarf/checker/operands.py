@@ -24,7 +24,9 @@ _MOST_LEVELS = 8
 def operand_problems(
     data: bytes, unit: Unit, entries: Container[int], level: int = 0
 ) -> Iterator[str]:
-    """The errors in operands of an expression that can be decoded; ``entries`` are all offsets of entries."""
+    """Yield the errors in the operands of an expression that can be decoded; ``entries`` holds the offsets of all
+    entries.
+    """
     operations = decode(data, unit.dialect, address_size=unit.address_size, offset_size=unit.offset_size)
     begins = {operation.offset for operation in operations} | {len(data)}
     for operation in operations:
@@ -42,7 +44,9 @@ def operand_problems(
 
 
 def _branch_problem(operation: Operation, begins: Container[int]) -> Iterator[str]:
-    """A branch that leads elsewhere than to an operation or the end (A.2.5.4.2), taken or not."""
+    """Yield an error for a branch that does not lead to an operation or to the end (A.2.5.4.2), whether or not it is
+    taken.
+    """
     [distance] = operation.operands
     assert isinstance(distance, int)
     target = operation.offset + operation.size + distance

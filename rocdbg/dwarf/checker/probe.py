@@ -1,4 +1,4 @@
-"""A context in which everything can be read: an expression that breaks a rule in it does so in every program state."""
+"""A context in which everything can be read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from rocdbg.dwarf.storage import MemoryStorage, RegisterStorage
 
 
 class Probe:
-    """A `Context` whose registers and memory are full of one byte, for lane 0 of a wave at a PC."""
+    """A `Context` for lane 0 of a wave at a given PC, in which every byte of registers and memory has the same value.
+    """
 
     def __init__(self, architecture: Architecture, pc: int, fill: int, wave_size: int, level: int = 0) -> None:
         self.architecture = architecture
@@ -28,12 +29,12 @@ class Probe:
 
     @property
     def cfa(self) -> LocationDescription | None:
-        """Somewhere in memory."""
+        """An arbitrary location in memory."""
         return self.somewhere
 
     @property
     def somewhere(self) -> LocationDescription:
-        """A location in memory: where an object may be."""
+        """An arbitrary location in memory at which an object may be."""
         space = self.architecture.address_spaces.get(self.architecture.default_address_space)
         if space is None:
             space = next(iter(self.architecture.address_spaces.values()))
@@ -49,7 +50,7 @@ class Probe:
         return LocationDescription(Place(RegisterStorage(self, self.architecture, number, 8 * size)))
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """Some contents."""
+        """An arbitrary value."""
         size = self.architecture.register_size(number) or 8
         return implicit_location(0, 8 * size)
 

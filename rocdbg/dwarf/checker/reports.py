@@ -14,7 +14,9 @@ _INFORMATION = "https://llvm.org/docs/AMDGPUDwarfExtensionsForHeterogeneousDebug
 
 
 def as_text(name: str, findings: list[Finding]) -> list[str]:
-    """A line for each (``k.c:3: .debug_info+0x40: in k: message [rule, A.3.3.5 (4), amd]``), and how many there are."""
+    """One line for each finding (``k.c:3: .debug_info+0x40: in k: message [rule, A.3.3.5 (4), amd]``), and a line with
+    their number.
+    """
     lines = []
     for found in findings:
         source = f"{found.file}:{found.line}: " if found.file and found.line else ""
@@ -28,7 +30,9 @@ def as_text(name: str, findings: list[Finding]) -> list[str]:
 
 
 def as_json(name: str, findings: list[Finding]) -> str:
-    """An object: ``file``, ``findings`` with rule, text's section, message, place, function, source and dialect."""
+    """A JSON object: ``file``, and ``findings`` with rule, section of the text, message, place, function, source and
+    dialect.
+    """
     return json.dumps({
         "file": name,
         "findings": [
@@ -43,7 +47,9 @@ def as_json(name: str, findings: list[Finding]) -> str:
 
 
 def as_sarif(name: str, findings: list[Finding], version: str) -> str:
-    """A log of one run. The artifact is the object; source places are related locations, sections logical ones."""
+    """A log of one run. The artifact is the object file; sections are logical locations, and places in source files are
+    related locations.
+    """
     order = list(RULES)
     rules = [
         {

@@ -8,7 +8,7 @@ __all__ = ["RULES", "Finding", "Rule"]
 
 
 class Rule(Struct, frozen=True):
-    """A rule. ``section`` is that of the extensions (A.x), which is the section of DWARF 5 without the A."""
+    """A rule. ``section`` is a section of the extensions (A.x); without the A, it is the section of DWARF 5."""
 
     id: str
     section: str
@@ -16,8 +16,9 @@ class Rule(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """A rule (A.2 to A.7) that is broken, and where: section and offset of the entry, list, table or frame; the
-    function, source file and line as far as they are known; the dialect of the unit."""
+    """A rule (A.2 to A.7) that is broken, and where it is broken: section and offset of the entry, list, table or
+    frame; the function, source file and line if they are known; the dialect of the unit.
+    """
 
     rule: Rule
     message: str
@@ -74,4 +75,4 @@ _ROWS = [
     ("call-frame", "A.6.4", "Call frame information can be read, and its rules give what they have to."),
 ]
 RULES: dict[str, Rule] = {identifier: Rule(identifier, section, text) for identifier, section, text in _ROWS}
-"""By identifier."""
+"""All rules by identifier."""

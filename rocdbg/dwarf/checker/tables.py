@@ -1,4 +1,4 @@
-"""Rules of tables that can be read although they break them: name indexes, frames, and their strings."""
+"""Rules that name indexes and call frame tables, and their augmentation strings, can break and still be readable."""
 
 from __future__ import annotations
 
@@ -25,12 +25,16 @@ _AUGMENTATION = re.compile(r"(\[[^:\[\]]+:v(0|[1-9]\d*)\.(0|[1-9]\d*)(:[^\]]*)?\
 
 
 def augmentation_problem(text: str) -> str | None:
-    """What is wrong with an augmentation string that is one of the extensions' (A.3.1.1): others begin differently."""
+    """What is wrong with an augmentation string of the extensions (A.3.1.1); None if nothing is wrong, or if the
+    beginning of the string shows that it is not theirs.
+    """
     return None if not text.startswith("[") or _AUGMENTATION.fullmatch(text) else f"'{text}' has another form"
 
 
 def frame_problems(section: bytes, address_size: int) -> Iterator[tuple[int, str, str]]:
-    """Offset, rule and words for entries of a .debug_frame (A.6.4.1): their sizes, augmentations and versions."""
+    """Yield offset, rule and message for problems with sizes, augmentations and versions of .debug_frame entries
+    (A.6.4.1).
+    """
     position = 0
     try:
         while position < len(section):
@@ -42,7 +46,7 @@ def frame_problems(section: bytes, address_size: int) -> Iterator[tuple[int, str
             if (position - start) % address_size:
                 yield start, "frame-size", f"{position - start} bytes, which is not a multiple of {address_size}"
             if not length or cursor.unsigned(offset_size) != (1 << 8 * offset_size) - 1:
-                continue  # an entry of a function
+                continue  # an FDE
             version, augmentation = cursor.unsigned(1), decode_text(cursor.string())
             words = augmentation_problem(augmentation)
             if words is not None:
@@ -51,12 +55,12 @@ def frame_problems(section: bytes, address_size: int) -> Iterator[tuple[int, str
                 yield start, "call-frame", f"version {version} of an entry with the extensions, which have 4"
             elif version == 4 and (size := cursor.unsigned(1)) != address_size:
                 yield start, "call-frame", f"addresses of {size} bytes, where those of the unit have {address_size}"
-    except DwarfError:  # that is another finding
+    except DwarfError:  # reported as a finding of its own
         return
 
 
 def header_problems(sections: Mapping[str, bytes], sizes: Container[int]) -> Iterator[tuple[str, int, str]]:
-    """Section, offset and words for tables whose headers have another address size than all units (A.2.5.1)."""
+    """Yield section, offset and message for tables whose headers state an address size that no unit has (A.2.5.1)."""
     for name in _WITH_ADDRESS_SIZE:
         section, position = sections.get(name, b""), 0
         try:
@@ -68,15 +72,16 @@ def header_problems(sections: Mapping[str, bytes], sizes: Container[int]) -> Ite
                 start, position = position, cursor.position + length
                 version, size = cursor.unsigned(2), cursor.unsigned(1)
                 if version != 5:
-                    break  # entries without a header, as split units of GCC have in DWARF 4
+                    break  # there is no header, as in GCC's split units of DWARF 4
                 if size not in sizes:
                     yield name, start, f"its addresses have {size} bytes, which those of no unit have"
         except DwarfError:
-            continue  # that is another finding
+            continue  # reported as a finding of its own
 
 
 def index_problems(index: NameIndex, tags: Mapping[int, int]) -> Iterator[str]:
-    """What of a name index contradicts the entries that there are (A.6.1.1.4)."""
+    """Yield a message for everything in a name index that contradicts the entries of the debug information (A.6.1.1.4).
+    """
     words = augmentation_problem(index.augmentation)
     if words is not None:
         yield f"augmentation {words}"
@@ -91,7 +96,8 @@ def index_problems(index: NameIndex, tags: Mapping[int, int]) -> Iterator[str]:
 
 
 def is_indexed_by_the_extensions(die: Die) -> bool:
-    """Whether a name index has to have a variable because its location forms an address of a space (A.6.1.1.1)."""
+    """Whether a name index must list a variable because its location forms an address in an address space (A.6.1.1.1).
+    """
     value = die.attribute(At.LOCATION)
     if die.tag != Tag.VARIABLE or not isinstance(value, Exprloc) or die.name is None:
         return False

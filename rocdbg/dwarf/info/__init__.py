@@ -1,8 +1,7 @@
 """Debug information of a code object: units, functions, scopes, variables, types, lines, names.
 
-``DebugInfo(sections)`` is the entry point. Everything is read lazily, so that opening costs nothing and a
-question about one function reads little more than that function. Addresses are link-time addresses of the
-code object.
+``DebugInfo(sections)`` is the entry point. Everything is read lazily, so that opening a file is free and a query about
+one function reads little more than that function. Addresses are link-time addresses of the code object.
 
     info = DebugInfo({".debug_info": ..., ".debug_abbrev": ..., ...})
     function, = info.functions_named("saxpy")

@@ -23,12 +23,13 @@ from rocdbg.dwarf.info.sections import Sections
 
 _SECTION: Final = ".debug_abbrev"
 _MOST_ATTRIBUTES: Final = 128
-"""Compilers write at most 30. Attributes may take no space in the entries, of which a byte is then enough for all."""
+"""A limit against hostile files: attributes may take no space in entries, so that an entry with thousands of them may
+be one byte long. Compilers write at most 30.
+"""
 
 
 class AttributeSpec(Struct, frozen=True):
-    """One attribute of an abbreviation. ``reader`` is None for forms whose value is not in the entry as
-    such."""
+    """One attribute of an abbreviation. ``reader`` is None for forms whose value is not stored in the entry itself."""
 
     code: int
     form: int

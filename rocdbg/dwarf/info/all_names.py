@@ -22,8 +22,8 @@ from rocdbg.errors import Error
 
 
 class NameKind(Enum):
-    """The kind of entity that has the name; for types, the keyword before it. The object file's symbols are of code or
-    of data.
+    """The kind of entity that has a name. For types, the value is the keyword before the name. Symbols of the object
+    file are either code or data.
     """
 
     FUNCTION = "function"
@@ -56,7 +56,7 @@ class DeclaredName(Struct, frozen=True):
 
 
 def all_names(entries: Entries) -> Iterator[DeclaredName | None]:
-    """Yields the names, in order of the entries, and ``None`` now and then as a pause. Damaged entries are skipped."""
+    """Yield the names in the order of their entries, and ``None`` at each pause. Damaged entries are skipped."""
     for unit in entries.units:
         try:
             for _ in unit.index.reading():
@@ -93,7 +93,7 @@ def _names_of(unit: Unit, offset: int, tag: int) -> Iterator[DeclaredName]:
         name = unit.entries.qualified((*around, die.name))
         kind = KINDS.get(tag, NameKind.TYPE)
         yield DeclaredName(name, kind, offset)
-        if unit.is_cxx and kind is not NameKind.TYPE:  # in C++ a tag is a type's name
+        if unit.is_cxx and kind is not NameKind.TYPE:  # in C++ the tag is also the name of the type
             yield DeclaredName(name, NameKind.TYPE, offset)
     if tag == Tag.ENUMERATION_TYPE:
         scope = (*around, die.name) if unit.is_cxx and die.flag(At.ENUM_CLASS) and die.name is not None else around

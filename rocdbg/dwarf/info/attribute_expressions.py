@@ -20,18 +20,19 @@ _SHORTEST = 4
 
 AnyExpression = Expression | LocationList
 _Key = tuple["Unit", bytes | int, int, int | None, bool]
-"""The unit, the expression or the offset of the list, the wave size, the size of the object, whether it is an
-aggregate."""
+"""The key of a cached result: the unit, the expression or the offset of the list, the wave size, the size of the
+object, and whether it is an aggregate.
+"""
 _Clean = Callable[[bytes, str, int], bytes]
 
 
 class ExpressionReader:
-    """Reads expressions of code for one processor ("gfx90a") and returns them in the form of the text, whatever the
-    producer's form.
+    """Reads expressions in code for one processor ("gfx90a") and returns them in the form of the text, whichever form
+    the producer uses.
 
     Addresses, including the ranges of location lists, are the file's: the evaluator adds the load bias
     (`rocdbg.dwarf.context.Loaded`). Results are cached. Raises `DwarfError` for damaged lists, and for damaged
-    expressions if their producer's conventions require decoding them.
+    expressions that have to be decoded because of their producer's conventions.
     """
 
     def __init__(self, target: str) -> None:
@@ -42,8 +43,9 @@ class ExpressionReader:
     def location(
         self, value: Exprloc | Loclist, unit: Unit, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> AnyExpression:
-        """Where an object of `size` bytes (None: not known) is, for a wave size; `aggregate`: of a class, union or
-        array type."""
+        """The location of an object of `size` bytes (None: not known), in code with a wave size; `aggregate` says
+        whether its type is a class, union or array.
+        """
         key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size, size, aggregate
         known = self._locations.get(key)
         if known is not None:
@@ -78,15 +80,17 @@ def member_expression(value: Exprloc | Loclist, unit: Unit) -> AnyExpression:
 
 
 def property_expression(value: Exprloc | Loclist, unit: Unit, *, is_location: bool) -> AnyExpression:
-    """An attribute's expression about the object that DW_OP_push_object_address gives; its result is a location, or
-    else a number.
+    """An attribute's expression about the object that DW_OP_push_object_address pushes; its result is a location if
+    `is_location`, else a number.
     """
     conventions = unit.conventions
     return _read(value, unit, conventions.dialect, lambda data: conventions.property(data, is_location))
 
 
 def as_written(value: Exprloc | Loclist, unit: Unit) -> AnyExpression:
-    """An expression in the unit's own dialect, for one that is not a location or is only displayed."""
+    """An expression as it was written, in the unit's own dialect: for expressions that are not locations, and for
+    display.
+    """
     return _read(value, unit, unit.dialect, lambda data: data)
 
 
@@ -97,7 +101,7 @@ def _read(value: Exprloc | Loclist, unit: Unit, dialect: str, clean: Callable[[b
 
 
 def written_list(value: Loclist, unit: Unit) -> LocationList:
-    """A location list with all its entries, those too that are empty or end before they begin."""
+    """A location list with all its entries, including those that are empty or end before they begin."""
     return LocationList(_entries(value, unit, keep_empty=True), unit.dialect)
 
 
@@ -115,7 +119,7 @@ def _entries(value: Loclist, unit: Unit, keep_empty: bool = False) -> LocationLi
             is_split=unit.is_split,
             keep_empty=keep_empty,
         )
-    except DwarfError as error:  # reading up to the damage takes as long for each entry
+    except DwarfError as error:  # entries that share a damaged list each take the time to read it up to the damage
         read = max(0, (error.offset or 0) - value.offset) // _SHORTEST
         lists.count(value.section_name, value.offset, value.entry, read, len(value.section))
         raise
@@ -124,6 +128,6 @@ def _entries(value: Loclist, unit: Unit, keep_empty: bool = False) -> LocationLi
 
 
 def _count(value: Exprloc | Loclist, unit: Unit, found: AnyExpression) -> None:
-    """Limit how many entries share long lists: searching them takes time for each."""
+    """Limit how many entries may share long lists, because each of the entries takes the time to search its list."""
     if isinstance(value, Loclist) and isinstance(found, LocationList):
         unit.entries.lists.count(value.section_name, value.offset, value.entry, len(found), len(value.section))

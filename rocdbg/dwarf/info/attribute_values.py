@@ -27,8 +27,8 @@ class Address(Struct, frozen=True):
 class Constant(Struct, frozen=True):
     """A constant. ``size`` is the form's size in bytes, None for LEB128 and implicit constants.
 
-    The fixed-size data forms have no sign, so ``value`` is then unsigned; ``signed_value(size)`` reads the same bits as
-    a signed number.
+    The fixed-size data forms do not say whether they are signed, so their ``value`` is unsigned; ``signed_value(size)``
+    reads the same bits as a signed number.
     """
 
     value: int
@@ -110,7 +110,8 @@ class Rnglist(Struct, frozen=True):
 
 
 class SectionOffset(Struct, frozen=True):
-    """An offset into another section (line table, macros, a base), or one whose attribute is unknown."""
+    """An offset into another section (line table, macros, a base), or the value of an unknown attribute of that class.
+    """
 
     offset: int
 
@@ -122,4 +123,5 @@ AttributeValue: TypeAlias = (
 """The value of an attribute."""
 
 Location: TypeAlias = Exprloc | Loclist | Constant | Block | String | Address
-"""The attribute that gives a variable's location or value: an expression, a location list, or a constant value."""
+"""The value of the attribute that gives a variable's location or value: an expression, a location list, or a constant.
+"""

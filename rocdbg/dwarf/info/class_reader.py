@@ -53,13 +53,13 @@ def read_class_body(types: TypeReader, die: Die) -> ClassBody:
 
 
 def _is_static(die: Die) -> bool:
-    """DWARF 4 writes static members as external member declarations."""
+    """Whether a member is static: DWARF 4 and earlier write static members as external member declarations."""
     return die.has(At.EXTERNAL) or die.has(At.DECLARATION)
 
 
 def _member(types: TypeReader, die: Die, default: Access) -> Member:
     type = types.type_of(die)
-    # No bit field is wider than its type; a type's size may be missing or nonsense.
+    # No bit field is wider than its type, but the type's size may be missing or nonsense.
     bit_size = size_of(die, At.BIT_SIZE, 8 * min(max(type.size or 0, 8), LARGEST_SCALAR))
     byte_offset, location = _member_location(die)
     bit_offset = None if byte_offset is None else 8 * byte_offset
@@ -80,7 +80,9 @@ def _member(types: TypeReader, die: Die, default: Access) -> Member:
 
 
 def _member_location(die: Die) -> tuple[int | None, Exprloc | Loclist | None]:
-    """Byte offset of a member, or the expression that gives it. Absent: 0 (members of unions)."""
+    """The byte offset of a member, or the expression that gives it; offset 0 if neither is given, as for members of
+    unions.
+    """
     value = die.attribute(At.DATA_MEMBER_LOCATION)
     if value is None:
         return (0 if not die.has(At.DATA_BIT_OFFSET) else None), None

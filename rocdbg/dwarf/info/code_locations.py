@@ -1,4 +1,4 @@
-"""Where breakpoints go: from functions and lines to addresses, by GDB's rules."""
+"""Finds the addresses of breakpoints for functions and lines, by GDB's rules."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def after_prologue(rows: list[LineRow], entry: FileAddress, start: FileAddress) -> FileAddress:
-    """Address after the prologue of a function with these rows that is entered at ``entry`` and whose execution begins
-    at ``start``.
+    """The address after a function's prologue. ``rows`` are the function's rows, ``entry`` is where it is entered, and
+    ``start`` is where its execution begins.
 
     If the compiler marked the end of the prologue, that is the address. Otherwise it is the address of the second line:
     the first row after the entry's that has a line (GDB's rule, which works because compilers write one row for the
     opening brace and one for the first statement). If there is only one line, it is the start. If the prologue would
-    end before the start, there is none.
+    end before ``start``, the function has no prologue, and the address is ``start``.
     """
     marked = [row.address for row in rows if row.prologue_end and row.address >= entry]
     if marked:
@@ -62,13 +62,13 @@ def line_locations(info: DebugInfo, files: set[SourceFile], line: int) -> list[C
 
 
 def _code_of(info: DebugInfo, address: FileAddress) -> Scope | None:
-    """The function or inlined instance whose own code is at an address: each gets one location."""
+    """The innermost function or inlined instance at an address; each of them gets one location."""
     scopes = info.scopes_at(address)
     return next((scope for scope in scopes if isinstance(scope, Function | InlinedSubroutine)), None)
 
 
 def _is_skipped(info: DebugInfo, scope: Scope | None, address: FileAddress) -> bool:
-    """Whether code precedes the start of its function."""
+    """Whether an address is in the code before the start of its function."""
     if not isinstance(scope, Function) or scope.entry_pc is None:
         return False
     return scope.entry_pc <= address < info.starts(scope.entry_pc)
@@ -78,7 +78,7 @@ def _line_location(info: DebugInfo, scope: Scope | None, address: FileAddress) -
     """The location, moved behind the prologue when it is the start of a function."""
     if isinstance(scope, Function) and (address == scope.entry_pc or _is_skipped(info, scope, address)):
         address = info.breakpoint_address(scope) or address
-    elif scope is None:  # there are line tables only
+    elif scope is None:  # the unit has only line tables
         address = info.starts(address)
     return location_at(info, address)
 

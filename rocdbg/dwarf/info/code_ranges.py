@@ -36,7 +36,8 @@ class Entry:
 def ranges_of(die: Die) -> tuple[AddressRange, ...]:
     """The code of an entry, in the order given; empty when it has none, or when the linker dropped it.
 
-    Raises DebugInfoError for a damaged range list, unless damage is passed over: then returns the ranges before it.
+    Raises DebugInfoError for a damaged range list; where damage is passed over, returns the ranges before the damage
+    instead.
     """
     value = die.attribute(At.RANGES)
     if isinstance(value, Rnglist):
@@ -80,13 +81,16 @@ def _listed(die: Die, offset: int) -> tuple[AddressRange, ...]:
 
 
 def _is_tombstone(address: int, unit: Unit) -> bool:
-    """True for what linkers write as the address of code they dropped (-1, -2 in lists; 0 or 1 where
-    nothing is)."""
+    """Whether an address is one that linkers write for code that they dropped: -1, or -2 in lists, or 0 or 1 where
+    there is no code.
+    """
     return address >= (1 << (8 * unit.address_size)) - 2 or not unit.entries.is_live(address)
 
 
 def raw_ranges(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
-    """The ranges of the list at ``offset`` as they are written, those that are empty or end before they begin too."""
+    """The ranges of the list at ``offset`` as they are written, including those that are empty or end before they
+    begin.
+    """
     return _read_rnglist(unit, offset) if unit.version >= 5 else _read_ranges(unit, offset)
 
 

@@ -1,7 +1,7 @@
 """The numbers of DWARF that this package acts on (DWARF 5 section 7, and vendor codes).
 
-Only codes that the package interprets are listed; other attributes can be read by number. Names and meanings of the
-heterogeneous vendor attributes per dialect live in the attribute table of ``rocdbg.dwarf``.
+Only codes that the package interprets are listed; other attributes can be read by number. The attribute table of
+``rocdbg.dwarf`` has the names and meanings of the heterogeneous vendor attributes in each dialect.
 """
 
 from __future__ import annotations

@@ -33,12 +33,12 @@ class DebugInfo:
     sections are empty. Opening reads nothing; the first question about a name or an address makes a quick pass over the
     entries of the units concerned. Addresses are those of the file: subtract the load bias first.
 
-    ``address_sizes`` gives the size in bytes of pointers into DWARF address spaces where it differs from the
-    unit's address size, since compilers do not write it down; by default it is taken from ``architecture``, a
-    name in the registry of ``rocdbg.dwarf.architecture`` (unknown ones have no other sizes). ``code`` lists the
-    address ranges of the object's code; with it, what the linker dropped (left at address 0) is recognised.
-    ``split_files`` finds the objects and packages to which skeleton units refer (DWARF 5 section 7.3.2),
-    ``supplement`` gives the sections of the supplementary file (section 7.3.6).
+    ``address_sizes`` gives the size in bytes of pointers into those DWARF address spaces in which it differs from the
+    unit's address size, because compilers do not write it down. By default the sizes are those of ``architecture``, a
+    name in the registry of ``rocdbg.dwarf.architecture``; for an unknown name, all pointers have the unit's address
+    size. ``code`` lists the address ranges of the object's code; with it, code that the linker dropped (and left at
+    address 0) is recognised. ``split_files`` finds the objects and packages to which skeleton units refer (DWARF 5
+    section 7.3.2), ``supplement`` gives the sections of the supplementary file (section 7.3.6).
 
     All methods raise ``DebugInfoError`` if the debug information that they have to read is damaged. With ``report``,
     damage is reported to it instead and the rest is used: an attribute that cannot be read counts as absent, and a list
@@ -49,9 +49,9 @@ class DebugInfo:
     arguments (``kern`` finds ``kern<2>`` and ``kern<3>``) or give parameter types (``add(int, int)``).
     White space does not matter.
 
-    ``starts`` gives the address where a function entered at an address begins execution, if the code before it is for
-    other machines: breakpoints are placed after it. ``target`` names the processor of the code ("gfx90a"), which
-    determines what producers mean by some of their expressions.
+    ``starts`` maps the entry address of a function to the address where its execution begins, which differs if the code
+    at the entry is for other machines. Breakpoints are placed after the start. ``target`` names the processor of the
+    code ("gfx90a"), which determines what producers mean by some of their expressions.
     """
 
     def __init__(
@@ -71,13 +71,16 @@ class DebugInfo:
         self.namespaces = Namespaces(self._entries)
         self.starts = starts
         self.is_code: Callable[[FileAddress, FileAddress], bool] = lambda start, address: True
-        """Whether execution can reach an address in a function that begins at another address: one of an instruction.
+        """Whether execution of the function that begins at the first address can reach the second, which must be that
+        of an instruction.
         """
         self.can_be_passed_by: Callable[[FileAddress, FileAddress], bool] = lambda start, address: False
-        """Whether a branch on the way from a function's start to an address leads past that."""
+        """Whether a branch on the way from a function's start (the first address) to the second address leads past the
+        latter.
+        """
         self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
         self._scopes_at: dict[FileAddress, tuple[Scope, ...]] = {}
-        """The latest results: lanes are at few addresses, and functions may have thousands of blocks."""
+        """A cache of the latest results: lanes are at few addresses, and functions may have thousands of blocks."""
 
     # Units and entries
 
@@ -155,8 +158,8 @@ class DebugInfo:
     # Types
 
     def types_named(self, name: str) -> list[Type]:
-        """Types called ``name``, without keyword (``S``, ``ns::S<float, 3>``, ``unsigned int``);
-        definitions first.
+        """Types called ``name``, which has no keyword (``S``, ``ns::S<float, 3>``, ``unsigned int``); definitions
+        first.
 
         Types declared inside functions are found through ``Scope.types``.
         """
@@ -224,7 +227,7 @@ class DebugInfo:
 
     @remembered
     def _files_by_word(self) -> dict[str, list[int]]:
-        """The source files whose path ends with the name, or whose name it is."""
+        """Indices of the source files by the last component of their path, and by their name."""
         found: dict[str, list[int]] = {}
         for index, file in enumerate(self.source_files):
             for word in {file.basename, file.name}:
@@ -237,7 +240,7 @@ class DebugInfo:
         return {other for other in self.source_files if other.path == file.path}
 
     def line_at(self, pc: FileAddress) -> LineRow | None:
-        """The row whose addresses hold ``pc``; its ``line`` may be 0."""
+        """The row whose addresses contain ``pc``; its ``line`` may be 0."""
         for table in self._functions.line_tables_at(pc):
             row = table.row_at(pc)
             if row is not None:
@@ -277,16 +280,17 @@ class DebugInfo:
         """Where GDB puts the breakpoints for ``file:line``, by address; empty when neither this line nor a later one
         has code.
 
-        Statement starts of that line, else of the next line of the file that has any
-        (``CodeLocation.line`` tells which). One location per function or inlined instance, its lowest
-        address; where that is the start of a function it is moved behind the prologue.
+        They are the starts of statements of that line, or else of the next line of the file that has any
+        (``CodeLocation.line`` says which). Each function or inlined instance has one location, at the lowest address;
+        if that is the start of a function, the location is moved to the end of the prologue.
         """
         return line_locations(self, self._files(file), line)
 
     def breakpoint_address(self, function: Function) -> FileAddress | None:
-        """Where GDB puts a breakpoint on a function: behind the prologue. None without code.
+        """The address at which GDB puts a breakpoint on a function: the end of its prologue. None for a function
+        without code.
 
-        The first row marked ``prologue_end``; else the address of the function's second line; else its entry.
+        That is the first row marked ``prologue_end``, else the address of the function's second line, else its entry.
         """
         if function not in self._breakpoint_addresses:
             entry = function.entry_pc

@@ -18,13 +18,13 @@ _LOCATION_FORMS = (0x17, 0x18, 0x22)
 
 
 def unit_dialect(unit: Unit) -> str:
-    """``"llvm22"`` without an augmentation string; else ``"amd"`` or ``"proposal2020"``.
+    """Return ``"llvm22"`` for a unit without an augmentation string, else ``"amd"`` or ``"proposal2020"``.
 
-    Units of both latter dialects have the augmentation ``[amdgpu:v0.0]``, those of AMD's compilers also
+    Units in either of the latter two dialects have the augmentation ``[amdgpu:v0.0]``; AMD's compilers also write
     ``[llvm:v0.0]``. The 2020 proposal has one-byte operations (0xe1 to 0xec) where the later text has a prefix, so the
-    unit's expressions distinguish them: the first one that can be decoded in only one of the two dialects decides;
-    without any the dialect is ``"amd"``. A unit that has the proposal's lane attributes but no augmentation is examined
-    in the same way.
+    unit's expressions distinguish them: the first expression that can be decoded in only one of the two dialects
+    determines it; if there is none, the dialect is ``"amd"``. A unit that has the proposal's lane attributes but no
+    augmentation is examined in the same way.
     """
     announced = any(vendor in unit.augmentation for vendor in ("[amd", "[llvm:"))
     if not announced and not _has_lane_attributes(unit):
@@ -45,7 +45,8 @@ def unit_dialect(unit: Unit) -> str:
 
 
 def _has_lane_attributes(unit: Unit) -> bool:
-    """Whether entries may have a DW_AT_LLVM_lane_pc or active_lane that upstream compilers do not write."""
+    """Whether entries may have a DW_AT_LLVM_lane_pc or DW_AT_LLVM_active_lane, which upstream compilers do not write.
+    """
     return any(
         spec.code in (At.LLVM_LANE_PC, At.LLVM_ACTIVE_LANE) and spec.form in _LOCATION_FORMS
         for abbreviation in unit.abbreviations.values()

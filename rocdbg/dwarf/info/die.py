@@ -56,8 +56,8 @@ class Die:
 
     @cached_property
     def _start(self) -> tuple[Abbreviation, int]:
-        """Abbreviation and position of the first attribute; for a damaged entry that is passed over, those of an empty
-        one.
+        """The abbreviation and the position of the first attribute; for a damaged entry that is passed over, those of
+        an empty entry.
         """
         try:
             return self._read_start()
@@ -128,7 +128,7 @@ class Die:
         return code in self._parsed[0]
 
     def attribute(self, code: int) -> AttributeValue | None:
-        """The attribute with that code, of this very entry; None when absent."""
+        """The attribute with that code of this entry itself, not of its origins; None when absent."""
         entry = self._parsed[0].get(code)
         return None if entry is None else self._converted(code, *entry)
 
@@ -154,17 +154,17 @@ class Die:
         return {code: value for code, value in found if value is not None}
 
     def number(self, code: int) -> int | None:
-        """A constant attribute of this very entry; None when absent or of another class."""
+        """A constant attribute of this entry itself; None when absent or of another class."""
         value = self.attribute(code)
         return value.value if isinstance(value, Constant) else None
 
     def string(self, code: int) -> str | None:
-        """A string attribute of this very entry; None when absent, empty or of another class."""
+        """A string attribute of this entry itself; None when absent, empty or of another class."""
         value = self.attribute(code)
         return value.value or None if isinstance(value, String) else None
 
     def flag(self, code: int) -> bool:
-        """A flag of this very entry."""
+        """A flag of this entry itself."""
         value = self.attribute(code)
         return isinstance(value, Flag) and value.value
 
@@ -207,7 +207,7 @@ class Die:
             raise self.unit.entries.error(self.offset, "endless chain of specifications and abstract origins")
 
     def find(self, code: int) -> AttributeValue | None:
-        """The attribute, from this entry or from what its specification and abstract origin lead to."""
+        """The attribute, from this entry or from one of its `origins`."""
         for die in self.origins():
             value = die.attribute(code)
             if value is not None:
@@ -238,7 +238,7 @@ class Die:
 
     @property
     def is_readable(self) -> bool:
-        """Whether the entry and all below it can be read; damage that is not passed over is raised."""
+        """Whether the entry and all entries below it can be read; raises damage that is not passed over."""
         try:
             return self.end > self.offset
         except DebugInfoError as error:

@@ -34,10 +34,10 @@ class Entries:
 
     ``data`` is ``.debug_info`` followed by ``.debug_types``, then the same sections of split objects and of the
     supplementary file, so that one offset identifies any entry; ``where`` gives the section of an offset.
-    ``address_sizes`` gives the pointer size of DWARF address spaces whose pointers are not as wide as the unit's
-    addresses; ``code``, if given, is where code can be: the linker dropped anything elsewhere. ``target`` is the
-    processor that its expressions are for. With ``report``, damage is reported to it and passed over; otherwise it is
-    raised.
+    ``address_sizes`` gives the pointer size in those DWARF address spaces whose pointers are not as wide as the unit's
+    addresses. ``code``, if given, lists the addresses where code can be; what is elsewhere was dropped by the linker.
+    ``target`` is the processor for which the expressions are. With ``report``, damage is reported to it and passed
+    over; otherwise it is raised.
     """
 
     def __init__(
@@ -68,13 +68,15 @@ class Entries:
         return self._report is not None
 
     def pass_over(self, error: DebugInfoError, die: Die | None = None, code: int | None = None) -> None:
-        """Report damage, and the attribute of an entry that it makes unusable; raises it if there is no ``report``."""
+        """Report damage and the attribute of the entry that it makes unusable; if there is no ``report``, raise the
+        damage.
+        """
         if self._report is None:
             raise error
         if die is None or code is None:
             self._report(error)
         elif not self._is_naming:
-            self._is_naming = True  # the name of the entry may be what is damaged
+            self._is_naming = True  # the damage may be in the name of the entry
             try:
                 known = (attribute_name(code, dialect=dialect) for dialect in ("amd", "llvm22"))
                 name = next((name for name in known if name), f"attribute {code:#x}")
@@ -85,7 +87,9 @@ class Entries:
             self._report(fault)
 
     def qualified(self, names: tuple[str, ...]) -> str:
-        """The names joined into one: ``ns::S::f``. Their total length is bounded, as each may contain a long name."""
+        """Join names into one: ``ns::S::f``. The total length of all results is limited, because each may contain a
+        long name.
+        """
         text = "::".join(names)
         self._qualified_size += len(text)
         if self._qualified_size > _LONGEST_NAMES:
@@ -94,7 +98,7 @@ class Entries:
 
     @cached_property
     def address_sizes(self) -> Mapping[int, int]:
-        """Bytes of a pointer by DWARF address space, for spaces that are known."""
+        """Bytes of a pointer by DWARF address space, for the spaces in which it is known."""
         if self._given_sizes is not None:
             return self._given_sizes
         if self._architecture not in architecture_names():
@@ -109,12 +113,12 @@ class Entries:
 
     @cached_property
     def types(self) -> TypeReader:
-        """Types, one object per entry."""
+        """The reader of types, which returns one object per entry."""
         return TypeReader(self)
 
     @remembered
     def listed_names(self) -> dict[int, list[str]]:
-        """The names of entries by offset, as far as the compiler's index gives them (``.debug_names``)."""
+        """The names of entries by offset, for the entries that the compiler's index lists (``.debug_names``)."""
         try:
             return names_of_entries(self.sections, {unit.offset for unit in self.units})
         except DebugInfoError as error:
@@ -132,7 +136,7 @@ class Entries:
 
     @remembered
     def units(self) -> list[Unit]:
-        """All units, in order of offset; without skeletons whose split units were found."""
+        """All units, in order of offset, except skeletons whose split units were found."""
         return self._parts.units
 
     @property
@@ -145,11 +149,11 @@ class Entries:
         return UnitParts(self, self._split_files)
 
     def alone(self, sections: Sections) -> Entries:
-        """The entries of the given sections, without those of any other object."""
+        """The entries of the given sections only, without those of split objects or a supplementary file."""
         return Entries(sections, self._given_sizes, self._architecture, self.code, target=self.target)
 
     def where(self, offset: int) -> tuple[str, int]:
-        """Section and offset in it of an offset in ``data``."""
+        """Convert an offset in ``data`` to a section and the offset in it."""
         return self._parts.where(offset)
 
     def error(self, offset: int, reason: str) -> DebugInfoError:

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
 _LARGE = 512
-"""The end of a list of children at least this many bytes long is cached, because lists may be nested."""
+"""The least number of bytes in a list of children whose end is cached; because lists may be nested, long ones are
+skipped repeatedly.
+"""
 _SLICE = 1 << 14
-"""Bytes between two checks for a request to stop."""
+"""Bytes of entries between two checks for an interrupt."""
 
 
 def skip_attributes(unit: Unit, pos: int, steps: tuple[int, ...]) -> int:

@@ -1,4 +1,4 @@
-"""Numbers and values of an entry, from whichever attribute its producer uses for them."""
+"""Reads numbers and values of an entry from whichever attribute its producer uses for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocdbg.dwarf.info.die import Die
 
 
 def constant_value(die: Die) -> Location | None:
-    """DW_AT_const_value, else DW_AT_location; None without both."""
+    """The entry's DW_AT_const_value, else its DW_AT_location; None if it has neither."""
     for code in (At.CONST_VALUE, At.LOCATION):
         value = die.attribute(code)
         if isinstance(value, Constant | Block | String | Exprloc | Loclist):

@@ -1,4 +1,4 @@
-"""From the raw value of a form to the tagged value of an attribute's class (DWARF 5 section 7.5.5)."""
+"""Converts the raw value of a form to the tagged value of an attribute's class (DWARF 5 section 7.5.5)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LISTS = frozenset({
     At.STATIC_LINK, At.USE_LOCATION, At.VTABLE_ELEM_LOCATION, At.LLVM_ACTIVE_LANE, At.LLVM_LANES,
     At.LLVM_LANE_PC, At.LLVM22_LANE_PC,
 })
-"""Attributes whose section offset is a location list. (0x3e0a is also DW_AT_LLVM_iterations.)"""
+"""Attributes whose section offset refers to a location list. (0x3e0a is also DW_AT_LLVM_iterations.)"""
 
 _PLAIN_BLOCKS = frozenset({At.CONST_VALUE, At.DISCR_LIST})
 """Attributes of class block; the block of any other is an expression (class exprloc did not exist before

@@ -131,12 +131,13 @@ end."""
 SKIP_ULEB: Final = -1
 SKIP_BLOCK: Final = -2
 SKIP_OTHER: Final = -3
-"""Steps of a skip program that are not a number of bytes: a LEB128, a block of LEB128 length, anything
-else."""
+"""Steps of a skip program that are not a number of bytes. In order of their definition: a LEB128, a block whose length
+is a LEB128, anything else.
+"""
 
 
 _LONGEST_LEB: Final = 256
-"""A LEB128 with more bits counts as damage; no producer writes numbers beyond 128 bits."""
+"""The most bits of a LEB128; a longer one counts as damage, since no producer writes numbers of more than 128 bits."""
 
 
 def uleb(data: bytes, pos: int) -> tuple[int, int]:
@@ -173,7 +174,7 @@ def sleb(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def fixed_size(shape: Shape, version: int, address_size: int, offset_size: int) -> int | None:
-    """Bytes a shape takes in a unit of the given parameters; None when that depends on the data."""
+    """How many bytes a shape takes in a unit of the given parameters; None when that depends on the data."""
     if shape is Shape.ADDRESS:
         return address_size
     if shape is Shape.OFFSET:
@@ -190,7 +191,7 @@ def raw_reader(form: int, version: int, address_size: int, offset_size: int) -> 
     if size is not None:
         return _fixed_reader(size)
     if shape is Shape.INDIRECT:
-        raise KeyError(form)  # its form is in the data: the entry's reader handles it
+        raise KeyError(form)  # the form is stored with the value: the reader of entries handles it
     return _READERS[shape]
 
 

@@ -24,7 +24,9 @@ from rocdbg.dwarf.info.unit import Unit
 
 
 class FunctionIndex:
-    """Functions; units are indexed one by one as addresses require them, and all at once for names."""
+    """The functions of an object. For an address, only the units that may contain it are indexed; for a name, all units
+    are.
+    """
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
@@ -46,7 +48,9 @@ class FunctionIndex:
         return self._made.setdefault(die.offset, Function(die))
 
     def _select(self, unit: Unit, offsets: list[int]) -> list[Function]:
-        """The functions among entries of a unit: not declarations, nor abstract ones that have code."""
+        """Select the functions among entries of a unit, without declarations and without abstract functions that have
+        code.
+        """
         concrete: list[Function] = []
         abstract: dict[int, Function] = {}
         for offset in offsets:
@@ -68,8 +72,8 @@ class FunctionIndex:
         return [function for unit in self._entries.units for function in self.of_unit(unit)]
 
     def _is_inlined(self, die: Die) -> bool:
-        """Whether an entry without code has inlined instances although it does not say so: in GCC's link-time
-        optimisation it was written before inlining was decided.
+        """Whether an entry without code has inlined instances although it does not say so: with GCC's link-time
+        optimisation, the entry was written before the decision to inline the function.
         """
         return isinstance(die.unit.conventions, Gcc) and die.offset in self._origins
 
@@ -151,7 +155,7 @@ class FunctionIndex:
 
     @cached_property
     def _unit_ranges(self) -> tuple[list[tuple[AddressRange, Unit]], list[Unit]]:
-        """Ranges of the units that have ranges, by address; and the other compile units."""
+        """The ranges, by address, of the units that state ranges; and the compile units that do not."""
         ranges: list[tuple[AddressRange, Unit]] = []
         others: list[Unit] = []
         for unit in self._entries.units:
@@ -165,7 +169,7 @@ class FunctionIndex:
 
     def units_at(self, pc: int) -> list[Unit]:
         """The units that may have code at ``pc``: first those whose ranges contain it, then those that do not state
-        ranges (if one unit has only line tables, another may describe the functions).
+        ranges. There may be several: if one unit has only line tables, another may describe the functions.
         """
         return self._stated_at(pc) + self._unit_ranges[1]
 
@@ -178,7 +182,9 @@ class FunctionIndex:
 
     @cached_property
     def _others_with_functions(self) -> list[Unit]:
-        """The units that do not state ranges and have functions with code: there may be thousands of others."""
+        """The units that do not state ranges but have functions with code. There may be thousands of units that have
+        none.
+        """
         return [unit for unit in self._unit_ranges[1] if self._addresses(unit)[0]]
 
     @cached_property
@@ -188,7 +194,7 @@ class FunctionIndex:
         return [table for table in tables if table is not None and table.has_program]
 
     def line_tables_at(self, pc: int) -> Iterator[LineTable]:
-        """The line tables of `units_at`."""
+        """The line tables of the units that may have code at ``pc``, as for `units_at`."""
         for unit in self._stated_at(pc):
             if unit.line_table is not None:
                 yield unit.line_table
@@ -245,7 +251,7 @@ class FunctionIndex:
 
 
 def _names(die: Die) -> list[str]:
-    """The names of a subprogram; those of a declaration do not matter."""
+    """The names by which a subprogram is indexed; empty for a declaration."""
     if not any(die.has(code) for code in (At.LOW_PC, At.RANGES, At.INLINE)):
         return []
     function = Function(die)
@@ -253,7 +259,7 @@ def _names(die: Die) -> list[str]:
 
 
 def _is_constant(function: Function) -> bool:
-    """Whether it is a method of constant objects."""
+    """Whether a function is a method that can be called on constant objects."""
     this = next((one.type.strip_typedefs() for one in function.type.parameters if one.artificial), None)
     pointer = this.strip_qualifiers() if this is not None else None
     target = pointer.target if isinstance(pointer, PointerType) else None

@@ -60,7 +60,7 @@ class LineHeader(Struct, frozen=True):
     program: int
     end: int
     problems: tuple[str, ...] = ()
-    """What of the tables breaks a rule, and can be read all the same."""
+    """Messages about rules that the tables break although they can be read."""
 
 
 NO_LINES: Final = LineHeader(5, 8, 1, 1, True, 0, 1, 1, (), (), 0, 0, 0)
@@ -98,7 +98,7 @@ class _Cursor:
 
 
 def read_line_header(sections: Sections, offset: int, address_size: int, comp_dir: str) -> LineHeader:
-    """The header at ``offset``. ``address_size`` and ``comp_dir`` are the unit's, for tables that lack
+    """Read the header at ``offset``. ``address_size`` and ``comp_dir`` are the unit's, for tables that do not state
     their own.
 
     Raises DebugInfoError for a damaged header.
@@ -148,7 +148,7 @@ def read_line_header(sections: Sections, offset: int, address_size: int, comp_di
 
 
 class _Paths:
-    """Joins names and directories, and counts the characters."""
+    """Joins names and directories, and limits the total number of characters."""
 
     def __init__(self, offset: int, size: int) -> None:
         self._offset = offset
@@ -156,7 +156,9 @@ class _Paths:
         self._limit = min(_LONGEST_PATHS, _SHORTEST_LIMIT + _LONGEST_BY_SIZE * size)
 
     def join(self, comp_dir: str, directory: str, name: str, *, in_comp_dir: bool) -> tuple[str, str]:
-        """Name as GDB shows it (with the directory unless that is the compilation's), and the path."""
+        """Return the name as GDB shows it, which includes the directory unless it is that of the compilation, and the
+        path.
+        """
         self._total += len(comp_dir) + 2 * len(directory) + 2 * len(name)
         if self._total > self._limit:
             raise DebugInfoError(SECTION, self._offset, f"paths of more than {self._limit} characters")
@@ -165,7 +167,7 @@ class _Paths:
 
 
 def _directory(index: int, directories: list[str], otherwise: str, name: str, problems: list[str]) -> str:
-    """The directory of a file; ``otherwise`` where there is none of that number."""
+    """The directory with the given index; ``otherwise`` if there is none, which adds a message to ``problems``."""
     if index < len(directories):
         return directories[index]
     problems.append(f"file '{name}' is in directory {index} of {len(directories)}")
@@ -259,7 +261,9 @@ def _read_tables(
 
 
 def _column_problems(columns: list[tuple[int, int]]) -> Iterator[str]:
-    """Contents that have forms which they cannot have (DWARF 5, 6.2.4.1; for those of LLVM A.6.2.4.1)."""
+    """Yield a message for each column whose form is not allowed for its content (DWARF 5, 6.2.4.1; for LLVM's contents
+    A.6.2.4.1).
+    """
     for content, form in columns:
         if content in (Content.PATH, Content.LLVM_SOURCE) and form in FORMS and FORMS[form][2] not in _TEXTS:
             yield f"content {content:#x} has DW_FORM_{FORMS[form][0]}, which is not a string"

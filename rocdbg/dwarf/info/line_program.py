@@ -1,4 +1,4 @@
-"""Line number programs: running them to rows (DWARF 5 section 6.2.5)."""
+"""Runs line number programs, which produce rows (DWARF 5 section 6.2.5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROLOGUE_END: Final = 4
 EPILOGUE_BEGIN: Final = 8
 
 _SLICE: Final = 1 << 14
-"""Bytes of a program between two looks at whether the work is to end."""
+"""Bytes of a program between two checks for an interrupt."""
 
 
 class RawRow(NamedTuple):
@@ -38,8 +38,8 @@ class RawRow(NamedTuple):
 class Sequence(Struct):
     """The rows from one address to an end: contiguous code, in order of address.
 
-    ``end`` is the address of the end_sequence row, which is not among ``rows``. ``set_address`` is the
-    position of the first DW_LNE_set_address in the section, None without one or when a row came before it.
+    ``end`` is the address of the end_sequence row, which is not among ``rows``. ``set_address`` is the position in the
+    section of the sequence's first DW_LNE_set_address; None if there is none, or if a row precedes it.
     """
 
     rows: list[RawRow] = field(default_factory=list)
@@ -56,7 +56,8 @@ def run(
     data: bytes, pos: int, header: LineHeader, *, one: bool = False,
     pass_over: Callable[[DebugInfoError], None] = reraise,
 ) -> list[Sequence]:
-    """The sequences of a program from ``pos`` (the start of a sequence) on; with ``one``, only the first.
+    """Run a program from ``pos``, the start of a sequence, and return its sequences; with ``one``, only the first
+    sequence.
 
     A sequence that the end of the program cuts off is left out. An operation that cannot be read raises a
     DebugInfoError; if ``pass_over`` suppresses it, the rows before it are kept.
@@ -80,8 +81,8 @@ def run(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Disables garbage collection: searching hundreds of thousands of new rows for reference cycles, of which they have
-    none, takes twice as long as creating them.
+    """Disable garbage collection: to search hundreds of thousands of new rows for reference cycles, of which they have
+    none, takes twice as long as to create them.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -95,7 +96,7 @@ def _without_collection() -> Iterator[None]:
 def _run(
     data: bytes, pos: int, header: LineHeader, one: bool, sequences: list[Sequence], current: list[Sequence]
 ) -> None:
-    """Run into ``sequences``; the last of ``current`` is the unfinished one."""
+    """Run a program, appending to ``sequences``; the last element of ``current`` is the unfinished sequence."""
     end = header.end
     opcode_base, line_base, line_range = header.opcode_base, header.line_base, header.line_range
     min_instruction, max_operations = header.min_instruction, header.max_operations

@@ -2,8 +2,8 @@
 
 A program holds a sequence per contiguous piece of code, and code objects often have thousands of them. To answer a
 query about an address, the reader searches the bytes for operations that set addresses, and runs only the sequence that
-can contain the address. It checks what it found while the sequence runs; if the check fails, it runs the whole program
-as the standard specifies.
+can contain the address. While the sequence runs, the reader checks that what it found was such an operation; if not, it
+runs the whole program as the standard specifies.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ _END_SEQUENCE: Final = b"\x00\x01\x01"
 
 
 class LineTable:
-    """The line table at ``offset`` of ``.debug_line``. ``code`` limits it to ranges known to hold code, if
-    given. Damage is passed to ``pass_over``; if that does not raise it, the table ends before the damage."""
+    """The line table at ``offset`` of ``.debug_line``. ``code``, if given, limits it to ranges known to contain code.
+    Damage is passed to ``pass_over``; if that does not raise it, the table ends before the damage.
+    """
 
     def __init__(
         self, sections: Sections, offset: int, *, address_size: int, comp_dir: str,
@@ -58,7 +59,7 @@ class LineTable:
 
     @property
     def has_program(self) -> bool:
-        """Whether there are operations that may give rows."""
+        """Whether the table has a program, which may produce rows."""
         return self.header.program < self.header.end
 
     @property
@@ -90,7 +91,7 @@ class LineTable:
         return list(accumulate((sequence.end for sequence in self.sequences), max))
 
     def _is_live(self, sequence: Sequence) -> bool:
-        """False for code the linker dropped: it has the address -1, or 0, or -2."""
+        """Whether the code of a sequence exists: code that the linker dropped has the address -1, 0 or -2."""
         low = sequence.low
         if low >= (1 << 8 * self.header.address_size) - 2:
             return False
@@ -109,7 +110,7 @@ class LineTable:
         return [address for address, _ in found], [pos for _, pos in found]
 
     def sequence_at(self, pc: int) -> Sequence | None:
-        """The sequence whose code holds ``pc``."""
+        """The sequence whose code contains ``pc``."""
         if "sequences" not in self.__dict__:
             sequence = self._quick_sequence_at(pc)
             if sequence is not None:
@@ -135,14 +136,14 @@ class LineTable:
             try:
                 sequences = line_program.run(data, start, header, one=True)
             except DebugInfoError:
-                sequences = []  # not an operation after all, or the whole program has the same error
+                sequences = []  # the bytes were not an operation, or running the whole program will give the same error
             good = bool(sequences) and sequences[0].set_address == at and self._is_live(sequences[0])
             self._quick[at] = sequences[0] if good else None
         sequence = self._quick[at]
         return sequence if sequence is not None and sequence.low <= pc < sequence.end else None
 
     def row_at(self, pc: int) -> LineRow | None:
-        """The row whose addresses hold ``pc``."""
+        """The row whose addresses contain ``pc``."""
         sequence = self.sequence_at(pc)
         if sequence is None:
             return None
@@ -150,7 +151,7 @@ class LineTable:
         return self._row(sequence, index) if index >= 0 else None
 
     def rows_between(self, low: int, high: int) -> Iterator[LineRow]:
-        """Rows with code in ``[low, high)``, by address, clipped to it."""
+        """Rows with code in ``[low, high)``, by address, clipped to that range."""
         sequence = self.sequence_at(low)
         if sequence is None:
             return
@@ -203,7 +204,7 @@ class LineTable:
         ]
 
     def lines_of_files(self, files: set[int]) -> set[int]:
-        """The lines that rows of the files with these numbers have."""
+        """The line numbers that occur in rows of the files with these numbers."""
         return {row.line for sequence in self.sequences for row in sequence.rows if row.file in files}
 
     def numbers_of(self, files: set[SourceFile]) -> set[int]:

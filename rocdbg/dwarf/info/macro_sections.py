@@ -50,12 +50,12 @@ class Macro(Struct, frozen=True):
 
     @property
     def variadic(self) -> bool:
-        """Whether its last parameter takes all arguments left."""
+        """Whether its last parameter takes all remaining arguments."""
         return bool(self.parameters) and (self.parameters or ("",))[-1].endswith("...")
 
 
 class Change(Struct, frozen=True):
-    """At a place, a name is defined or undefined."""
+    """The definition of a name, or the end of its definition (``#undef``), at a place."""
 
     place: Place
     name: str
@@ -63,7 +63,7 @@ class Change(Struct, frozen=True):
 
 
 def definition(text: str, place: Place | None = None) -> Macro:
-    """The macro of ``NAME(PARAMETERS) REPLACEMENT``."""
+    """Parse the definition ``NAME(PARAMETERS) REPLACEMENT`` of a macro."""
     match = _HEAD.match(text)
     name, parameters, replacement = (match[1], match[2], match[3]) if match else (text, None, "")
     listed = None
@@ -139,8 +139,9 @@ class _Reader:
         self._left = [_MOST_ENTRIES]
 
     def _own_lines(self, offset: int) -> Callable[[int], SourceFile | None]:
-        """Files by number, from the line table at an offset of the unit's own sections: split units share the other
-        sections with the linked object, but have a line table of their own for macros (DWARF 5, section 7.3.2.2).
+        """Return the lookup of files by number in the line table at an offset of the unit's own sections: split units
+        share other sections with the linked object, but have a line table of their own for macros (DWARF 5, section
+        7.3.2.2).
         """
         if offset >= len(self._unit.sections[".debug_line"]):
             return self._unit.file
@@ -150,7 +151,7 @@ class _Reader:
         return DebugInfoError(self._section, offset, what)
 
     def changes(self, offset: int, imported: tuple[int, ...] = ()) -> Iterator[Change]:
-        """The changes of the part at ``offset``."""
+        """Yield the changes in the part of the section that begins at ``offset``."""
         if offset in imported or len(imported) > _DEEPEST:
             raise self._error(offset, "macros import themselves")
         size, pos = 4, offset

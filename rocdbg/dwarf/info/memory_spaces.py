@@ -15,7 +15,7 @@ _WORDS = {
 
 
 def in_memory_space(type_: Type, space: int | None, language: str) -> Type:
-    """A type qualified by its memory space. The default space adds nothing; nor do vendors' spaces, which have no
+    """Qualify a type by a memory space. The default space adds no qualifier; nor do vendors' spaces, which have no
     names.
     """
     qualifier = _WORDS.get(language, _COMMON).get(space or 0)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 class AddressRange(NamedTuple):
-    """Addresses ``low`` up to, not including, ``high``, as the code object has them (not yet loaded)."""
+    """Addresses from ``low`` up to, but not including, ``high``. They are those of the code object's file, not of
+    loaded code.
+    """
 
     low: FileAddress
     high: FileAddress
@@ -62,8 +64,8 @@ def _parts(path: str) -> tuple[str, ...]:
 class LineRow(Struct, frozen=True):
     """A row of a line table with the addresses to which it applies: ``address`` up to ``end_address``.
 
-    ``line`` 0 means that the code belongs to no source line. ``end_address`` equals ``address`` when
-    another row starts at the same address; the last of those is the one that covers code.
+    ``line`` 0 means that the code belongs to no source line. ``end_address`` equals ``address`` when another row starts
+    at the same address; of such rows, only the last covers code.
     """
 
     address: FileAddress

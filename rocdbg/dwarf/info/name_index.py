@@ -2,7 +2,7 @@
 
 An index lists names by hash, and for each name the entries of ``.debug_info`` that have it. The section may hold
 several indexes, one per unit or one for all units. The augmentation string states a producer's additions: an index with
-an unknown augmentation may list other things than the standard specifies, and is not used for lookups.
+an unknown augmentation may list something other than what the standard specifies, and is not used for lookups.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class NameIndex:
             counts.append(value)
         units, local, foreign, self.bucket_count, self.name_count, abbreviations, size = counts
         text, pos = self._take(pos, size)
-        # LLVM pads the string with zero bytes and counts them; by the standard the count may exclude them
+        # LLVM pads the string with zero bytes and includes them in its size; by the standard the size may exclude them
         self.augmentation = decode_text(text.rstrip(b"\0"))
         pos += -size % 4
         self.compile_units, pos = self._numbers(pos, units, self.offset_size)
@@ -282,7 +282,7 @@ class NameIndex:
 
     def items(self) -> Iterator[tuple[IndexedName, IndexEntry]]:
         """All names with each of their entries."""
-        left = self.end - self.pool  # no more entries than bytes, unless lists overlap
+        left = self.end - self.pool  # there cannot be more entries than bytes, unless lists overlap
         for name in self.names:
             unit()
             for entry in self.entries(name):
@@ -322,7 +322,9 @@ class NameIndex:
         ), pos
 
     def _unit(self, start: int, values: dict[int, int]) -> tuple[int | None, int | None]:
-        """Offset of an entry's unit; or the signature of a type unit that is in another file."""
+        """The offset of an entry's unit, or the signature of a type unit that is in another file; the other result is
+        None.
+        """
         number = values.get(Idx.TYPE_UNIT)
         if number is not None:
             local, foreign = self.local_type_units, self.foreign_type_units
@@ -352,11 +354,11 @@ def read_name_indexes(sections: Sections) -> list[NameIndex]:
 
 
 def names_of_entries(sections: Sections, units: Collection[int] | None = None) -> dict[int, list[str]]:
-    """The names that the usable indexes give the entries of ``.debug_info``, by offset.
+    """The names of entries of ``.debug_info`` by offset, according to the usable indexes.
 
     An index is optional, because the entries contain their names themselves. An index is ignored if its augmentation is
-    not known, or if its units do not begin at any of the offsets ``units`` (when given): it was made for other entries.
-    If one index is damaged, none is used.
+    not known. If ``units`` is given, an index is also ignored unless all its units begin at offsets in ``units``:
+    otherwise it was made for other entries. If any index is damaged, none is used.
     """
     found: dict[int, list[str]] = {}
     try:

@@ -17,8 +17,8 @@ Offsets = list[tuple[Unit, int]]
 
 
 class NamedEntries:
-    """Entries that may have a name: those that the compiler's index lists under it, and unlisted ones whose own name it
-    is. Of the entries inside functions only functions with code are included.
+    """Finds the entries that may have a name: those that the compiler's index lists under it, and unlisted entries that
+    have that name themselves. Of the entries inside functions, only functions with code are included.
 
     The index leaves out declarations and functions that are not inlined anywhere; entries that it does not list are
     therefore read, so that the results are the same as without it. ``tags`` selects the kinds of entries, and ``names``
@@ -37,7 +37,9 @@ class NamedEntries:
 
     @cached_property
     def _tables(self) -> tuple[dict[str, Offsets], dict[str, Offsets]]:
-        """By the last component of the name, without template arguments; and by the whole name."""
+        """Two tables of unlisted entries: by the last component of the name, without template arguments; and by the
+        whole name.
+        """
         by_base: dict[str, Offsets] = defaultdict(list)
         by_text: dict[str, Offsets] = defaultdict(list)
         listed = self._entries.listed_names

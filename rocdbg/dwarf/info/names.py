@@ -1,8 +1,7 @@
 """Names as users type them, matched against the names of the debug information (GDB's rules).
 
-A name is a chain of scopes. A user's name matches if it is the end of that chain, when template
-arguments are the same or left out, and if parameter types are the same or left out. White space does not
-matter.
+A name is a chain of scopes. A user's name matches if it is the end of that chain; template arguments and parameter
+types must be either the same or left out. White space does not matter.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ _LEADING_CONST = re.compile(r"(?:(?<=[(<,])|(?<=[(<,] ))(const(?: volatile)?|vol
 _WORD = "(?:unsigned|signed|long|short|int|char|double)"
 _BASIC = re.compile(rf"(?:{_WORD} )*{_WORD}\b")
 MOST_QUALIFIERS = 200
-"""Limit on qualifiers moved in a name: each costs time proportional to the length of the name, which a file controls.
+"""Limit on the qualifiers that are moved in a name: each takes time proportional to the length of the name, which a
+hostile file controls.
 """
 _ESCAPES = {"\\0": 0, **{f"\\{letter}": code for code, letter in enumerate("abtnvfr", 7)}}
 _NUMBERED = re.compile(r"\(char\)(\d+)")
@@ -36,10 +36,10 @@ def normalise(name: str) -> str:
 def spelled(name: str) -> str:
     """A name of the debug information as GDB spells it: ``f<3U, 'c'>`` is ``f<3u, (char)99>``.
 
-    Types in it are written as demanglers write them: ``S<const char *>`` is ``S<char const*>``.
+    Types in the name are written as demanglers write them: ``S<const char *>`` is ``S<char const*>``.
     """
     if name.startswith("operator ") and not name.startswith(("operator new", "operator delete")):
-        return "operator " + _like_demanglers(f"({name[9:]}")[1:]  # a conversion
+        return "operator " + _like_demanglers(f"({name[9:]}")[1:]  # a conversion operator
     if "<" not in name:
         return name
     return _like_demanglers(_LITERAL.sub(_literal, name))
@@ -89,7 +89,9 @@ def _literal(match: re.Match[str]) -> str:
 
 
 def with_characters(name: str) -> str:
-    """A class's name with its character arguments as GDB writes them in types: ``(char)99`` is ``(char)'c'``."""
+    """Rewrite the character arguments in a class's name as GDB writes them in types: ``(char)99`` becomes
+    ``(char)'c'``.
+    """
     return _NUMBERED.sub(lambda found: f"(char){_quoted(int(found[1]))}", name)
 
 
@@ -122,8 +124,9 @@ def component(name: str) -> Component:
 
 
 class NameQuery(Struct, frozen=True):
-    """A name as typed: its components, whether they begin at global scope, and parameter types, None if not given;
-    whether it is of a method of constant objects: ``f(int) const``."""
+    """A name as typed: its components, whether they begin at global scope, its parameter types (None if not given), and
+    whether it has a ``const`` after them, as in ``f(int) const``.
+    """
 
     components: tuple[Component, ...]
     is_global: bool
@@ -152,7 +155,8 @@ def parse_name(text: str) -> NameQuery:
 
 
 def _without_qualifiers(text: str) -> tuple[str, str]:
-    """A last link without what follows its parameters, and that: ``f(int)``, ``const``."""
+    """Split a last component into the part up to its parameters and the qualifiers after them: ``f(int)``, ``const``.
+    """
     found = _METHOD_QUALIFIERS.search(text)
     return (text, "") if found is None else (text[: found.start(1)], found[1])
 
@@ -188,14 +192,14 @@ def _split_parameters(text: str) -> tuple[str, str | None]:
             start = pos
             break
         depth += (text[pos] == "<") - (text[pos] == ">")
-    if start == 0:  # none, or "(anonymous namespace)"
+    if start == 0:  # no parameter list, or "(anonymous namespace)"
         return text, None
     parameters = text[start:]
     return text[:start], parameter_list(parameters)
 
 
 def parameter_list(text: str) -> str:
-    """A list of parameter types without white space, in one of its spellings: ``const T*`` is ``T const*``."""
+    """Normalise a list of parameter types: without white space, and with ``const T*`` spelled ``T const*``."""
     text = normalise(_INTEGER_WORDS.sub(_integer_name, text))
     return "()" if text == "(void)" else _like_demanglers(text)
 
@@ -207,7 +211,7 @@ _INTEGER_WORDS = re.compile(
 
 
 def _integer_name(words: re.Match[str]) -> str:
-    """An integer type by its usual name: ``unsigned`` and ``int unsigned`` are ``unsigned int``."""
+    """Return an integer type's usual name: ``unsigned`` and ``int unsigned`` are ``unsigned int``."""
     found = words[0].split()
     sign = "unsigned " if "unsigned" in found else "signed " if "signed" in found and "char" in found else ""
     size = "char" if "char" in found else "short" if "short" in found else " ".join(["long"] * found.count("long"))

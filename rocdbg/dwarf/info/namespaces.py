@@ -1,4 +1,4 @@
-"""Namespaces of an object: which exist, what other names they have, and what is visible in each."""
+"""The namespaces of an object: which ones exist, what other names they have, and what is visible in each."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ ANONYMOUS = "(anonymous namespace)"
 
 
 class LocalImports(Struct, frozen=True):
-    """What is visible in a function or block from elsewhere: qualified names by the names that they have there, and
-    namespaces."""
+    """What a function or block imports from elsewhere: ``declared`` maps the names that are visible there to qualified
+    names; ``namespaces`` are visible as a whole.
+    """
 
     declared: dict[str, str]
     namespaces: tuple[str, ...]
@@ -78,7 +79,7 @@ class Namespaces:
     def within(self, scope: Die) -> LocalImports:
         """What aliases, using-declarations and using-directives directly in a function or block make visible in it.
 
-        Kept, because each name of each expression is looked for there.
+        Cached, because each name of each expression is looked up here.
         """
         found = self._within.get(scope)
         if found is None:
@@ -100,7 +101,7 @@ class Namespaces:
 
     @cached_property
     def _enumerators(self) -> dict[str, list[Die]]:
-        """The enumerations that have an enumerator of a name."""
+        """The enumerations by the names of their enumerators."""
         found: dict[str, list[Die]] = defaultdict(list)
         for die in self._tagged(Tag.ENUMERATOR):
             around = die.parent

@@ -126,12 +126,12 @@ class Entity:
 
     @property
     def external(self) -> bool:
-        """Visible outside its unit."""
+        """Whether it is visible outside its unit."""
         return self._flag(At.EXTERNAL)
 
     @property
     def artificial(self) -> bool:
-        """Made by the compiler, not written in the source."""
+        """Whether the compiler made it, so that it is not in the source."""
         return self._flag(At.ARTIFICIAL)
 
 
@@ -169,12 +169,12 @@ class Variable(Entity):
 
     @property
     def is_parameter(self) -> bool:
-        """A formal parameter of the enclosing function."""
+        """Whether it is a formal parameter of the enclosing function."""
         return self.die.tag == Tag.FORMAL_PARAMETER
 
     @property
     def declaration(self) -> bool:
-        """Only declared here."""
+        """Whether the variable is only declared here."""
         value = self.die.attribute(At.DECLARATION)
         return isinstance(value, Flag) and value.value
 
@@ -198,8 +198,8 @@ class Variable(Entity):
         ``String``).
 
         None: the compiler kept neither. For a local variable that is "optimized out"; a variable in LDS
-        (``__shared__``, ``local``) has no location either, and is found by ``linkage_name`` or ``name`` as a
-        symbol. A ``Constant`` of a signed type is to be read with ``signed_value(type.size)``.
+        (``__shared__``, ``local``) has no location either, and is found by ``linkage_name`` or ``name`` as a symbol.
+        Read the ``Constant`` of a signed type with ``signed_value(type.size)``.
         """
         for code in (At.LOCATION, At.CONST_VALUE):
             value = self.die.find(code)
@@ -237,7 +237,7 @@ class Scope(Entity):
 
     @property
     def entry_pc(self) -> FileAddress | None:
-        """Its entry address: DW_AT_entry_pc, else the start of the first range; None without code."""
+        """Where execution enters the scope: DW_AT_entry_pc, else the start of the first range; None without code."""
         if not self.ranges:
             return None
         value = self.die.attribute(At.ENTRY_PC)
@@ -248,12 +248,12 @@ class Scope(Entity):
         return self.ranges[0].low
 
     def contains(self, pc: int) -> bool:
-        """True when ``pc`` is in its code."""
+        """Whether ``pc`` is in the scope's code."""
         return any(pc in part for part in self.ranges)
 
     @cached_property
     def _members(self) -> list[Die]:
-        """The entries directly in this scope, and those of its origin that have no instance here."""
+        """The entries directly in this scope, and those of its origin of which there is no instance in this scope."""
         own = [die for child in self.die.children for die in _with_common(child)]
         origin = self.die.reference(At.ABSTRACT_ORIGIN)
         if origin is None or origin == self.die:
@@ -272,7 +272,7 @@ class Scope(Entity):
     def variables(self) -> tuple[Variable, ...]:
         """Parameters and variables declared directly in this scope, in source order.
 
-        Includes those that the compiler dropped from this instance of an inlined function, without a location.
+        Variables that the compiler dropped from this instance of an inlined function are included, without a location.
         """
         return tuple(Variable(die) for die in self._members if die.tag in _VARIABLE_TAGS)
 
@@ -318,7 +318,7 @@ class Scope(Entity):
         return tuple(found)
 
     def chain_at(self, pc: int) -> list[Scope]:
-        """This scope and those inside it that hold ``pc``, outermost first."""
+        """This scope and the scopes inside it that contain ``pc``, outermost first."""
         chain: list[Scope] = [self]
         while True:
             inner = next((child for child in chain[-1].children if child.contains(pc)), None)
@@ -363,9 +363,10 @@ class LexicalBlock(Scope):
 
 
 class CallSiteParameter(Struct, frozen=True):
-    """An argument of a call, by attributes of its entry (``die``), which `rocdbg.dwarf.reader` evaluates.
+    """An argument of a call, which the attributes of its entry (``die``) describe; `rocdbg.dwarf.reader` evaluates
+    them.
 
-    ``parameter`` is the entry of the callee's parameter, where the producer says which it is.
+    ``parameter`` is the entry of the callee's parameter; None if the producer does not say which it is.
     """
 
     die: Die
@@ -388,13 +389,14 @@ class CallSite(Struct, frozen=True):
 class Function(Scope):
     """A function.
 
-    With code: one out-of-line instance. Without (``ranges`` empty): a function that was inlined everywhere.
-    An ``InlinedSubroutine`` refers to the function it is an instance of through ``.function``.
+    A function with code is one out-of-line instance. One without code (``ranges`` is empty) was inlined everywhere. An
+    ``InlinedSubroutine`` refers to the function it is an instance of through ``.function``.
     """
 
     @cached_property
     def scope_names(self) -> tuple[str, ...]:
-        """As for other entities; in Fortran a contained procedure belongs to the procedure that contains it, as in GDB.
+        """Names of the namespaces and classes around it, outermost first. As in GDB, a contained Fortran procedure
+        belongs to the procedure that contains it.
         """
         parent = self.die.parent
         if parent is not None and parent.tag == Tag.SUBPROGRAM and self.unit.language_name == "fortran":
@@ -455,7 +457,7 @@ class Function(Scope):
 
     @property
     def display_name(self) -> str:
-        """Name with parameter types in C++, as ``info functions`` lists it: ``ns::add(int, int)``."""
+        """The name as ``info functions`` lists it, which in C++ includes the parameter types: ``ns::add(int, int)``."""
         name = self.qualified_name or self.linkage_name or ""
         if not self.unit.is_cxx:
             return name
@@ -466,7 +468,7 @@ class Function(Scope):
 
     @cached_property
     def call_sites(self) -> tuple[CallSite, ...]:
-        """The calls in its code, those in its blocks and inlined calls included."""
+        """The calls in its code, including those in its blocks and inlined calls."""
         return tuple(self._call_sites(self.die, _DEEPEST))
 
     @property

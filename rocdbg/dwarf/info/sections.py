@@ -45,7 +45,7 @@ class Sections:
         return self._string(name, offset, decode_text)
 
     def lines(self, name: str, offset: int) -> str:
-        """As `string`, for text of several lines."""
+        """The null-terminated string at ``offset``, as for `string`, but for text of several lines."""
         return self._string(name, offset, decode_lines)
 
     def _string(self, name: str, offset: int, decode: Callable[[bytes], str]) -> str:
@@ -55,7 +55,7 @@ class Sections:
             raise DebugInfoError(name, offset, f"no string at this offset (the section has {len(data)} bytes)")
         if end - offset <= _LONG:
             return decode(data[offset:end])
-        # Strings may share their ends; one string per byte of a long one would take quadratic memory.
+        # Strings may share their ends: keeping a string for every byte of a long one would take quadratic memory.
         text = self._long.get((name, offset))
         if text is None:
             self._long_total += end - offset

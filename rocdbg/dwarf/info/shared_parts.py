@@ -23,13 +23,15 @@ class SharedTables:
         self._exhausted: set[str] = set()
 
     def check(self, section: str, offset: int) -> None:
-        """Raise DebugInfoError for a table that need not be read: those before took all that is allowed."""
+        """Raise DebugInfoError for a table that must not be read, because the tables read before it used up the limit.
+        """
         if section in self._exhausted and (section, offset) not in self._known:
             raise DebugInfoError(section, offset, "tables overlap: they are several times as long as the section")
 
     def count(self, section: str, offset: int, size: int, available: int) -> None:
-        """Count the table of ``size`` bytes at an offset of a section of ``available`` bytes. Raises DebugInfoError if
-        the tables are together several times as long as the section."""
+        """Count a table of ``size`` bytes at an offset of a section that has ``available`` bytes. Raises DebugInfoError
+        if the tables read are together several times as long as the section.
+        """
         if (section, offset) in self._known:
             return
         total = self._total[section] = self._total.get(section, 0) + size
@@ -48,7 +50,9 @@ class SharedLists:
         self._exhausted: set[str] = set()
 
     def check(self, section: str, offset: int, entry: int) -> None:
-        """Raise DebugInfoError for an entry whose list need not be read: those before took all that is allowed."""
+        """Raise DebugInfoError for an entry whose list must not be read, because the lists read before it used up the
+        limit.
+        """
         if section in self._exhausted and entry not in self._known:
             raise DebugInfoError(section, offset, "lists are shared by more entries than compilers let share them")
 

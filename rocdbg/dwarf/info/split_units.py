@@ -33,7 +33,7 @@ _COLUMNS: Final = {
         7: ".debug_macro", 8: ".debug_rnglists",
     },
 }
-"""DW_SECT_* by the version of a package's index; version 2 is GNU's, before DWARF 5."""
+"""DW_SECT_* codes by the version of a package's index; version 2 is GNU's, from before DWARF 5."""
 
 
 class SplitName(Struct, frozen=True):
@@ -50,8 +50,10 @@ class SplitFiles(Protocol):
     """Finds the files that contain split units."""
 
     def find(self, name: SplitName) -> Mapping[str, bytes] | None:
-        """The sections of a split object or package, by their names in the file (``.debug_info.dwo``), the same
-        mapping for the same file; ``None`` if there is none. Raises `rocdbg.Error` for one that cannot be read."""
+        """The sections of a split object or package by their names in the file (``.debug_info.dwo``); ``None`` if the
+        file is not found. The same file must give the same mapping object each time. Raises `rocdbg.Error` for a file
+        that cannot be read.
+        """
 
     def unread(self, name: SplitName, reason: str) -> None:
         """Record that a file that was found cannot be used."""
@@ -113,8 +115,9 @@ class Contribution(Mapping[str, bytes]):
 
 
 def contributions(package: Mapping[str, bytes], index: str) -> dict[int, Contribution]:
-    """The units of a package by their identity: ``index`` is ``.debug_cu_index`` or, with signatures of types,
-    ``.debug_tu_index`` (DWARF 5 section 7.3.5.3). Raises DebugInfoError for a damaged one."""
+    """The units of a package by their identity. ``index`` is ``.debug_cu_index``, or ``.debug_tu_index``, where the
+    identities are type signatures (DWARF 5 section 7.3.5.3). Raises DebugInfoError for a damaged one.
+    """
     data = package.get(index, b"")
     if not data:
         return {}
@@ -129,7 +132,7 @@ def contributions(package: Mapping[str, bytes], index: str) -> dict[int, Contrib
     if names is None:
         raise DebugInfoError(index, 0, f"version {version} of package indexes is not known")
     columns, units, slots = word(4), word(8), word(12)
-    rows = 16 + 12 * slots  # after the identities and the row numbers of the slots
+    rows = 16 + 12 * slots  # the rows come after the slots' identities and row numbers
     offsets = rows + 4 * columns
     sizes = offsets + 4 * columns * units
     too_many = units > _MOST_UNITS or slots > 16 + 8 * units or columns > len(_COLUMNS[2])

@@ -30,7 +30,9 @@ class VariableIndex:
         return self._select([(unit, offset) for unit in self._entries.units for offset in unit.index.tagged(*tags)])
 
     def _select(self, candidates: Offsets) -> list[Variable]:
-        """The variables among entries: definitions first, then declarations without a definition there."""
+        """Select the variables among entries: definitions first, then declarations that have no definition among the
+        entries.
+        """
         definitions: list[Variable] = []
         declarations: list[Variable] = []
         specified: set[int] = set()
@@ -117,7 +119,7 @@ class TypeIndex:
     def matching(self, pattern: str | re.Pattern[str], by_unit: bool = False) -> list[Type]:
         """Types whose qualified name contains a match of the pattern, by name; one for each name and kind of type.
 
-        With ``by_unit`` one for each unit that has it.
+        With ``by_unit``, one for each unit that has the type.
         """
         search = re.compile(pattern).search
         found: dict[tuple[str, str, int], Type] = {}

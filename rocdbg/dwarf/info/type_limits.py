@@ -1,8 +1,8 @@
 """Limits on types in debug information: sizes, offsets and nesting that a consumer can handle.
 
-Anything beyond them is damage or an attack: a class that contains itself has no size, and types that each contain the
-next one twice grow exponentially. Everything is checked while types are read, so that code that walks through types
-need not check.
+Anything beyond these limits is damage or an attack: a class that contains itself has no size, and types that each
+contain the next one twice grow exponentially. The limits are checked while types are read, so code that walks through
+types need not check them.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.die import Die
 
 MOST_LEVELS: Final = 128
-"""Depth of types built on each other, without passing through a class."""
+"""Limit on the depth of types built on each other without a class in between."""
 MOST_PARTS: Final = 4096
-"""How many types one type consists of, each counted as often as it occurs."""
+"""Limit on the types of which one type consists, each counted as often as it occurs."""
 MOST_CLASSES: Final = 64
-"""Depth of classes nested by value."""
+"""Limit on the depth of classes that contain each other by value."""
 MOST_MEMBERS: Final = 1 << 16
-"""Members of a class, including those of the classes in it."""
+"""Limit on the members of a class, including those of the classes that it contains."""
 LARGEST_SCALAR: Final = 1024
-"""Bytes of a number or pointer: Python does not write numbers with more digits."""
+"""Limit on the bytes of a number or pointer: by default Python refuses to convert longer numbers to decimal digits."""
 LARGEST: Final = 1 << 48
-"""Size in bytes of anything, and offset of anything from the start of its container."""
+"""Limit on the size of anything, and on the offset of anything from the start of its container, in bytes."""
 
 
 def checked(die: Die, number: int | None, largest: int, what: str) -> int | None:
@@ -46,7 +46,7 @@ def _short(number: int) -> str:
 
 
 class Growth:
-    """Records how deep and how large the types are while they are read, innermost first."""
+    """Records the depth and the number of parts of types while they are read. The innermost type is finished first."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[int, int]] = {}
@@ -57,13 +57,13 @@ class Growth:
         self._open.append((0, 1))
 
     def add(self, levels: int, parts: int) -> None:
-        """The type being read has additional parts that are not entries."""
+        """Account for parts of the type being read that are not entries."""
         if self._open:
             deep, large = self._open[-1]
             self._open[-1] = (max(deep, levels), large + parts)
 
     def use(self, offset: int) -> None:
-        """A type that was read before is part of the one being read."""
+        """Account for a part of the type being read that was itself read before."""
         levels, parts = self._known.get(offset, (0, 1))
         self.add(levels + 1, parts)
 

@@ -1,4 +1,4 @@
-"""From entries to types.
+"""Reads types from entries.
 
 Everything but the bodies of classes is read at once, with one object per entry. Types that lead back to
 themselves without passing through a class, and chains of unreasonable length, are errors.
@@ -89,9 +89,9 @@ _SIGNATURE_TAGS: Final = (Tag.FORMAL_PARAMETER, Tag.UNSPECIFIED_PARAMETERS)
 _BIG_ENDIAN: Final = 1
 _SIGNED: Final = (Encoding.SIGNED, Encoding.SIGNED_CHAR)
 _RUSTS_UNIT: Final = "()"
-"""The only base type without contents."""
+"""Rust's unit type, the only base type without contents."""
 _ENCODINGS: Final = (range(0x01, 0x20), range(0x80, 0x100))
-"""Those of DWARF 5 with some room for its successors, and vendors'."""
+"""The encodings of DWARF 5, with some room for those of its successors, and the vendor range."""
 
 
 class TypeReader:
@@ -120,7 +120,7 @@ class TypeReader:
         return UnspecifiedType("<damaged type>", None) if is_damaged else VOID
 
     def read(self, die: Die) -> Type:
-        """The type an entry describes; a damaged one that is passed over is a type without a name and a size."""
+        """The type that an entry describes; for a damaged entry that is passed over, a type without name and size."""
         known = self._types.get(die.offset)
         if known is not None:
             self._growth.use(die.offset)
@@ -193,7 +193,7 @@ class TypeReader:
                 containing = die.reference(At.CONTAINING_TYPE)
                 use = die.attribute(At.USE_LOCATION)
                 target, size = self.type_of(die), size_of(die, At.BYTE_SIZE, LARGEST_SCALAR)
-                if size is None:  # by the Itanium ABI: an offset, or a function and an adjustment
+                if size is None:  # Itanium ABI: an offset, or a function's address and an adjustment
                     size = die.unit.address_size * (2 if isinstance(target.strip_typedefs(), FunctionType) else 1)
                 return MemberPointerType(
                     target, VOID if containing is None else self.read(containing), size,
@@ -234,7 +234,7 @@ class TypeReader:
         space = vendor_number(die, (At.LLVM22_ADDRESS_SPACE,))
         if encoding == Encoding.ADDRESS:  # A.5.1: an address in that space, without a target type
             return TypedefType(name, PointerType(VOID, PointerKind.POINTER, byte_size, space), name, offset=die.offset)
-        # With a vector size (A.5.1 of the extensions) it has that many elements, each of the type that the entry
+        # A base type with a vector size (A.5.1 of the extensions) has that many elements of the type that the entry
         # otherwise describes.
         vector_size = vendor_number(die, (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE)) or 0
         checked(die, vector_size, _MOST_ELEMENTS, "a vector")
@@ -359,7 +359,7 @@ class TypeReader:
         upper = die.attribute(At.UPPER_BOUND)
         if isinstance(upper, Constant):
             first = lower if isinstance(lower, int) else 0
-            # producers write "unknown" as -1 of any width (and GCC writes int a[0] so)
+            # producers write -1 of any width for "unknown" (and GCC also writes it for int a[0])
             last = upper.signed_value()
             checked(die, abs(last), 1 << 64, "a bound")
             return last - first + 1 if last >= first else None if last == -1 else 0

@@ -48,7 +48,9 @@ class Shown(Struct, frozen=True):
     methods: bool = True
     typedefs: bool = True
     raw: bool = False
-    """Whether template arguments and typedefs of the class are written out instead of by their names in the class."""
+    """Whether template arguments and typedefs of the class are written out instead of referred to by their names in the
+    class.
+    """
     nested: int = 0
     """How many levels of nested classes and enumerations are written; -1 for all."""
 
@@ -67,10 +69,11 @@ def describe(type: Type, shown: Shown = ALL, complete: Callable[[Type], Type] = 
 
 
 class Leaves:
-    """Writes the type at the end of a declarator. ``show``: how many levels of bodies to write, as GDB counts.
+    """Writes the type at the end of a declarator. ``show`` is how many levels of bodies to write, as GDB counts them.
 
-    From 1 on a body is written, at 0 only that of an anonymous class, below 0 none. ``names`` holds the types that have
-    other names in the enclosing class (template parameters, its typedefs); ``indent`` is the column of bodies.
+    If it is 1 or more, bodies are written; if 0, only that of an anonymous class; if less, none. ``names`` holds the
+    types that have other names in the enclosing class (template parameters, its typedefs); ``indent`` is the column of
+    bodies.
     """
 
     def __init__(
@@ -96,7 +99,7 @@ class Leaves:
         return type.spelled()
 
     def declared(self, type: Type, name: str) -> str:
-        """A declaration of a member; its whole type may have a name in the class."""
+        """Write the declaration of a member, using the class's own name for its type if there is one."""
         local = self.names.get(str(type))
         return f"{local} {name}" if local is not None else type.declare(name, self.text)
 
@@ -107,7 +110,7 @@ class Leaves:
         start = name.index("<")
         rest = name[start:]
         values = "|".join(map(re.escape, sorted(self.names, key=len, reverse=True)))
-        if values:  # all at once, so that replacements are not replaced again
+        if values:  # in one pass, so that the result of a replacement is not replaced again
             rest = re.sub(rf"(?<![\w:])(?:{values})(?![\w:])", lambda match: self.names[match[0]], rest)
         return name[:start] + re.sub(r"(?<!>) >", ">", rest)
 
@@ -229,7 +232,7 @@ def _class_body(type: ClassType, leaves: Leaves) -> str:
         is_method = number >= len(fields)
         if number == len(fields) and current is not None:
             lines.append("")
-        if (labels or is_method) and access != current:  # GDB labels methods even where all is public
+        if (labels or is_method) and access != current:  # GDB writes labels before methods even where all is public
             lines.append(f"{indent[2:]}{access.name.lower()}:")
             current = access
         lines.append(f"{indent}{text}")
@@ -251,13 +254,13 @@ def _class_body(type: ClassType, leaves: Leaves) -> str:
 
 def _template_names(arguments: tuple[TemplateArgument, ...]) -> dict[str, str]:
     return {
-        str(argument.type): argument.name  # if two names mean the same type, the first
+        str(argument.type): argument.name  # if two names mean the same type, the first is used
         for argument in reversed(arguments) if argument.value is None and argument.name
     }
 
 
 def needs_labels(type: ClassType) -> bool:
-    """Labels are written unless all members have the keyword's default access."""
+    """Whether access labels are written: unless all members have the default access of the class's keyword."""
     if type.tagged:
         return False
     accesses = [_access(member) for member in type.members]

@@ -1,7 +1,7 @@
 """Types of the source language as DWARF describes them: an immutable model.
 
-Types are values that can also be built by hand (``PointerType(target)`` for ``&x``). Two types are equal if they have
-the same structure; classes and enumerations are compared by identity, and a ``DebugInfo`` returns one object per entry.
+Types are values that code can also construct (``PointerType(target)`` for ``&x``). Two types are equal if they have the
+same structure; classes and enumerations are compared by identity, and a ``DebugInfo`` returns one object per entry.
 Only classes are lazy: their members are read on first use, so that self-referential types need no special treatment.
 
 ``str(type)`` is the name as GDB prints it (``float *``, ``int (*)(int, int)``, ``struct S`` in C and ``S``
@@ -48,8 +48,8 @@ class Encoding(enum.IntEnum):
 class Qualifier(enum.Enum):
     """A type qualifier; the value is its spelling.
 
-    Those with an @ (GDB's spelling of address spaces) are memory spaces of languages (A.2.14): OpenCL's LOCAL is SHARED
-    in HIP, and GROUP where the language has no word for it.
+    Those with an @ (GDB's spelling of address spaces) are memory spaces of languages (A.2.14): OpenCL's LOCAL is called
+    SHARED in HIP, and GROUP if the language has no keyword for it.
     """
 
     CONST = "const"
@@ -99,8 +99,9 @@ class Integer:
 
 @dataclass(frozen=True)
 class Type:
-    """Base of all types. ``offset``: the entry in ``.debug_info`` it was read from, None for one made by
-    hand."""
+    """Base of all types. ``offset``: the entry in ``.debug_info`` from which it was read; None for a type that was
+    constructed without one.
+    """
 
     offset: int | None = field(default=None, kw_only=True, compare=False, repr=False)
 
@@ -209,7 +210,8 @@ class UnspecifiedType(Type):
 
 @dataclass(frozen=True)
 class BaseType(Type):
-    """A base type. ``bit_size`` and ``bit_offset`` only for types not filling their bytes (``_BitInt(7)``).
+    """A base type. ``bit_size`` and ``bit_offset`` are only set for types that do not fill their bytes
+    (``_BitInt(7)``).
 
     ``encoding`` is a plain number if it is not in ``Encoding`` (vendor range).
     """
@@ -247,7 +249,9 @@ class FlagField(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class FlagsType(BaseType):
-    """An unsigned integer made of named fields, shown by their names: a register of flags, as of GDB's targets."""
+    """An unsigned integer made of named fields, which is shown by the names of the fields: the type of a flags
+    register, as GDB's target descriptions define it.
+    """
 
     fields: tuple[FlagField, ...] = ()
 
@@ -269,8 +273,8 @@ def numeric(element: Type) -> Type:
 class PointerType(Type):
     """A pointer or reference.
 
-    ``address_class`` is the DWARF address space the pointer's values are in (1 generic, 3 local, 5 private_lane;
-    absent for global): what the producer means by DW_AT_address_class, or DW_AT_LLVM_address_space if present.
+    ``address_class`` is the DWARF address space of the pointer's values (1 generic, 3 local, 5 private_lane; absent for
+    global): DW_AT_LLVM_address_space if present, else the space that the producer means by DW_AT_address_class.
     ``memory_space`` is DW_AT_LLVM_memory_space. ``byte_size`` is the pointer's own size.
     """
 
@@ -292,8 +296,9 @@ class PointerType(Type):
 class MemberPointerType(Type):
     """A C++ pointer to a member of ``containing``.
 
-    ``use_location`` gives the place of the member when it is evaluated with the pointer's value and the object's
-    location on the initial stack, in this order (DW_AT_use_location); None where the producer leaves it to the ABI.
+    ``use_location`` (DW_AT_use_location) is an expression for the place of the member; its initial stack holds the
+    pointer's value and the object's location, in this order. It is None where the producer leaves the meaning to the
+    ABI.
     """
 
     target: Type
@@ -318,7 +323,7 @@ class ArrayType(Type):
     """An array of one dimension; ``int a[2][3]`` is an array of two arrays.
 
     ``count`` is None for ``[]``, and not an int when it is only known at run time (variable-length arrays).
-    ``byte_stride`` is None when elements follow each other closely.
+    ``byte_stride`` is None when there are no gaps between elements.
     """
 
     element: Type
@@ -467,7 +472,7 @@ class EnumType(Type):
     ``enum class E``, else the namespaces and classes around the enumeration; empty in C.
     """
 
-    # identity: eq=False alone would inherit the equality of `Type`, for which all objects of a class are equal
+    # by identity: eq=False alone would inherit the equality of `Type`, by which all objects of one class are equal
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -563,8 +568,8 @@ MAX_LEB = 5
 class Method(Struct, frozen=True):
     """A member function as declared in its class. ``offset`` is the declaration's entry.
 
-    ``vtable_elem_location`` gives the slot of a virtual one when it is evaluated with the object's location on the
-    initial stack (DW_AT_vtable_elem_location); clang gives the number of the slot as a value instead.
+    ``vtable_elem_location`` (DW_AT_vtable_elem_location) is an expression for the slot of a virtual function, with the
+    object's location on its initial stack; clang gives the number of the slot as a value instead.
     """
 
     name: str
@@ -579,7 +584,7 @@ class Method(Struct, frozen=True):
 
     @property
     def is_const(self) -> bool:
-        """Whether ``this`` points to something constant."""
+        """Whether it is a ``const`` method, whose ``this`` points to a constant object."""
         if not self.type.parameters or self.static:
             return False
         this = self.type.parameters[0].type.strip_typedefs().strip_qualifiers()
@@ -591,7 +596,7 @@ class Method(Struct, frozen=True):
 
     @property
     def vtable_slot(self) -> int | None:
-        """The number of its slot in the table, where the producer gives it as a plain number."""
+        """The number of its slot in the virtual table, if the producer gives a plain number; else None."""
         where = self.vtable_elem_location
         if not isinstance(where, Exprloc) or not where.data:
             return None
@@ -631,7 +636,7 @@ class ClassType(Type):
     ``tagged``: the language needs the keyword before the name (C).
     """
 
-    # identity: eq=False alone would inherit the equality of `Type`, for which all objects of a class are equal
+    # by identity: eq=False alone would inherit the equality of `Type`, by which all objects of one class are equal
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 

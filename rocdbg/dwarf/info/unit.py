@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 class Unit:
     """A unit: its header, and what its top entry says about the whole unit.
 
-    ``offset`` and ``end`` delimit it in ``.debug_info``, ``first`` is where its entries begin. ``version``
-    is 2 to 5; ``address_size`` and ``offset_size`` (4 or 8) are in bytes. ``type_signature`` and
-    ``type_offset`` (relative to the unit) only in type units. ``sections`` are those that it refers to, in its own file
-    if it is split; ``skeleton`` is then the unit of the linked object (DWARF 5 section 3.1.2), and ``id`` identifies
-    both. Equality is identity.
+    ``offset`` and ``end`` delimit it in ``.debug_info``, ``first`` is where its entries begin. ``version`` is 2 to 5;
+    ``address_size`` and ``offset_size`` (4 or 8) are in bytes. ``type_signature`` and ``type_offset`` (relative to the
+    unit) are only set in type units. ``sections`` are the sections to which it refers, in its own file if it is split;
+    ``skeleton`` is then the unit of the linked object (DWARF 5 section 3.1.2), and ``id`` identifies both. Equality is
+    identity.
     """
 
     skeleton: Unit | None = None
     reference_base = 0
-    """Position, among all entries, of the section to which references from other units are relative."""
+    """Position, in the data of all entries, of the section to which its references to other units are relative."""
 
     def __init__(
         self, entries: Entries, *, offset: int, end: int, first: int, version: int, unit_type: int,
@@ -62,7 +62,7 @@ class Unit:
         self.type_signature = type_signature
         self.type_offset = type_offset
         self.subtree_ends: dict[int, int] = {}
-        """Ends of large lists of children by their start, as far as they are known (see ``walk``)."""
+        """The known ends of large lists of children, by the start of the list."""
 
     def __repr__(self) -> str:
         return f"<Unit {self.offset:#x} {self.name!r}>"
@@ -110,7 +110,7 @@ class Unit:
 
     @cached_property
     def split_name(self) -> SplitName | None:
-        """The unit in another file of which this one is the skeleton, if it is one."""
+        """If this unit is a skeleton, the unit in another file to which it belongs; else None."""
         name = self._top_string(At.DWO_NAME if self.version >= 5 else At.GNU_DWO_NAME)
         return SplitName(name, self.comp_dir, self._split_id, self.offset) if name else None
 
@@ -173,7 +173,7 @@ class Unit:
 
     @cached_property
     def ranges(self) -> tuple[AddressRange, ...]:
-        """The unit's code ranges, as its top entry states them; empty if it states none."""
+        """The unit's code ranges as its top entry states them; empty if it does not state any."""
         if self.skeleton is not None:
             return self.skeleton.ranges
         return ranges_of(self.top)
@@ -204,7 +204,7 @@ class Unit:
 
     @cached_property
     def ranges_base(self) -> int:
-        """The base of offsets into ``.debug_ranges``: not 0 in split units before DWARF 5."""
+        """The base of offsets into ``.debug_ranges``, which is 0 except in split units before DWARF 5."""
         return 0 if self.skeleton is None else self.skeleton._base(At.GNU_RANGES_BASE, 0)
 
     @cached_property
@@ -289,7 +289,8 @@ def read_unit_headers(
     """The units of ``data``, which lies at ``base`` among all entries (``types_section``: ``.debug_types``, which has
     another header). ``error`` creates an error about an offset; ``sections`` are those to which split units refer.
 
-    A damaged header ends the list: the units before it remain usable. DebugInfoError is raised if it is the very first.
+    A damaged header ends the list, and the units before it remain usable. If the first header is damaged, raises
+    DebugInfoError.
     """
     units: list[Unit] = []
     pos = 0

@@ -1,7 +1,7 @@
 """A quick pass over a unit's entries that finds its functions, variables, types and inlined calls.
 
-The compiled skip programs pass over every entry once, without reading it. Only entries to which a name outside
-functions can refer are recorded, with their parent entry.
+The pass runs the compiled skip program of every entry once and does not read attributes. Only entries to which a name
+outside functions can refer are recorded, with their parent entry.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RECORDED: Final = NAMED_TYPE_TAGS | _CONTAINERS | {
 }
 _DEEPEST: Final = 512
 SLICE: Final = 1 << 13
-"""Bytes of entries between two pauses of a pass, which take about a millisecond."""
+"""Bytes of entries between two pauses of a pass; to pass over them takes about a millisecond."""
 
 _RECORD, _CONTAINER, _INLINED, _ENTRY, _FUNCTION, _UNIT = 1, 2, 4, 8, 16, 32
 
@@ -46,11 +46,11 @@ class Records(Struct):
     inlined: list[int] = field(default_factory=list)
     entry_points: list[int] = field(default_factory=list)
     nested: list[int] = field(default_factory=list)
-    """Subprograms inside of subprograms and of blocks, declarations too."""
+    """Subprograms inside subprograms and blocks, including declarations."""
 
 
 class UnitIndex:
-    """Index of one unit, made on first use. Raises DebugInfoError where an entry cannot be passed over."""
+    """The index of one unit, which is made on first use. Raises DebugInfoError if an entry cannot be skipped."""
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
@@ -61,7 +61,7 @@ class UnitIndex:
 
     @remembered
     def records(self) -> Records:
-        """What the pass found."""
+        """The recorded entries; makes the pass if needed."""
         with work.doing("reading debug information"):
             while not self._passed:
                 for _ in self.reading():
@@ -69,7 +69,7 @@ class UnitIndex:
         return self._found
 
     def reading(self) -> Generator[None, None, None]:
-        """Make the pass bit by bit, from where it was left; `records` completes it at once.
+        """Make the pass in steps, continuing where it was interrupted; `records` completes it in one go.
 
         A pass that is cut short (by an interrupt or damage) starts again from the beginning.
         """
@@ -106,13 +106,13 @@ class UnitIndex:
             above = records.offsets[records.parents[index]]
         else:
             above = self._search_parent(offset)
-        # an entry follows its parent; damaged data may say otherwise, and would create a circle
+        # a parent precedes its children; in damaged data it may not, which would create a cycle
         return above if above < offset else None
 
     def _search_parent(self, offset: int) -> int:
-        """The parent of an entry that was not recorded: go down from the nearest recorded entry around it.
+        """Find the parent of an entry that was not recorded by descending from the nearest recorded entry around it.
 
-        The top entry, if damage is reported and passed over, for one that is below none.
+        If the entry is not below any other and damage is passed over, the parent is the top entry.
         """
         unit, records = self._unit, self.records
         index = bisect_right(records.offsets, offset) - 1
@@ -227,7 +227,7 @@ def _scan(unit: Unit, records: Records) -> Iterator[None]:
                             entries.pass_over(entries.error(start, f"scopes are nested deeper than {_DEEPEST}"))
                             return
             yield
-        if len(stack) + inside > 1:  # the list that the unit's own entry begins may end with the unit
+        if len(stack) + inside > 1:  # only the top entry's list of children may end with the unit
             entries.pass_over(entries.error(start, f"{len(stack) + inside} lists of entries do not end in the unit"))
     except IndexError:
         entries.pass_over(entries.error(start, "entry is truncated"))

@@ -45,7 +45,7 @@ class UnitParts:
         self._pieces: list[bytes] = []
         self._size = 0
         self._packages: dict[int, dict[int, Contribution]] = {}
-        """By the identity of their sections: the unread parts of packages that were opened."""
+        """The unread parts of packages that were opened, by the `id` of the mapping of the package's sections."""
         own = entries.sections
         self.units = self._read(own[_INFO], _INFO, None)
         if own[_TYPES]:
@@ -61,7 +61,7 @@ class UnitParts:
         self.data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
 
     def where(self, offset: int) -> tuple[str, int]:
-        """Section and offset in it of an offset in ``data``."""
+        """Convert an offset in ``data`` to a section and the offset in it."""
         at = max(bisect_right(self._starts, offset) - 1, 0)
         return self._names[at], offset - self._starts[at]
 
@@ -80,8 +80,8 @@ class UnitParts:
         )
 
     def _skeletons(self) -> Iterator[tuple[Unit, SplitName]]:
-        """Skeleton units. Before DWARF 5 only a unit's own entry identifies it as one, and there are none without a
-        separate address section.
+        """Yield the skeleton units. Before DWARF 5, only a unit's own entry identifies it as a skeleton, and objects
+        without a separate address section do not have any.
         """
         old = bool(self._entries.sections[".debug_addr"])
         if not any(unit.unit_type == UnitType.SKELETON or (old and unit.version < 5) for unit in self.units):
@@ -124,8 +124,8 @@ class UnitParts:
         self.units += units
 
     def _parts_of(self, sections: Mapping[str, bytes], name: SplitName) -> Iterator[Mapping[str, bytes]]:
-        """The sections to read from a split object or package for one skeleton; for an object, the first skeleton gets
-        all of them.
+        """Yield the sections to read from a split object or package for one skeleton. All of a split object is yielded
+        for the first skeleton that refers to it.
         """
         is_new = id(sections) not in self._packages
         if CU_INDEX not in sections:
@@ -154,8 +154,8 @@ class UnitParts:
                     compiled[self._id_of(unit, index, sections)] = unit
 
     def _id_of(self, unit: Unit, index: int, sections: Sections) -> int:
-        """A split unit's identity. Before DWARF 5 it is in the unit's own entry, which is read separately from all
-        others.
+        """The identity of a split unit. Before DWARF 5 it is in the unit's own entry, which is read apart from all
+        other entries.
         """
         if unit.id is not None:
             return unit.id

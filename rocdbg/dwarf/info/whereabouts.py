@@ -1,4 +1,4 @@
-"""Text for messages that names the owner of an attribute."""
+"""Names the owner of an attribute in messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def whose(entry: Die) -> str:
 
 
 def function_around(entry: Die) -> Die | None:
-    """The function, inlined call or entry point that an entry describes or belongs to; None if that is not known."""
+    """The function, inlined call or entry point that an entry describes or belongs to; None if it is not known."""
     die: Die | None = entry
     try:
         for _ in range(_MOST_LEVELS):
@@ -52,7 +52,8 @@ def _name(entry: Die) -> str:
 
 @contextmanager
 def concerning(attribute: str, entry: Die) -> Iterator[None]:
-    """Makes errors raised inside a `DwarfError` that names the attribute and the entry."""
+    """Add the names of the attribute and the entry to any error raised inside the block, which becomes a `DwarfError`.
+    """
     try:
         yield
     except DwarfError as error:

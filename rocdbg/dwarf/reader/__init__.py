@@ -1,1 +1,1 @@
-"""Evaluates attributes of entries, each by its own rules; and opens files that have entries."""
+"""Opens files with debug information, and evaluates the attributes of entries, each by its own rules."""

@@ -1,4 +1,4 @@
-"""Debugging information entries as the library offers them: names instead of numbers, and results of attributes."""
+"""Debugging information entries as the library presents them: names instead of numbers, and results of attributes."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ class Entry:
     attributes in a context (A.3 to A.5).
 
     Results of attributes are methods with their names. Each raises `IllFormed` where the attribute breaks a rule of the
-    text, `EvaluationError` where the context does not suffice; both name the attribute and the entry. A context may
-    be one without unit, frame base and CFA: the entry's own are used. Equal entries are the same entry of a file.
+    text, `EvaluationError` where the context does not suffice; both name the attribute and the entry. A context need
+    not have a unit, a frame base or a CFA: those of the entry are used. Entries are equal if they are the same entry of
+    a file.
     """
 
     def __init__(self, file: DebugFile, die: Die) -> None:
@@ -57,7 +58,7 @@ class Entry:
 
     @property
     def unit(self) -> DebugUnit:
-        """The unit it is in (A.3.1)."""
+        """The unit that contains it (A.3.1)."""
         return self.file.unit_of(self.die.unit)
 
     @property
@@ -136,16 +137,20 @@ class Entry:
     def lane_pc(self, context: Context) -> list[int | None] | None:
         """DW_AT_LLVM_lane_pc: where each lane is (A.3.3.5 (5)), None for lanes not active on entry; None without it.
 
-        Exactly one location, as large as the lanes.
+        The result must be exactly one location, large enough for all lanes.
         """
         return results.lane_pc(self.die, context, self.file.frames)
 
     def active_lane(self, context: Context) -> int | None:
-        """DW_AT_LLVM_active_lane: the mask of active lanes (A.3.3.5 (6)); None without it. Exactly one location."""
+        """DW_AT_LLVM_active_lane: the mask of active lanes (A.3.3.5 (6)); None without it. Its result must be exactly
+        one location.
+        """
         return results.active_lane(self.die, context, self.file.frames)
 
     def iterations(self, context: Context) -> int:
-        """DW_AT_LLVM_iterations: a positive number (A.3.3.5 (7)), 1 without it. Exactly one implicit location."""
+        """DW_AT_LLVM_iterations: a positive number (A.3.3.5 (7)), 1 without it. Its result must be exactly one implicit
+        location.
+        """
         return results.iterations(self.die, context, self.file.frames)
 
     # Frames (A.3.3.5 (1) to (3))
@@ -173,8 +178,9 @@ class Entry:
     def location_ranges(self, context: Context) -> list[tuple[int | None, int | None, str]]:
         """The addresses for which DW_AT_location states a place (A.2.5.5), each with the expression that states it.
 
-        First address, end, and the expression as `format_expression` prints it, in the meaning of the text. Both
-        addresses are None where it holds wherever no other does. Addresses are the file's.
+        Each element is the first address, the end, and the expression as `format_expression` prints it, in the form of
+        the text. Both addresses are None for the default entry, which applies where no other does. Addresses are the
+        file's.
         """
         return results.location_ranges(self.die, context)
 
@@ -193,7 +199,7 @@ class Entry:
         return results.vector_size(self.die)
 
     def member_location(self, context: Context, containing: LocationDescription) -> LocationDescription:
-        """Where a member or base class of the object at `containing` is (A.5.7.3): any location, in any storage."""
+        """The location of a member or base class of the object at `containing` (A.5.7.3), in any kind of storage."""
         return results.member_location(self.die, context, containing, self.file.frames)
 
     def vtable_elem_location(

@@ -25,7 +25,7 @@ def open(source: str | Path | bytes, target_id: str | None = None) -> DebugFile:
     """The debug information (A.7) of a file or of its bytes: a code object, bundle, fat binary, or a host's object.
 
     `target_id` ("gfx90a") selects one of several code objects. Everything is read on demand. Raises a `rocdbg.Error` if
-    it cannot be opened; so do all queries about damaged parts.
+    the file cannot be opened; so do all later queries about damaged parts.
     """
     return DebugFile(open_object(source, target_id))
 
@@ -81,7 +81,7 @@ class DebugUnit:
 
     @cached_property
     def entries(self) -> Sequence[Entry]:
-        """All its entries (A.3) in order, its own first; by index."""
+        """All its entries (A.3) in order, as a sequence that begins with its own entry."""
         found: list[Entry] = []
         waiting: list[Die] = [self.raw.top]
         while waiting:
@@ -118,7 +118,7 @@ class DebugFile:
         return tuple(self.unit_of(unit) for unit in self.info.units)
 
     def unit_of(self, unit: Unit) -> DebugUnit:
-        """A unit of the underlying reader as a unit of the file (A.3.1)."""
+        """Convert a unit of the underlying reader to a unit of this file (A.3.1)."""
         found = self._units.get(unit)
         if found is None:
             found = self._units[unit] = DebugUnit(self, unit)
@@ -135,7 +135,8 @@ class DebugFile:
         return Entry(self, self.info.die(offset))
 
     def named(self, name: str) -> list[Entry]:
-        """All entries (A.3) of a name, plain (``x``) or qualified (``ns::f``), at any depth, declarations too."""
+        """All entries (A.3) with a plain (``x``) or qualified (``ns::f``) name, at any depth, including declarations.
+        """
         return [
             entry for entry in self
             if entry.name is not None and (
@@ -158,7 +159,8 @@ class DebugFile:
         return local + [variable for unit in self.units for variable in unit.top.variables]
 
     def line_at(self, address: int) -> tuple[str, int] | None:
-        """The path of the source file and the line of an address (A.6.2); None where no line table has it."""
+        """The path of the source file and the line of an address (A.6.2); None if no line table contains the address.
+        """
         row = self.info.line_at(FileAddress(address))
         return None if row is None else (row.file.path, row.line)
 

@@ -1,4 +1,6 @@
-"""Opening files: layers that know file formats register a loader here. This layer knows no formats."""
+"""Opens files by means of the layers that know file formats, which register a loader here; this layer does not know any
+format.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 class OpenedObject(Struct, frozen=True):
     """The contents of a file: its debug information, the sections that contain it, and its target.
 
-    ``target`` is the processor ("gfx90a"), ``architecture`` the name of a registered architecture; empty and None for
-    others. ``eh_frame`` is that section and its address.
+    ``target`` is the processor ("gfx90a") and ``architecture`` the name of a registered architecture; for other objects
+    they are empty and None. ``eh_frame`` is that section and its address.
     """
 
     name: str

@@ -1,8 +1,9 @@
-"""Attributes as expressions to be evaluated: in the form of the text, whatever their producer's conventions.
+"""Prepares attributes for evaluation: returns their expressions in the form of the text, whatever their producer's
+conventions.
 
-`rocdbg.dwarf.reader.results` evaluates them. Code that displays them, watches for changes or compiles them for all
-lanes gets them from here, so that all use the same attribute of the same entry. All raise `IllFormed` if the attribute
-has an invalid class; the error names the attribute and the entry.
+`rocdbg.dwarf.reader.results` evaluates them. Code that displays expressions, watches them for changes or compiles them
+for all lanes gets them from here too, so that all code uses the same attribute of the same entry. All raise `IllFormed`
+if the attribute has an invalid class; the error names the attribute and the entry.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ CALL_VALUE = (At.CALL_VALUE, At.GNU_CALL_SITE_VALUE)
 def values_of(entry: Die, code: int) -> list[AttributeValue]:
     """The values of an attribute of an entry, or of the entry whose instance it is.
 
-    An inlined call's abstract origin describes the function on its own, not this code.
+    For an inlined call the abstract origin is not searched: it describes the function on its own, not this code.
     """
     if entry.tag == Tag.INLINED_SUBROUTINE:
         return entry.attribute_values(code)
@@ -42,9 +43,9 @@ def values_of(entry: Die, code: int) -> list[AttributeValue]:
 
 
 def first_expression(entry: Die, codes: Iterable[int]) -> Exprloc | Loclist | None:
-    """The first of some attribute codes that an entry has as an expression or a location list; None without any.
+    """The first of several attributes that an entry has as an expression or a location list; None if it has none.
 
-    The class of a vendor attribute's form determines its meaning, whatever the unit's augmentation.
+    The class of its form determines the meaning of a vendor attribute, whatever the unit's augmentation.
     """
     for code in codes:
         for value in values_of(entry, code):
@@ -63,7 +64,9 @@ def needed_expression(entry: Die, code: int) -> Exprloc | Loclist | None:
 
 
 def location_expression(entry: Die, wave_size: int, size: int | None = None) -> AnyExpression | None:
-    """DW_AT_location of an object of `size` bytes (None: not known) in waves of a size (A.4.1, A.4.2); None without."""
+    """DW_AT_location of an object of `size` bytes (None: not known), in code with this wave size (A.4.1, A.4.2); None
+    without the attribute.
+    """
     with concerning("DW_AT_location", entry):
         value = needed_expression(entry, At.LOCATION)
         if value is None:
@@ -78,7 +81,7 @@ def _is_of_aggregate(entry: Die) -> bool:
 
 
 def frame_base_expression(entry: Die, wave_size: int) -> AnyExpression | None:
-    """DW_AT_frame_base of a subprogram or entry point in waves of a size (A.3.3.5 (2)); None without it."""
+    """DW_AT_frame_base of a subprogram or entry point, in code with this wave size (A.3.3.5 (2)); None without it."""
     with concerning("DW_AT_frame_base", entry):
         value = needed_expression(entry, At.FRAME_BASE)
         if value is None:

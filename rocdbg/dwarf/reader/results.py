@@ -56,8 +56,8 @@ MEMORY_SPACE = (At.LLVM22_MEMORY_SPACE, At.AMD_MEMORY_SPACE)
 def _lane_counts(entry: Die) -> tuple[Constant | None, Constant | Exprloc | Loclist | None]:
     """The values of lanes and of iterations.
 
-    The text lists both with the same code. An expression can only be iterations. A constant is lanes, and a second one
-    iterations; if lanes has upstream's code, the other code means iterations.
+    The text lists both with the same code. An expression can only be iterations. A first constant is lanes, a second
+    one iterations; if lanes has upstream's code, an attribute with the shared code is iterations.
     """
     own = next((value for value in values_of(entry, At.LLVM22_LANES) if isinstance(value, Constant)), None)
     shared = values_of(entry, At.LLVM_LANES)
@@ -107,9 +107,9 @@ def iterations(entry: Die, context: Context, frames: FrameTable | None = None) -
 def lane_pc(entry: Die, context: Context, frames: FrameTable | None = None) -> list[int | None] | None:
     """DW_AT_LLVM_lane_pc: where each lane is, as loaded addresses (A.3.3.5 (5)); None without the attribute.
 
-    An element is None for a lane that was not active when the subprogram was called. There are as many as
-    DW_AT_LLVM_lanes says; without that, as many as the context has lanes and the vector elements. `IllFormed` if the
-    result is not one single location description, or smaller than the lanes.
+    An element is None for a lane that was not active when the subprogram was called. There are DW_AT_LLVM_lanes
+    elements; without that attribute, as many as the context has lanes, or as the vector has elements if that is less.
+    `IllFormed` if the result is not one single location description, or smaller than the lanes.
     """
     value = first_expression(entry, LANE_PC)
     if value is None:
@@ -144,7 +144,9 @@ def active_lane(entry: Die, context: Context, frames: FrameTable | None = None) 
 
 
 def _location_or_value(value: Exprloc | Loclist, entry: Die, context: Context) -> LocationDescription:
-    """The location that an expression gives; in the 2020 proposal masks and PCs are values."""
+    """The location that an expression gives; in the 2020 proposal, expressions for masks and PCs give values, which are
+    converted.
+    """
     what = as_written(value, entry.unit)
     if entry.unit.dialect != "proposal2020" or isinstance(value, Loclist):
         return evaluate_location(what, context)
@@ -165,8 +167,8 @@ def return_addr(
 ) -> LocationDescription | None:
     """DW_AT_return_addr: where the return address is stored (A.3.3.5 (1)); None without it.
 
-    `IllFormed` if that is not one location in memory; unless `strict` is False: AMD's GPUs call with the return
-    address in registers, where it can be found as well.
+    Raises `IllFormed` if that is not one location in memory. With `strict` False, registers are accepted too, because
+    calls on AMD's GPUs leave the return address in registers.
     """
     with concerning("DW_AT_return_addr", entry):
         value = needed_expression(entry, At.RETURN_ADDR)
@@ -220,7 +222,7 @@ def location(entry: Die, context: Context, frames: FrameTable | None = None) -> 
 def location_ranges(entry: Die, context: Context) -> list[tuple[int | None, int | None, str]]:
     """Where DW_AT_location states a place, and the expression that does (A.2.5.5): first address, end, text.
 
-    Both addresses are None where it holds wherever no other does.
+    Both addresses are None for the default entry, which applies where no other does.
     """
     with concerning("DW_AT_location", entry):
         what = location_expression(entry, wave_size_of(context), _size_of(entry) or None)
@@ -254,7 +256,7 @@ def memory_space(entry: Die) -> int:
 def address_space(entry: Die) -> int:
     """The DWARF address space of a pointer, reference or address type (A.5.1 (2), A.5.3); 0 without one.
 
-    DW_AT_address_class counts as its producer means it.
+    A DW_AT_address_class means the space that its producer means by it.
     """
     with concerning("DW_AT_LLVM_address_space", entry):
         number = _constant(entry, (At.LLVM22_ADDRESS_SPACE,))
@@ -321,8 +323,8 @@ def use_location(
     entry: Die, context: Context, pointer: Value | int, containing: LocationDescription,
     frames: FrameTable | None = None,
 ) -> LocationDescription | None:
-    """The location of the member to which a pointer to member of this type and value leads in the object at
-    `containing` (A.5.14); None without DW_AT_use_location.
+    """The location, in the object at `containing`, of the member that a pointer to member with this type and value
+    selects (A.5.14); None without DW_AT_use_location.
     """
     with concerning("DW_AT_use_location", entry):
         value = needed_expression(entry, At.USE_LOCATION)
@@ -348,8 +350,8 @@ def property_value(
 ) -> int | Die | None:
     """A number that an attribute of a type gives for the object at `about`: a bound, a rank, DW_AT_allocated (A.5.18).
 
-    A constant, an expression (begun with `initial` on its stack), or the entry of the variable that holds it.
-    None without the attribute.
+    Returns the number, whether the attribute is a constant or an expression (evaluated with `initial` on its stack), or
+    the entry of the variable that holds the number; None without the attribute.
     """
     with concerning(attribute_name(code, tag_name(entry.tag)) or f"attribute {code:#x}", entry):
         value = entry.attribute(code)
@@ -376,12 +378,14 @@ def property_value(
 def string_length(
     entry: Die, context: Context, about: LocationDescription, frames: FrameTable | None = None
 ) -> int | Die | None:
-    """DW_AT_string_length: characters of the string at `about` (A.5.11), which a location holds; None without it."""
+    """DW_AT_string_length: the length in characters of the string at `about` (A.5.11), read from the location that the
+    attribute gives; None without it.
+    """
     with concerning("DW_AT_string_length", entry):
         value = entry.attribute(At.STRING_LENGTH)
         if not isinstance(value, Exprloc | Loclist):
             return property_value(entry, At.STRING_LENGTH, context, about, (), frames)
-        # up to DWARF 4 DW_AT_byte_size was the length's size
+        # up to DWARF 4, DW_AT_byte_size was the size of the length
         size = entry.number(At.STRING_LENGTH_BYTE_SIZE) or entry.number(At.BYTE_SIZE) or entry.unit.address_size
         bits = entry.number(At.STRING_LENGTH_BIT_SIZE) or 8 * size
         if not 0 < bits <= 64:
@@ -393,10 +397,10 @@ def string_length(
 def pointee(
     entry: Die, context: Context, pointer: LocationDescription, frames: FrameTable | None = None
 ) -> LocationDescription:
-    """The target of a pointer or reference of this type that is at `pointer` (A.5.3).
+    """The object to which a pointer or reference points that has this type and is stored at `pointer` (A.5.3).
 
-    The pointer is read in the size of its address space's addresses. An implicit pointer must point into the space of
-    its type: `EvaluationError` otherwise, and for a space that the architecture does not have.
+    The size of the pointer is that of addresses in its address space. Raises `EvaluationError` if an implicit pointer
+    does not point into the space of its type, and for a space that the architecture does not have.
     """
     number = address_space(entry)
     with concerning("DW_AT_LLVM_address_space", entry):
@@ -406,17 +410,17 @@ def pointee(
 def pointed_to(
     context: Context, pointer: LocationDescription, number: int, size: int | None = None, strict: bool = True
 ) -> LocationDescription:
-    """The target of the pointer at a location, whose type points into address space `number` (A.5.3).
+    """The object to which the pointer at a location points, whose type points into address space `number` (A.5.3).
 
-    `size` is the pointer's in bytes, by default that of the space's addresses. `EvaluationError` as for `pointee`;
-    unless `strict`, an implicit pointer without a named address space may point into any.
+    `size` is the pointer's in bytes, by default that of the space's addresses. Raises `EvaluationError` as `pointee`
+    does; unless `strict`, an implicit pointer that does not name an address space may point into any.
     """
     space = context.architecture.address_spaces.get(number)
     if space is None:
         raise EvaluationError(f"{context.architecture.name} has no address space {number:#x}")
     bits = 8 * size if size else space.address_bits
     if not strict and pointer.places and pointer.places[0].kind is StorageKind.IMPLICIT_POINTER:
-        bits = pointer.remaining  # DW_OP_implicit_pointer has the default address space's size
+        bits = pointer.remaining  # a pointer by DW_OP_implicit_pointer has the size of the default address space
     value = evaluate(assemble(("deref_size", bits // 8)), context, "value", initial=(pointer,))
     assert isinstance(value, Value)
     if isinstance(value, ImplicitPointerValue):
@@ -458,7 +462,8 @@ def call_data_location(entry: Die, context: Context, frames: FrameTable | None =
 def call_target(entry: Die, context: Context, frames: FrameTable | None = None) -> int | None:
     """DW_AT_call_target (or DW_AT_call_target_clobbered) of a call site: the address called (DWARF 5, 3.4.1).
 
-    None without either. If the attribute gives a register or memory that contains the address, that is read.
+    None without either. If the attribute gives the register or memory that contains the address, the address is read
+    from there.
     """
     with concerning("DW_AT_call_target", entry):
         value = first_expression(entry, (At.CALL_TARGET, At.CALL_TARGET_CLOBBERED, At.GNU_CALL_SITE_TARGET))

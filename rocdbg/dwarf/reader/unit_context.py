@@ -23,7 +23,9 @@ class KnowsUnits(Protocol):
     """A context that switches between units itself, as a debugger's does."""
 
     def for_unit(self, unit: Unit, about: LocationDescription | None = None) -> Context:
-        """The same context for expressions of a unit, about an object if there is one (DW_OP_push_object_address)."""
+        """The same context for expressions of a unit, with `about` as the current object (DW_OP_push_object_address) if
+        given.
+        """
         ...
 
 
@@ -85,7 +87,9 @@ class UnitContext:
 
     @property
     def cfa(self) -> LocationDescription | None:
-        """The CFA (A.6.4.1) of the context, otherwise from the call frame information at its PC; None if unknown."""
+        """The context's CFA (A.6.4.1), otherwise the one that the call frame information at its PC gives; None if
+        unknown.
+        """
         known = self.plain.cfa
         if known is not None or self.frames is None or self.pc is None:
             return known
@@ -107,7 +111,9 @@ class UnitContext:
         return self.plain.register_location(number)
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """The register's value on entry (A.2.5.4.4.1), by call frame information if there is some."""
+        """The register's value on entry (A.2.5.4.4.1): by call frame information if there is some, otherwise from the
+        context.
+        """
         row = self.frames.row(self.pc - self.load_bias) if self.frames is not None and self.pc is not None else None
         if row is not None:
             return row.register_location(number, self)
@@ -130,7 +136,9 @@ class UnitContext:
         return addresses[index] + self.load_bias
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
-        """What the entry offers (A.2.5.4.2), and this context for its unit. Raises `rocdbg.Error` without one."""
+        """What the entry offers (A.2.5.4.2), and this context for the entry's unit. Raises `rocdbg.Error` if there is
+        no such entry.
+        """
         die = self.unit.die(offset) if unit_relative else self.unit.entries.die(self.unit.reference_base + offset)
         return content_of(die, self.wave_size), UnitContext(self.plain, die, self._about, self.frames)
 

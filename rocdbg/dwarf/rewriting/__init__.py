@@ -1,1 +1,1 @@
-"""Rewriting debug information with changes: entries, location lists, call frames, indexes."""
+"""Writes changed debug information: entries, location lists, call frames, indexes."""

@@ -17,7 +17,7 @@ from rocdbg.dwarf.operations import Operand
 __all__ = ["ExpressionReference", "padded_uleb", "with_movable_references"]
 
 _PADDED = 5
-"""Bytes of a padded LEB128: 35 bits, for offsets of 32."""
+"""Bytes of a padded LEB128: they hold 35 bits, enough for 32-bit offsets."""
 _DEEPEST = 16
 _OF_UNIT = {Operand.BASE_TYPE, Operand.UNIT_DIE2, Operand.UNIT_DIE4}
 _FIXED = {Operand.UNIT_DIE2: 2, Operand.UNIT_DIE4: 4}
@@ -26,8 +26,8 @@ _FIXED = {Operand.UNIT_DIE2: 2, Operand.UNIT_DIE4: 4}
 class ExpressionReference(Struct, frozen=True):
     """An operand that names an entry.
 
-    ``position`` in the expression, ``size`` in bytes; ``is_leb``: a padded ULEB128. ``target`` is the entry's old
-    offset, of its unit if ``of_unit``, else of the section.
+    It has ``size`` bytes at ``position`` of the expression; ``is_leb`` says whether it is a padded ULEB128. ``target``
+    is the entry's old offset, relative to its unit if ``of_unit``, else to the section.
     """
 
     position: int
@@ -38,7 +38,7 @@ class ExpressionReference(Struct, frozen=True):
 
 
 def padded_uleb(value: int, size: int) -> bytes:
-    """An unsigned LEB128 of a number of bytes. Raises `DwarfError` if the value does not fit."""
+    """Encode an unsigned LEB128 in exactly `size` bytes. Raises `DwarfError` if the value does not fit."""
     if value >> 7 * size:
         raise DwarfError(f"{value:#x} does not fit a LEB128 of {size} bytes")
     return bytes(value >> 7 * i & 0x7F | (0x80 if i < size - 1 else 0) for i in range(size))
@@ -47,7 +47,7 @@ def padded_uleb(value: int, size: int) -> bytes:
 def with_movable_references(
     data: bytes, dialect: str, address_size: int, offset_size: int, depth: int = 0
 ) -> tuple[bytes, list[ExpressionReference]]:
-    """An expression in which references have room for any offset, and the positions of the references.
+    """Return the expression with references that have room for any offset, and the positions of the references.
 
     An expression that does not name an entry, or cannot be decoded, is unchanged.
     """
@@ -82,7 +82,7 @@ def _refers(operation: Operation) -> bool:
 def _moved(
     operation: Operation, dialect: str, address_size: int, offset_size: int, depth: int
 ) -> tuple[bytes, list[ExpressionReference]]:
-    """An operation with room for its references, and their positions in it."""
+    """Return the bytes of an operation with room for its references, and the references' positions in it."""
     out = bytearray(operation.info.encoding)
     found: list[ExpressionReference] = []
     if not _refers(operation):
@@ -119,13 +119,13 @@ def _encoded(
 
 
 def _branch(operation: Operation, part: bytes, places: dict[int, int]) -> bytes:
-    """A branch to the new position of its target; other operations unchanged."""
+    """Return a branch with the new position of its target; other operations are unchanged."""
     if operation.info.operands != (Operand.BRANCH,):
         return part
     distance = operation.operands[0]
     assert isinstance(distance, int)
     target = operation.offset + operation.size + distance
     if target not in places:
-        return part  # to nowhere, as before
+        return part  # it does not lead to an operation, and is kept so
     moved = places[target] - places[operation.offset] - operation.size
     return operation.info.encoding + moved.to_bytes(2, "little", signed=True)

@@ -1,4 +1,4 @@
-"""Writing the entries of debug information again, with changes to their attributes.
+"""Rewrites the entries of debug information with changes to their attributes.
 
 Entries keep their order. Whatever refers to them is updated: references, expressions, location lists. Abbreviations and
 location lists are written anew; strings, addresses, ranges and lines keep their positions.
@@ -29,7 +29,7 @@ from rocdbg.dwarf.rewriting.location_list_writer import encode_list, loclists_he
 __all__ = ["Editor", "NewValue", "Rewritten", "rewrite_entries"]
 
 _LOCVIEWS: Final = 0x2137
-"""DW_AT_GNU_locviews: numbers for the entries of a location list as it was."""
+"""DW_AT_GNU_locviews: numbers that belong to the entries of the original location list."""
 
 _DATA4, _DATA8, _STRING, _BLOCK, _UDATA, _SEC_OFFSET, _EXPRLOC = 0x06, 0x07, 0x08, 0x09, 0x0F, 0x17, 0x18
 _REF_ADDR, _REF4, _REF8 = 0x10, 0x13, 0x14
@@ -43,7 +43,7 @@ NewValue = int | str | Exprloc | Sequence[LocationListEntry]
 
 
 class Editor(Protocol):
-    """Decides what changes."""
+    """Decides what changes in the entries."""
 
     def dialect(self, unit: Unit) -> str:
         """The dialect of a unit's expressions as they are written."""
@@ -54,7 +54,7 @@ class Editor(Protocol):
     def changed(
         self, die: Die, code: int, value: Constant | Exprloc | Sequence[LocationListEntry]
     ) -> NewValue | None:
-        """The new value of an attribute; ``None``: it is kept."""
+        """The new value of an attribute, or ``None`` to keep the old one."""
 
     def added(self, die: Die) -> Sequence[tuple[int, NewValue]]:
         """Additional attributes of an entry."""
@@ -216,7 +216,7 @@ class _Writer:
 
 
 class _Lists:
-    """The location lists of a unit, collected; ``base`` is the position of the first in ``section``."""
+    """Collects the location lists of a unit; ``base`` is the position of the first of them in ``section``."""
 
     def __init__(self, unit: Unit, section: bytearray) -> None:
         self.unit = unit
@@ -228,7 +228,7 @@ class _Lists:
 
 
 class _Entry:
-    """An entry as it is written: its attributes' codes and forms, their bytes, references among those."""
+    """An entry to be written: the codes and forms of its attributes, their bytes, and the references in those bytes."""
 
     def __init__(self, writer: _Writer, die: Die, section: str, lists: _Lists) -> None:
         self.writer, self.die, self.section, self.lists = writer, die, section, lists
@@ -255,7 +255,7 @@ class _Entry:
                 raise IndexError
             kind = FORMS[form][2]
             if spec.code == _LOCVIEWS or (spec.code == At.LOCLISTS_BASE and unit.version >= 5):
-                continue  # of the lists as they were
+                continue  # it belongs to the original lists
             value = convert(unit, spec.code, kind, form, raw) if kind in _LOOKED_AT else None
             if isinstance(value, Reference):
                 self._reference(spec.code, value.offset, kind is Kind.SECTION_REFERENCE)

@@ -23,21 +23,23 @@ from rocdbg.dwarf.errors import DwarfError
 __all__ = ["AUGMENTATION", "debug_frame"]
 
 AUGMENTATION = "[amd:v0.0]"
-"""Of a CIE whose instructions and expressions are of dialect "amd"."""
+"""The augmentation of a CIE whose instructions and expressions are in dialect "amd"."""
 
 _CODE_FACTOR = 4
 _DATA_FACTOR = 4
-"""Both as in AMDGPU usage, "Call Frame Information". Rules may change within a call instruction, where a caller's PC
-is: `DW_CFA_set_loc` then sets addresses that are not a multiple of the factor.
+"""Both factors are those of the AMDGPU usage guide, "Call Frame Information". Rules may change within a call
+instruction, because a caller's PC is there: `DW_CFA_set_loc` sets such addresses, which are not a multiple of the code
+factor.
 """
 
 
 def debug_frame(
     functions: Iterable[Sequence[Row]], return_address_register: int, *, address_size: int = 8, before: int = 0
 ) -> bytes:
-    """A CIE and an entry for each function; its rows are ascending and without gaps, in dialect "amd".
+    """Return a CIE and an FDE for each function. A function's rows must be in ascending order, without gaps, and in
+    dialect "amd".
 
-    ``before`` is how many bytes of the section there are already. Raises `DwarfError` for rows that are not so.
+    ``before`` is how many bytes the section already has. Raises `DwarfError` for rows that break these rules.
     """
     cie = b"\xff\xff\xff\xff\x04" + AUGMENTATION.encode() + b"\0" + bytes([address_size, 0])
     cie += uleb128(_CODE_FACTOR) + sleb128(_DATA_FACTOR) + uleb128(return_address_register)
@@ -60,7 +62,7 @@ def _entry(body: bytes, address_size: int) -> bytes:
 
 def _instructions(rows: Sequence[Row], address_size: int) -> bytes:
     out = bytearray()
-    reached = rows[0].start  # as far as instructions have advanced the location
+    reached = rows[0].start  # the location to which the instructions have advanced
     follows = reached
     cfa: CfaRule | None = None
     rules: Mapping[int, Rule] = {}

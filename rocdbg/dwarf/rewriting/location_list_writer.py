@@ -11,7 +11,7 @@ from rocdbg.dwarf.errors import DwarfError
 __all__ = ["LONGEST_OF_PAIRS", "encode_list", "loclists_header"]
 
 LONGEST_OF_PAIRS = 0xFFFF
-"""Bytes of an expression in .debug_loc."""
+"""The most bytes that an expression in .debug_loc can have."""
 
 _END, _OFFSET_PAIR, _DEFAULT, _BASE_ADDRESS = 0x00, 0x04, 0x05, 0x06
 
@@ -28,9 +28,9 @@ def loclists_header(lists: int, address_size: int, offset_size: int) -> bytes:
 
 
 def encode_list(entries: Sequence[LocationListEntry], version: int, address_size: int) -> tuple[bytes, list[int]]:
-    """A list for units of a DWARF version, and where in it each entry's expression is.
+    """Encode a list for units of a DWARF version; also returns the position of each entry's expression in it.
 
-    Addresses are absolute. Raises `DwarfError` for what the version cannot say: before 5 a default location, or an
+    Addresses are absolute. Raises `DwarfError` for what the version cannot express: before 5, a default location or an
     expression of more than `LONGEST_OF_PAIRS` bytes.
     """
     out = bytearray()

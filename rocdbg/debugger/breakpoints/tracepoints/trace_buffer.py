@@ -1,4 +1,4 @@
-"""Data collected by tracepoints: records in order of arrivals, and columns built from them."""
+"""Data collected by tracepoints: records in the order of arrivals, and columns built from them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALWAYS = {"$_thread": "u4", "$_lane": "u1", "$_instructions": "u8"}
 
 
 class TraceFrame(Struct, frozen=True):
-    """An arrival: the wave by number, the instructions that it had executed, the mask of lanes."""
+    """An arrival: the number of the wave, the instructions that it had executed, and the mask of lanes."""
 
     number: int
     layout: Layout
@@ -66,7 +66,7 @@ class TraceBuffer:
         self.words += words.size
 
     def cut(self, frames: int) -> None:
-        """Forget all records but the first ``frames``."""
+        """Drop all records but the first ``frames``."""
         if frames >= len(self):
             return
         end = self._at[frames]
@@ -75,7 +75,7 @@ class TraceBuffer:
         self._chunks, self._joined, self.words = [kept], kept, end
 
     def keep_newest(self, words: int) -> None:
-        """Drop the oldest records, so that the others fit into this many words."""
+        """Drop the oldest records until the others fit into this many words."""
         frames = int(np.searchsorted(np.array(self._at), self.words - words))
         if frames == 0 or self.words <= words:
             return
@@ -86,7 +86,7 @@ class TraceBuffer:
         self._chunks, self._joined, self.words = [kept], kept, kept.size
 
     def fitting(self, words: int) -> int:
-        """How many records, from the first on, fit into this many words."""
+        """Return how many records, from the first on, fit into this many words."""
         return int(np.searchsorted(np.array([*self._at[1:], self.words]), words, side="right"))
 
     # -- reading it
@@ -99,7 +99,7 @@ class TraceBuffer:
         return self._joined
 
     def numbers(self) -> NDArray[np.int64]:
-        """The tracepoint of each frame."""
+        """The number of each frame's tracepoint."""
         known = {tag: self._layout_of(tag).tracepoint for tag in set(self._tags)}
         return np.array([known[tag] for tag in self._tags], np.int64)
 
@@ -109,7 +109,7 @@ class TraceBuffer:
         return np.array([known[tag] for tag in self._tags], np.uint64)
 
     def usage(self, tracepoint: int) -> int:
-        """Bytes of a tracepoint's records."""
+        """Return the size in bytes of a tracepoint's records."""
         sizes = np.diff(np.array([*self._at, self.words]))
         return 8 * int(sizes[self.numbers() == tracepoint].sum()) if len(self) else 0
 
@@ -119,7 +119,7 @@ class TraceBuffer:
         return TraceFrame(number, self._layout_of(self._tags[number]), thread, count, lanes)
 
     def contents(self, frame: TraceFrame, column: Column, lane: int) -> bytes | None:
-        """The bytes of a value in a lane of a frame; ``None`` if there was none."""
+        """Return the bytes of a value in a lane of a frame; ``None`` if the value was missing."""
         layout, lanes = frame.layout, lane_list(frame.lanes)
         begin, index = self._at[frame.number] + RECORD_HEAD, lanes.index(lane)
         if column.absent or (layout.by_host and self._mark(frame, column, index, begin, len(lanes))):
@@ -140,11 +140,11 @@ class TraceBuffer:
     # -- as columns
 
     def array(self, tracepoint: int) -> NDArray[Any]:
-        """What a tracepoint has collected: a row for each lane of each arrival, in order.
+        """Return what a tracepoint has collected, with a row for each lane of each arrival, in order.
 
         The fields are ``$_thread`` (the wave's number), ``$_lane``, ``$_instructions`` (how many the wave had executed
-        before) and those of what was collected, by name. If values are missing (optimized out or unavailable), the
-        array is a masked array.
+        before) and the collected values by name. If some are missing (optimized out or unavailable), the array is a
+        masked array.
         """
         tags = np.array(self._tags, np.int64)
         wanted = [tag for tag in dict.fromkeys(self._tags) if self._layout_of(tag).tracepoint == tracepoint]
@@ -177,7 +177,7 @@ class TraceBuffer:
         self, result: NDArray[Any], missing: NDArray[Any], layout: Layout, at: NDArray[np.int64],
         places: NDArray[np.int64], count: int,
     ) -> None:
-        """Write the rows of records with the same number of lanes."""
+        """Write the rows for records that have the same number of lanes."""
         words = self._all
         heads = words[at[:, None] + np.arange(RECORD_HEAD)]
         lanes = _lanes_of(heads[:, 3], count)
@@ -187,7 +187,7 @@ class TraceBuffer:
         shared = words[begin[:, None] + np.arange(layout.shared_words)]
         own = words[(begin + layout.shared_words)[:, None] + np.arange(layout.lane_words * count)]
         own = own.reshape(len(at), layout.lane_words, count).transpose(0, 2, 1)
-        own = own.reshape(len(at) * count, layout.lane_words)  # no words per lane if all values are shared by the wave
+        own = own.reshape(len(at) * count, layout.lane_words)  # no words per lane if the lanes share all values
         for number, column in enumerate(layout.columns):
             name = column.name
             if name in _ALWAYS:
@@ -211,7 +211,7 @@ class TraceBuffer:
 
 
 def _lanes_of(masks: Words, count: int) -> NDArray[np.int64]:
-    """The lanes of masks with the same number of lanes."""
+    """Return the lanes in masks that have the same number of lanes."""
     bits = (masks[:, None] >> np.arange(64, dtype=np.uint64) & np.uint64(1)).astype(bool)
     lanes: NDArray[np.int64] = np.nonzero(bits)[1]
     return lanes if count else lanes[:0]
@@ -227,7 +227,7 @@ def _set_mask(mask: NDArray[Any], name: str, missing: NDArray[np.bool_]) -> None
 
 
 def record(tag: int, thread: int, count: int, lanes: Sequence[int], rows: Sequence[Sequence[int]]) -> Words:
-    """A record of some lanes whose words are given lane by lane."""
+    """Build a record of some lanes from the words of each lane."""
     mask = sum(1 << lane for lane in lanes)
     words = [tag, thread, count, mask, *(word for column in zip(*rows, strict=True) for word in column)]
     return np.array(words, np.uint64)

@@ -22,15 +22,15 @@ from rocdbg.debugger.target.recording import Recording
 from rocdbg.errors import Error
 
 MAX_BYTES = 1 << 30
-"""The size of a trace buffer without a smaller limit set by the user."""
+"""The size of a trace buffer in bytes unless the user sets a smaller limit."""
 
 _HOST_TAGS = 1 << 32
 """The first tag of records that the evaluator creates."""
 
 
 class TraceOptions(Struct, frozen=True):
-    """Settings of an experiment: bytes of its buffer, whether the oldest frames make room for new ones, what every
-    tracepoint collects in addition, the user's notes.
+    """Settings of an experiment: the size of its buffer in bytes, whether new frames replace the oldest ones, what
+    every tracepoint collects in addition, and the user's notes.
     """
 
     size: int = MAX_BYTES
@@ -40,7 +40,7 @@ class TraceOptions(Struct, frozen=True):
 
 
 class TraceStatus(Struct):
-    """State of an experiment. ``why``: what has stopped it; ``created``: all frames created, including dropped ones."""
+    """State of an experiment. ``why``: what has stopped it; ``created``: the number of frames, with those dropped."""
 
     running: bool = False
     why: str = ""
@@ -63,9 +63,9 @@ class Tracing:
         self.buffer = TraceBuffer(self.layout)
         self.selected = -1
         self.home: tuple[int, int | None, int | None] | None = None
-        """Where the program was before a frame was selected: position, thread, lane."""
+        """The position, thread and lane of the program before a frame was selected."""
         self.variables: dict[str, int] = {}
-        """Trace state variables, by name without ``$``, and their initial values."""
+        """The initial values of trace state variables, by name without ``$``."""
         self._passed: dict[int, int] = {}
 
     def tracepoints(self) -> list[Tracepoint]:
@@ -75,7 +75,9 @@ class Tracing:
     # -- an experiment
 
     def start(self, options: TraceOptions) -> None:
-        """``tstart``: discards earlier data. Raises `DebuggerError` if there is nothing to collect."""
+        """``tstart``: start an experiment, discarding earlier data. Raises `DebuggerError` if nothing is to be
+        collected.
+        """
         made = self.tracepoints()
         if not made:
             raise DebuggerError("No tracepoints defined, not starting trace")
@@ -88,7 +90,7 @@ class Tracing:
             one.installed, one.hit_count = True, 0
 
     def stop(self, why: str = "by a tstop command") -> None:
-        """``tstop``. Raises `DebuggerError` if none runs."""
+        """``tstop``: stop the experiment. Raises `DebuggerError` if none runs."""
         if not self.status.running:
             raise DebuggerError("Trace is not running.")
         self.status.running, self.status.why, self.status.stopped = False, why, time.time()
@@ -124,11 +126,11 @@ class Tracing:
         return self._layouts[tag]
 
     def know(self, tag: int, layout: Layout) -> None:
-        """Set the layout of records with this tag."""
+        """Record the layout of the records that have this tag."""
         self._layouts[tag] = layout
 
     def compiled(self, made: Tracepoint, pc: int, environment: ProgramEnvironment) -> Layout | None:
-        """What native code should collect at a wave's position; ``None`` if the wave has to stop for that."""
+        """Return what native code should collect at a wave's position; ``None`` if the wave has to stop to collect."""
         actions = self.actions_of(made)
         if not all(action.collects for action in actions):
             return None
@@ -148,7 +150,7 @@ class Tracing:
         self._limit(before)
 
     def take_hits(self, hits: Sequence[Hit], thread: int, pc: int) -> list[Hit]:
-        """Collect with the evaluator for the tracepoints that a wave has reached; returns the other hits."""
+        """Let the evaluator collect data for the tracepoints that a wave has reached; return the other hits."""
         others = [hit for hit in hits if not isinstance(hit.breakpoint, Tracepoint)]
         for hit in hits:
             if isinstance(hit.breakpoint, Tracepoint) and self.status.running:
@@ -174,7 +176,7 @@ class Tracing:
         return record(tag, thread, count, lanes, rows)
 
     def _row(self, layout: Layout, actions: Sequence[Action], focus: Focus) -> list[int]:
-        """The words of a lane."""
+        """Return the words of a lane."""
         known: dict[str, bytes | None] = {}
         environment = self._parts.data.environment(focus)
         for action in actions:
@@ -194,7 +196,7 @@ class Tracing:
         return words + [marks >> 64 * n & (1 << 64) - 1 for n in range(layout.marks)]
 
     def _limit(self, before: int) -> None:
-        """Count new frames; end the experiment if a tracepoint has reached its pass count, or the buffer is full."""
+        """Count new frames; end the experiment if a tracepoint has reached its pass count or the buffer is full."""
         made = {one.number: one for one in self.tracepoints()}
         for number in self.buffer.numbers()[before:].tolist():
             before += 1
@@ -241,7 +243,9 @@ class Tracing:
         return self.buffer.frame(self.selected)
 
     def following(self, wanted: Sequence[bool]) -> int:
-        """The first frame after the selected one for which ``wanted`` is true; -1 if there is none."""
+        """Return the number of the first frame after the selected one for which ``wanted`` is true; -1 if there is
+        none.
+        """
         return next((n for n in range(self.selected + 1, len(wanted)) if wanted[n]), -1)
 
 

@@ -1,7 +1,7 @@
-"""What a tracepoint collects at one place: names, types, and where the values are in a record.
+"""What a tracepoint collects at one place: names, types, and where values are in a record.
 
 A *record* holds the data of one arrival of a wave as 64-bit words (`rocdbg.sim.core.checks.Log`): its head, the words
-that are the same for all lanes, and then word by word those of each lane.
+that all lanes share, and then, word by word, those of each lane.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from rocdbg.errors import Error
 from rocdbg.sim.core.lane_expressions import Node
 
 MAX_WORDS = 1 << 18
-"""Limit on the words of one record."""
+"""The largest number of words in one record."""
 _VECTOR = re.compile(r"\$([va])(\d+)")
 
 
 class Column(Struct, frozen=True):
-    """One value: its name, the expression for a lane, its type.
+    """One value: its name, its expression in each lane, and its type.
 
-    ``absent`` says why there is none here (``<optimized out>``). ``shared``: it is the same for all lanes. ``first`` is
-    the number of its first word among those of the lane, or among the shared ones; it has ``words``.
+    ``absent`` says why it has no value here (``<optimized out>``). ``shared``: it is the same for all lanes. ``first``
+    is the index of its first word among those of the lane, or among the shared ones; ``words`` is their number.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Column(Struct, frozen=True):
 
 
 class Layout(Struct, frozen=True, eq=False):
-    """What is collected at ``pc`` for a tracepoint by number, in ``lane_words`` for each lane and ``shared_words``.
+    """What a tracepoint collects at ``pc``: ``lane_words`` words for each lane, and ``shared_words`` for all lanes.
 
-    ``nodes`` and ``shared`` compute the words; without them (``by_host``) the evaluator is asked, and the last
+    ``nodes`` and ``shared`` compute the words. Without them (``by_host``) the evaluator collects, and the last
     ``marks`` words of a lane have a bit for each column that had no value.
     """
 
@@ -66,7 +66,7 @@ class Layout(Struct, frozen=True, eq=False):
 
 
 def expanded(items: Sequence[str], environment: ProgramEnvironment) -> Iterator[tuple[str, str]]:
-    """Names of what is collected and the expressions for it, with ``$args``, ``$locals``, ``$regs`` written out."""
+    """Yield the name and the expression of everything to collect, with ``$args``, ``$locals``, ``$regs`` expanded."""
     for item in items:
         vector = _VECTOR.fullmatch(item)
         if item == "$regs":
@@ -80,7 +80,7 @@ def expanded(items: Sequence[str], environment: ProgramEnvironment) -> Iterator[
 
 
 def _variables(environment: ProgramEnvironment, parameters: bool) -> Iterator[str]:
-    """Variables of the frame's function, without those hidden by an inner variable of the same name."""
+    """Yield the variables of the frame's function, except those hidden by an inner variable of the same name."""
     frame = environment.frame
     scopes = frame.scopes if frame is not None else ()
     seen: set[str] = set()
@@ -94,7 +94,7 @@ def _variables(environment: ProgramEnvironment, parameters: bool) -> Iterator[st
 
 
 def _registers(environment: ProgramEnvironment) -> Iterator[tuple[str, str]]:
-    """All registers of the wave that native code can read."""
+    """Yield all registers of the wave that native code can read."""
     frame, target = environment.frame, environment.target
     assert frame is not None and target is not None and frame.scope.thread is not None
     wave = target.wave(frame.scope.thread)
@@ -109,7 +109,7 @@ def _registers(environment: ProgramEnvironment) -> Iterator[tuple[str, str]]:
 def make_layout(
     tracepoint: int, pc: int, items: Sequence[str], environment: ProgramEnvironment, native: bool
 ) -> Layout:
-    """What is collected at a wave's position, by native code if ``native`` and if possible.
+    """Determine what is collected at a wave's position, by native code if ``native`` and if that is possible.
 
     Raises a `rocdbg.Error` for an expression that is invalid there.
     """
@@ -131,7 +131,7 @@ def make_layout(
 def _column(
     name: str, text: str, environment: ProgramEnvironment, native: bool
 ) -> tuple[Column, tuple[Node, ...] | None]:
-    """A column and the words for it; ``None`` if native code cannot collect it."""
+    """Return a column and the nodes that compute its words; ``None`` if native code cannot collect it."""
     if native:
         try:
             compiled = compile_column(text, environment)
@@ -146,7 +146,7 @@ def _column(
         absent = value.absence.value if value.absence is not None else ""
     except AbsentError as error:
         absent = error.absence.value
-    except Error:  # in this lane; others may have a value
+    except Error:  # there is no value in this lane; other lanes may have one
         if type_ is c_types.VOID:
             raise
     return Column(name, text, type_, absent), () if absent else None

@@ -14,14 +14,15 @@ from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
 from rocdbg.debugger.expr.parsing.parser import split_arguments
 
 EVERYTHING = frozenset({"$regs", "$args", "$locals"})
-"""What `collect` accepts besides expressions."""
+"""The words that `collect` accepts besides expressions."""
 STEPPING = ("while-stepping", "stepping", "ws")
 _ACTION = re.compile(r"(?P<word>[A-Za-z-]+)(?P<flags>/\w*)?(?:\s+(?P<rest>.*))?", re.DOTALL)
 
 
 class Action(Struct, frozen=True):
-    """Something to do for each lane: ``collect`` an expression (or ``$regs``, ``$args``, ``$locals``), or evaluate one
-    (``teval``)."""
+    """An action for each lane: ``collect`` an expression (or ``$regs``, ``$args``, ``$locals``), or evaluate an
+    expression (``teval``).
+    """
 
     word: str
     text: str
@@ -46,7 +47,7 @@ class Tracepoint(Breakpoint):
 
     @property
     def kind(self) -> str:
-        """As ``info breakpoints`` shows it."""
+        """Its type as ``info breakpoints`` shows it."""
         return "tracepoint"
 
     @property
@@ -55,7 +56,7 @@ class Tracepoint(Breakpoint):
         return False
 
     def addresses(self) -> frozenset[LoadedAddress]:
-        """Its addresses; none unless an experiment runs."""
+        """Its addresses; none unless an experiment is running."""
         return super().addresses() if self.installed else frozenset()
 
     def set_actions(self, lines: Sequence[str]) -> None:
@@ -65,7 +66,7 @@ class Tracepoint(Breakpoint):
 
 
 def parse_actions(line: str) -> list[Action]:
-    """``collect a, b[i]``: an action for each expression. Raises `BreakpointError` in GDB's words."""
+    """Parse ``collect a, b[i]`` into an action for each expression. Raises `BreakpointError` in GDB's words."""
     match = _ACTION.fullmatch(line.strip())
     word = match["word"] if match is not None else line.split()[0]
     known = [name for name in ("collect", "teval", *STEPPING) if name == word or (
@@ -87,7 +88,7 @@ def parse_actions(line: str) -> list[Action]:
 
 
 def parse_pass_count(text: str) -> tuple[int, str]:
-    """``COUNT [N]`` of ``passcount``: the count and the rest. Raises `BreakpointError`."""
+    """Parse ``COUNT [N]`` of ``passcount`` into the count and the rest. Raises `BreakpointError`."""
     words = text.split(None, 1)
     if not words:
         raise BreakpointError("passcount command requires an argument (count + optional TP num)")

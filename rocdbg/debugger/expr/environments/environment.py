@@ -1,4 +1,4 @@
-"""What the evaluation of an expression needs from outside."""
+"""What evaluating an expression needs from outside: names, memory and registers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Environment(Protocol):
 
     @property
     def program(self) -> Program | None:
-        """The code object whose names are used, ``None`` without any."""
+        """The code object whose names are used; ``None`` if there is none."""
 
     @property
     def frame(self) -> Frame | None:
@@ -43,15 +43,15 @@ class Environment(Protocol):
 
     @property
     def caller(self) -> FunctionCaller | None:
-        """Runs functions of the program; ``None``: functions cannot be called."""
+        """Runs functions of the program; ``None`` if functions cannot be called."""
 
     @property
     def bool_type(self) -> Type:
-        """The type of comparisons: bool in C++, else int."""
+        """The type of the result of comparisons: bool in C++, otherwise int."""
 
     @property
     def is_cplusplus(self) -> bool:
-        """Whether ``this`` has members."""
+        """Whether the language is C++, so that ``this`` has members."""
 
     @property
     def language_name(self) -> str:
@@ -59,56 +59,56 @@ class Environment(Protocol):
 
     @property
     def input_radix(self) -> int:
-        """Base of integer literals without a prefix."""
+        """The base of integer literals without a prefix."""
 
     @property
     def memory(self) -> Memory:
-        """Memory as the focused lane sees it."""
+        """The memory as the focused lane sees it."""
 
     @property
     def history(self) -> ValueHistory:
-        """``$1``, ``$``."""
+        """The value history, for ``$1`` and ``$``."""
 
     @property
     def convenience(self) -> Convenience:
-        """``$foo``."""
+        """The convenience variables and functions, such as ``$foo``."""
 
     def variable(self, name: str) -> Value | None:
-        """A local, argument, global, function or built-in of this name, innermost first."""
+        """Return a local, argument, global, function or built-in of this name, innermost first."""
 
     def local(self, name: str) -> Value | None:
         """A variable of the frame's blocks, innermost first."""
 
     def local_variables(self) -> Iterator[Variable]:
-        """The variables of the frame's blocks, those that hide others first."""
+        """Yield the variables of the frame's blocks; variables that hide others come first."""
 
     def global_symbol(self, name: str, is_global: bool = False) -> Value | None:
-        """A global variable, function, enumerator or symbol; ``is_global``: it began with ``::``."""
+        """Return a global variable, function, enumerator or symbol; ``is_global``: the name began with ``::``."""
 
     def scoped_variable(self, scope: str, name: str) -> Value:
         """``'file.c'::name``, ``function::name``. Raises `NoSymbolError`."""
 
     def is_type(self, name: str) -> bool:
-        """Whether a name that is not a variable here names a type."""
+        """Whether a name that does not denote a variable here names a type."""
 
     @property
     def types(self) -> TypeLookup:
-        """The types by name that can be seen from here."""
+        """The types, by name, that are visible from here."""
 
     def complete_type(self, type_: Type) -> Type:
-        """The definition of a type that is only declared here; else the type itself."""
+        """Return the definition of a type that is only declared here, or else the type itself."""
 
     def at_address(self, type_: Type, space: int, address: int) -> Value:
-        """What is at an address of a DWARF address space."""
+        """Return the value at an address of a DWARF address space."""
 
     def function_value(self, function: Function) -> Value:
-        """A function as a value: its type, at its entry."""
+        """Return a function as a value of the function's type, located at its entry."""
 
     def pointed_member(self, pointer: Value, object_: Value) -> Value:
-        """``object_.*pointer``. Raises `ExpressionError` for what is not a pointer to a data member."""
+        """Return ``object_.*pointer``. Raises `ExpressionError` if ``pointer`` does not point to a data member."""
 
     def at_location(self, type_: Type, location: LocationDescription) -> Value:
-        """What is at a location description."""
+        """Return the value at a location description."""
 
     def register(self, name: str) -> Value | None:
         """A register of the selected frame by name (without ``$``); ``None`` if there is none."""
@@ -119,6 +119,6 @@ class Environment(Protocol):
 
 
 def is_opencl(environment: Environment) -> bool:
-    """Whether expressions follow OpenCL, where logical operators work on vectors element by element."""
+    """Whether expressions follow OpenCL, whose logical operators work on vectors element by element."""
     chosen = environment.settings.language
     return (environment.language_name if chosen in ("auto", "local") else chosen) == "opencl"

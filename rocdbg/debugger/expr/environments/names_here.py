@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class NamesHere:
-    """What is known about the names at a place, computed once for all lanes. ``frame`` is the frame of any of them."""
+    """What is known about the names at a place, computed once for all lanes. ``frame`` is the frame of one of them."""
 
     def __init__(self, program: Program | None, frame: Frame | None) -> None:
         self._program = program
         self._frame = frame
         self.known: dict[int, Known] = {}
-        """For each requested variable, by identity, what is the same for all lanes here."""
+        """For each requested variable, by identity, what is known about it for all lanes here."""
         self.locations: SharedLocations | None = None
-        """Where variables are in all lanes; ``None`` while only one lane has been requested."""
+        """Where variables are in all lanes; ``None`` as long as only one lane has been requested."""
 
     @cached_property
     def language_name(self) -> str:
@@ -54,7 +54,7 @@ class NamesHere:
         return found
 
     def local_variables(self) -> Iterator[Variable]:
-        """The variables of the frame's blocks, those that hide others first."""
+        """Yield the variables of the frame's blocks; variables that hide others come first."""
         frame = self._frame
         for scope in frame.scopes if frame is not None else ():
             yield from reversed(scope.variables)

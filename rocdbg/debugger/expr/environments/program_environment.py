@@ -59,11 +59,11 @@ VIRTUAL_TABLE = "_ZTV"
 """Prefix of linkage names of virtual tables."""
 
 _OF_EVERY_MACHINE = frozenset({"pc", "sp", "fp", "ps"})
-"""Names of registers that exist before a program is known."""
+"""Names of registers that exist even if no program is known."""
 
 
 class ProgramEnvironment(Struct, dict=True):
-    """An `expr.Environment` over a program, and over a frame of it when it runs."""
+    """An `expr.Environment` for a program and, while it runs, one of its frames."""
 
     program: Program | None
     target: Target | None
@@ -74,29 +74,29 @@ class ProgramEnvironment(Struct, dict=True):
     here: NamesHere
     """What is the same for all lanes at this place."""
     caller: FunctionCaller | None = None
-    """Runs functions of the program; without it none can be called."""
+    """Runs functions of the program; ``None``: functions cannot be called."""
     recovery: Recovery | None = None
-    """Recovers values without a location in debug information."""
+    """Recovers values of variables that have no location in debug information."""
     outwards: Callable[[Frame], Iterable[Frame]] | None = None
-    """A frame and its callers."""
+    """Returns a frame and its callers."""
     described: DescribedLanes | None = None
-    """Finds where locations in debug information are those of other lanes."""
+    """Finds locations in debug information that hold only for other lanes."""
     unused: Focus | None = None
-    """The focus, if that is on a lane without frames."""
+    """The focus, if it is on an unused lane, which has no frames."""
     given_memory: Memory | None = None
-    """Memory that replaces the lane's."""
+    """Memory to be used instead of the lane's."""
     given_registers: RegisterFile | None = None
-    """Registers that replace the frame's."""
+    """Registers to be used instead of the frame's."""
 
     # -- the place
 
     @property
     def focus(self) -> Focus:
-        """The frame's focus; without a frame that of an unused lane, otherwise `STATIC`."""
+        """The frame's focus; without a frame, the focus on an unused lane if there is one, otherwise `STATIC`."""
         return self.frame.scope if self.frame is not None else self.unused or STATIC
 
     def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
-        """The environment of another lane at the same place, in its innermost frame (``frame``)."""
+        """Return the environment of another lane at the same place; ``frame`` is that lane's innermost frame."""
         assert self.frame is not None
         if self.here.locations is None:
             self.here.locations = SharedLocations()
@@ -104,12 +104,12 @@ class ProgramEnvironment(Struct, dict=True):
 
     @property
     def bool_type(self) -> Type:
-        """bool in C++, else int."""
+        """The type of truth values: bool in C++, otherwise int."""
         return c_types.BOOL if self.is_cplusplus else c_types.INT
 
     @property
     def is_cplusplus(self) -> bool:
-        """Whether the frame's (else the first unit's) language is C++; HIP is."""
+        """Whether the language of the frame, or else of the first unit, is C++; HIP counts as C++."""
         if self.settings.language not in ("auto", "local"):
             return self.settings.language in ("c++", "hip")
         return self.language_name in ("c++", "hip")
@@ -121,7 +121,7 @@ class ProgramEnvironment(Struct, dict=True):
 
     @property
     def input_radix(self) -> int:
-        """Base of literals."""
+        """The base of integer literals."""
         return self.settings.input_radix
 
     @cached_property
@@ -137,7 +137,7 @@ class ProgramEnvironment(Struct, dict=True):
 
     @cached_property
     def context(self) -> FrameContext | None:
-        """The DWARF context, without a frame one that has no registers."""
+        """The DWARF context of the frame; without a frame, a context that has no registers."""
         if self.frame is not None:
             return self.frame.context
         return StaticContext(self.program, self.memory) if self.program is not None else None
@@ -162,7 +162,7 @@ class ProgramEnvironment(Struct, dict=True):
         return self.global_symbol(name)
 
     def local(self, name: str) -> Value | None:
-        """A variable of the frame's blocks, innermost first; ``x@entry``: the value passed for a kernel's parameter."""
+        """Return a variable of the frame's blocks, innermost first; ``x@entry`` is the value passed for a parameter."""
         name, at, _ = name.partition("@")
         variable = self.here.locals.get(name)
         if variable is None:
@@ -189,8 +189,9 @@ class ProgramEnvironment(Struct, dict=True):
         return Known(variable, type_, type_.size or 0, what, unit, self.context is context, may_be_dynamic(type_))
 
     def _known_part(self, variable: Variable, what: ExpressionLike, context: FrameContext) -> ExpressionLike:
-        """A variable's location, without what a producer that has no operations for lanes describes although only lanes
-        of another branch have it.
+        """Return a variable's location without the pieces that hold only for lanes on another branch.
+
+        Such pieces come from producers that do not use DWARF's operations for lanes.
         """
         if self.described is None or isinstance(what, bytes):
             return what
@@ -199,8 +200,10 @@ class ProgramEnvironment(Struct, dict=True):
         return self.described.known_part(variable, what, context)
 
     def _is_elsewhere(self, variable: Variable) -> bool:
-        """Whether the frame's lane has ended where the others end now, or is not known to be where they are, and a
-        variable's location is only theirs.
+        """Whether the frame's lane does not have a variable where the variable's location says, because the location
+        holds only for other lanes.
+
+        This is so if the lane ended earlier than the lanes that are at its place, or if the lane's place is not known.
         """
         context, frame = self.context, self.frame
         if self.described is None or self.target is None or frame is None or context is None or context.lane is None:
@@ -218,11 +221,11 @@ class ProgramEnvironment(Struct, dict=True):
         return self.described.are_left(variable, what, context)
 
     def local_variables(self) -> Iterator[Variable]:
-        """The variables of the frame's blocks, those that hide others first."""
+        """Yield the variables of the frame's blocks; variables that hide others come first."""
         return self.here.local_variables()
 
     def global_symbol(self, name: str, is_global: bool = False) -> Value | None:
-        """A global variable, function, enumerator or symbol; ``is_global``: it began with ``::``."""
+        """Return a global variable, function, enumerator or symbol; ``is_global``: the name began with ``::``."""
         program = self.program
         if program is None:
             return None
@@ -230,7 +233,7 @@ class ProgramEnvironment(Struct, dict=True):
             names = self._names
             variable = names.variable(name, is_global)
             if variable is not None and (variable.linkage_name or "").startswith(VIRTUAL_TABLE):
-                return Value.absent(variable.type)  # clang describes a table as a pointer of its class
+                return Value.absent(variable.type)  # clang describes a virtual table as a pointer to its class
             if variable is not None:
                 return self.value_of(variable)
             functions = names.functions(name, is_global)
@@ -242,26 +245,27 @@ class ProgramEnvironment(Struct, dict=True):
             scope, _, last = name.rpartition("::")
             found = function_variable(self, scope, last) if scope else None
             if found is None and scope and names.functions(scope):
-                found = self.global_symbol(last)  # what the function sees, as in GDB
+                found = self.global_symbol(last)  # as in GDB, any name that is visible in the function
             if found is not None:
                 return found
         return minimal_symbol(self, name)
 
     @property
     def _names(self) -> ProgramNames:
-        """The program's names as the frame sees them. There must be a program with debug information."""
+        """The program's names as visible from the frame. There must be a program with debug information."""
         assert self.program is not None
         return ProgramNames(self.program, self.frame)
 
     def function_value(self, function: Function) -> Value:
-        """A function as a value: its type, at its entry."""
+        """Return a function as a value of the function's type, located at its entry."""
         assert self.program is not None
         entry = function.entry_pc if function.entry_pc is not None else function.low_pc
         start = self.program.code_start(entry or FileAddress(0))
         return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(start)))
 
     def value_of(self, variable: Variable, recover: bool = True) -> Value:
-        """A variable's value from its location in this frame and lane, or (``recover``) its recovered value."""
+        """Return a variable's value from its location in this frame and lane or, with ``recover``, its recovered value.
+        """
         value = self._value_by_location(variable)
         lost = value.absence is not None and value.absence.is_lost
         if not recover or not lost or self.recovery is None or self.frame is None:
@@ -269,7 +273,7 @@ class ProgramEnvironment(Struct, dict=True):
         return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_by_location) or value
 
     def _value_by_location(self, variable: Variable) -> Value:
-        """A variable's value by its location. An error names the attribute."""
+        """Return a variable's value from its location. An error names the attribute."""
         try:
             return self._value_at_location(variable)
         except dwarf.DwarfError as error:
@@ -303,7 +307,7 @@ class ProgramEnvironment(Struct, dict=True):
         return self._without_location(variable, type_)
 
     def _typed(self, type_: Type, location: LocationDescription, context: FrameContext) -> Value:
-        """The value of a type at a location; a dynamic type is resolved for this object."""
+        """Return the value of a type at a location; a dynamic type is resolved for this object."""
         if may_be_dynamic(type_) and not location.is_undefined:
             resolver = Resolver(context, lambda variable: self.value_of(variable).as_int())
             if resolver.needs(type_):
@@ -314,21 +318,21 @@ class ProgramEnvironment(Struct, dict=True):
         return value_at(type_, location, self.memory, context)
 
     def at_address(self, type_: Type, space: int, address: int) -> Value:
-        """The value at an address; a dynamic type is resolved for this object."""
+        """Return the value at an address; a dynamic type is resolved for this object."""
         type_ = self.complete_type(type_)
         if self.context is not None and is_dynamic(type_):
             if not space and self.target is not None and self.target.is_generic(address):
-                space = AddressSpace.GENERIC  # as for any memory accessed by a plain number
+                space = AddressSpace.GENERIC  # as for any memory that a plain number addresses
             return self._typed(type_, memory_location(self.context, space, address), self.context)
         return Value(type_, MemoryStorage(self.memory, space, address))
 
     def at_location(self, type_: Type, location: LocationDescription) -> Value:
-        """The value at a location (through an implicit pointer)."""
+        """Return the value at a location; an implicit pointer leads to its target."""
         assert self.context is not None
         return self._typed(self.complete_type(type_), location, self.context)
 
     def pointed_member(self, pointer: Value, object_: Value) -> Value:
-        """``object_.*pointer``: as the pointer's type says, otherwise by the offset that it holds."""
+        """Return ``object_.*pointer``, located as the pointer's type says, otherwise by the offset that it holds."""
         type_, number = data_member(pointer)
         context = self.context
         if context is not None and (location := member_location(type_, number, object_, context)) is not None:
@@ -336,7 +340,7 @@ class ProgramEnvironment(Struct, dict=True):
         return as_class(object_, type_.containing).part(self.complete_type(type_.target), number)
 
     def location_of(self, variable: Variable) -> LocationDescription | None:
-        """The location that a variable's attribute gives; ``None`` without a usable one."""
+        """Return the location that a variable's attribute gives; ``None`` if it gives no usable one."""
         context, type_ = self.context_of(variable), self.complete_type(variable.type)
         if (what := self._expression_of(variable, context, type_.size)) is None:
             return None
@@ -344,11 +348,11 @@ class ProgramEnvironment(Struct, dict=True):
 
     @staticmethod
     def _expression_of(variable: Variable, context: FrameContext, size: int | None) -> ExpressionLike | None:
-        """Its location attribute, if that is a non-empty expression or list."""
+        """Return a variable's location attribute, if it is a non-empty expression or list."""
         return None if lds_layout.is_unplaced(variable) else variable_expression(variable, context, size)
 
     def context_of(self, variable: Variable) -> FrameContext:
-        """The context for a variable's expressions: that of the frame, for the variable's unit."""
+        """Return the context for a variable's expressions: that of the frame, for the variable's unit."""
         context, unit = self.context, variable.unit
         assert context is not None
         return context if context.unit is unit else context.for_unit(unit)
@@ -363,7 +367,7 @@ class ProgramEnvironment(Struct, dict=True):
             address = program.symbol_address(variable.linkage_name or variable.name or "")
             if address is not None:
                 return Value(type_, MemoryStorage(self.memory, 0, address))
-        # what has external linkage and no symbol is in LDS, whose layout each kernel has of its own
+        # A variable with external linkage and no symbol is in LDS, whose layout is different in each kernel.
         kernels = program.code_object.kernels.values()
         maybe = variable.location is not None or (
             variable.external and any(kernel.descriptor.group_segment_fixed_size for kernel in kernels)
@@ -383,7 +387,7 @@ class ProgramEnvironment(Struct, dict=True):
         return self.here.types
 
     def is_type(self, name: str) -> bool:
-        """Whether a name is a type and no variable hides it."""
+        """Whether a name is a type that no variable hides."""
         for variable in self.local_variables():
             if variable.name == name:
                 return False
@@ -400,7 +404,7 @@ class ProgramEnvironment(Struct, dict=True):
         return builtin_type(name) is not None and names.variable(name) is None and not names.functions(name)
 
     def complete_type(self, type_: Type) -> Type:
-        """The definition of a declared class or enumeration."""
+        """Return the definition of a class or enumeration that is only declared."""
         return self.types.complete(type_)
 
     # -- registers and address spaces
@@ -424,14 +428,14 @@ class ProgramEnvironment(Struct, dict=True):
 
     @property
     def registers(self) -> RegisterFile:
-        """Those of the frame."""
+        """The registers of the frame. Raises `NoRegistersError`."""
         if self._registers is None:
             raise NoRegistersError
         return self._registers
 
 
 def _is_not_per_lane(known: Known) -> bool:
-    """Whether a producer without operations for lanes has described a variable that nevertheless has no location."""
+    """Whether a variable, described by a producer without operations for lanes, has no location that holds here."""
     what = known.expression
     return isinstance(what, Expression) and isinstance(known.unit.conventions, UpstreamClang) and (
         what.data.endswith(_UNDEFINED)
@@ -442,44 +446,44 @@ _UNDEFINED = assemble("undefined")
 
 
 def local_variable(environment: ProgramEnvironment, name: str) -> Known | None:
-    """A variable of the frame's blocks, and what is known about it here for all lanes."""
+    """Return what is known, for all lanes here, about a variable of the frame's blocks."""
     variable = environment.here.locals.get(name)
     return None if variable is None else environment._known_of(variable)
 
 
 def variable_here(environment: ProgramEnvironment, variable: Variable) -> Known:
-    """What is known about a variable here for all lanes."""
+    """Return what is known about a variable here for all lanes."""
     return environment._known_of(variable)
 
 
-# The environment of expressions while nothing runs.
+# The environment of expressions when nothing runs.
 
 
 class StaticContext(FrameContext):
-    """The context of a program that is not running: its file's memory, and nothing else."""
+    """The context of a program that is not running: it has only the memory that the file contains."""
 
     def __init__(self, program: Program, memory: Memory) -> None:
         super().__init__(PhysicalFrame(program, None, None, lambda pc, wave_size: None), None, None)
         self.memory = memory
 
     def register_location(self, number: int) -> LocationDescription:
-        """There are no registers."""
+        """Fail: there are no registers."""
         raise NoRegistersError
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """Bytes of the file."""
+        """Read bytes from the file."""
         return self.memory.read(space, address, size)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """Refused: the file is not changed."""
+        """Fail: the file is not changed."""
         self.memory.write(space, address, data)
 
 
-# Variables by file or function: ``'file.c'::name``, ``function::name``.
+# Variables named with their file or function: ``'file.c'::name``, ``function::name``.
 
 
 def scoped_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value:
-    """A variable or function of a file, or a variable of a function. Raises `NoSymbolError`."""
+    """Return a variable or function of a file, or a variable of a function. Raises `NoSymbolError`."""
     program = environment.program
     if program is None or not program.has_debug_info:
         raise NoSymbolError(name)
@@ -496,14 +500,14 @@ def scoped_variable(environment: ProgramEnvironment, scope: str, name: str) -> V
         if function.decl_file in files and function.low_pc is not None:
             return environment.function_value(function)
     outer, _, last = name.rpartition("::")
-    if outer:  # of a function of the file
+    if outer:  # a function of the file
         for function in program.info.functions_named(f"::{outer}"):
             found = _in_function(environment, function, last) if function.decl_file in files else None
             if found is not None:
                 return found
         if "::" not in outer and not environment._names.functions(outer):
             raise NoSymbolError(outer, f'No function "{outer}" in specified context.')
-    elif (found := environment.global_symbol(name)) is not None:  # what the file sees of other files
+    elif (found := environment.global_symbol(name)) is not None:  # a name of another file that is visible in this one
         return found
     if environment.is_cplusplus and program.info.types_named(f"::{name}"):
         raise ExpressionError("Attempt to use a type name as an expression")
@@ -511,7 +515,7 @@ def scoped_variable(environment: ProgramEnvironment, scope: str, name: str) -> V
 
 
 def function_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value | None:
-    """A variable of a function and its blocks; outside its frame only static ones have a value."""
+    """Return a variable of a function and its blocks; outside the function's frames only static ones have a value."""
     program = environment.program
     assert program is not None
     names = environment._names
@@ -530,7 +534,7 @@ def _in_function(environment: ProgramEnvironment, function: CodeScope, name: str
             if not located or has_fixed_address(variable):
                 return environment.value_of(variable)
             frame = _nearest(environment, function)
-            if frame is None and function.name is None:  # of a block in the function
+            if frame is None and function.name is None:  # the variable belongs to a block in the function
                 raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
             if frame is None:
                 raise ExpressionError(f"No frame is currently executing in block {_title(function)}.")
@@ -547,7 +551,7 @@ def _title(block: CodeScope) -> str | None:
 
 
 def _nearest(environment: ProgramEnvironment, block: CodeScope) -> Frame | None:
-    """The first frame in a block, from the environment's own outwards."""
+    """Return the first frame in a block, from the environment's own frame outwards."""
     own = environment.frame
     if own is None:
         return None

@@ -1,8 +1,8 @@
 """The arguments in the frames of many lanes at the same place, as text.
 
-Each is located once, read for all lanes at once (`read_lanes`), and formatted once for each distinct value. Anything
-that depends on more (references, plug-in printers, recovered values, errors) is done lane by lane, as for a single
-frame.
+Each argument is located once, read for all lanes at once (`read_lanes`), and formatted once for each distinct value. An
+argument whose text depends on more than its bytes (references, plug-in printers, recovered values, errors) is handled
+lane by lane, as for a single frame.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ from rocdbg.dwarf.storage import MemoryStorage, StorageKind
 from rocdbg.errors import Error
 
 MOST_BYTES = 4096
-"""Limit on the size of an argument that is read for all lanes at once."""
+"""The size in bytes of the largest argument that is read for all lanes at once."""
 Row = tuple[str, str]
 """Name and text of an argument; the name is ``NAME@entry`` if only the entry value is known."""
 
 
 class ArgumentText(Protocol):
-    """How arguments are shown."""
+    """Formats arguments."""
 
     def of_type(self, value: Value) -> str | None:
-        """The text of all values of the type of this one, ``None`` where it depends on more."""
+        """Return the text that all values of this value's type have; ``None`` if it depends on more than the type."""
 
     def of_value(self, environment: ProgramEnvironment, value: Value) -> str:
-        """The text of an argument at its place."""
+        """Return the text of an argument at its place."""
 
     @property
     def is_plain(self) -> bool:
-        """Whether only the debugger itself formats the text."""
+        """Whether the text comes from the debugger alone, without plug-ins."""
 
 
 def lane_arguments(data: Data, frames: Sequence[Frame], text: ArgumentText) -> list[list[Row]]:
-    """The results of `Data.arguments` for each of ``frames``, as text. The frames have the same `Frame.origin`."""
+    """Return `Data.arguments` of each of ``frames``, as text. The frames must have the same `Frame.origin`."""
     scope = frames[0].scopes[-1] if frames[0].scopes else None
     if scope is None:
         return [[] for _ in frames]
@@ -70,7 +70,7 @@ def lane_arguments(data: Data, frames: Sequence[Frame], text: ArgumentText) -> l
 
 
 class _Place:
-    """Frames that are the same but for the lane."""
+    """Frames that differ only in the lane."""
 
     def __init__(self, data: Data, frames: Sequence[Frame], text: ArgumentText) -> None:
         self._data, self._frames, self._text = data, frames, text
@@ -79,7 +79,7 @@ class _Place:
         self._environments = [first.at_lane(lane, frame) for lane, frame in zip(self._lanes, frames, strict=True)]
 
     def column(self, variable: Variable) -> list[Row]:
-        """An argument in each frame."""
+        """Return the rows of an argument, one for each frame."""
         texts = _Texts(self._text)
         return self._together(variable, texts) or [
             self._alone(index, variable, texts) for index in range(len(self._frames))
@@ -91,11 +91,11 @@ class _Place:
         return name, texts.of(environment, value)
 
     def _together(self, variable: Variable, texts: _Texts) -> list[Row] | None:
-        """The column, if it can be computed for all lanes at once."""
+        """Return the column if it can be computed for all lanes at once, otherwise None."""
         data, environment, frame = self._data, self._environments[0], self._frames[0]
         try:
             known = variable_here(environment, variable)
-        except DwarfError:  # each lane reports the error
+        except DwarfError:  # the error is reported for each lane
             return None
         memory, context, shared = environment.memory, environment.context_of(variable), environment.here.locations
         if not isinstance(memory, LaneMemory) or shared is None or known.may_be_dynamic:
@@ -120,7 +120,7 @@ class _Place:
         name = variable.name or ""
         if self._text.of_type(Value(known.type)) is None and not texts.are_of_bytes(known.type, environment):
             return None
-        rows: dict[bytes, Row] = {}  # lanes often have the same
+        rows: dict[bytes, Row] = {}  # many lanes have the same value
         result = []
         for environment, content in zip(self._environments, found, strict=True):
             row = rows.get(content)
@@ -132,7 +132,7 @@ class _Place:
         return result
 
     def _without_expression(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
-        """The column of an argument that is a constant or has no location."""
+        """Return the column of an argument that is a constant or has no location."""
         try:
             described = self._environments[0].value_of(variable, recover=False)
         except Error:
@@ -144,8 +144,8 @@ class _Place:
         return None
 
     def _passed(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
-        """The column of an argument without a location: the passed value, or nothing, in all lanes; ``None`` if lanes
-        may have different recovered values.
+        """Return the column of an argument without a location: all lanes have the passed value, or nothing. Return
+        ``None`` if lanes may have different recovered values.
         """
         environment, frame = self._environments[0], self._frames[0]
         recovery = environment.recovery
@@ -163,7 +163,7 @@ class _Place:
     def _recovered(
         self, variable: Variable, recovery: Recovery, looked_at: list[bool], texts: _Texts
     ) -> list[Row] | None:
-        """The column of an argument whose value may be recovered from machine code."""
+        """Return the column of an argument whose value may be recovered from machine code."""
         name, first = variable.name or "", self._environments[0]
         try:
             absent = name, texts.of(first, first.value_of(variable, recover=False))
@@ -177,7 +177,7 @@ class _Place:
 
 
 class _Texts:
-    """The texts of one argument, each formatted once if it depends only on the bytes."""
+    """The texts of one argument; a text that depends only on the bytes is formatted only once."""
 
     def __init__(self, text: ArgumentText) -> None:
         self._text = text
@@ -189,17 +189,17 @@ class _Texts:
         """Whether the text of a value depends only on its bytes and the targets of its pointers."""
         found = self._of_bytes.get(id(type_))
         if found is None:
-            self._types.append(type_)  # so that its id stays its own
+            self._types.append(type_)  # keeps the type alive, so that no other type gets its id
             found = self._text.is_plain and _is_shown_by_bytes(type_, environment, 0)
             self._of_bytes[id(type_)] = found
         return found
 
     def is_of_all(self, type_: Type, content: bytes) -> bool:
-        """Whether the text of a requested value is the same in all lanes."""
+        """Whether the text of a value was requested before and is the same in all lanes."""
         return (id(type_), content, False) in self._known
 
     def of(self, environment: ProgramEnvironment, value: Value) -> str:
-        """The text of a value at its place."""
+        """Return the text of a value at its place."""
         content, memory = value.data, environment.memory
         if content is None or value.storage is not None or not isinstance(memory, LaneMemory) or not (
             self.are_of_bytes(value.type, environment)
@@ -216,7 +216,7 @@ class _Texts:
 
 
 def _is_shown_by_bytes(type_: Type, environment: ProgramEnvironment, depth: int) -> bool:
-    """Whether the text of a value needs no more than its bytes, and what its pointers lead to."""
+    """Whether the text of a value depends only on its bytes and on what its pointers lead to."""
     bare = type_.bare
     if isinstance(bare, PointerType):
         return bare.kind is PointerKind.POINTER or depth > 0
@@ -243,17 +243,18 @@ def _is_shown_by_bytes(type_: Type, environment: ProgramEnvironment, depth: int)
 _DEEPEST = 8
 
 
-# The bytes of an object in many lanes of a wave, read at once: memory of lanes by the swizzled dwords that contain it,
-# vector registers whole.
+# The bytes of an object in many lanes of a wave, read at once: lanes' own memory is read as the swizzled dwords that
+# contain the object, and vector registers are read whole.
 _DWORD = 4
 
 
 def read_lanes(
     location: LocationDescription, size: int, memory: LaneMemory, lanes: Sequence[int]
 ) -> list[bytes] | None:
-    """``size`` bytes at a location of all lanes (`rocdbg.dwarf.any_lane`), in each of ``lanes``.
+    """Return ``size`` bytes at a location of all lanes (`rocdbg.dwarf.any_lane`), for each of ``lanes``.
 
-    ``None`` if they have to be read lane by lane: some are missing or unreadable, or the object has another layout.
+    Return ``None`` if they have to be read lane by lane, because some are missing or unreadable or the object has
+    another layout.
     """
     try:
         return _read(location, 0, 8 * size, memory, lanes)
@@ -264,7 +265,7 @@ def read_lanes(
 def _read(
     location: LocationDescription, first: int, bits: int, memory: LaneMemory, lanes: Sequence[int]
 ) -> list[bytes] | None:
-    """Bits from bit ``first`` of a location."""
+    """Read bits of a location, from bit ``first`` on."""
     if len(location.places) != 1 or bits % 8:
         return None
     place = location.places[0]
@@ -302,7 +303,7 @@ def _memory(space: int, address: int, size: int, memory: LaneMemory, lanes: Sequ
     if not all(0 <= lane < count for lane in lanes):
         return None
     first, end = address // _DWORD, (address + size - 1) // _DWORD + 1
-    row = _DWORD * count  # a dword of each lane
+    row = _DWORD * count  # one dword for each lane
     rows = memory.target.read_memory(AddressSpace.PRIVATE_WAVE, first * row, (end - first) * row, memory.thread)
     start = address - first * _DWORD
     if end - first == 1:

@@ -2,9 +2,9 @@
 evaluates them.
 
 The tree that the evaluator would walk for each lane becomes one expression that the simulator translates. It is
-compiled in the environment of one wave that has reached the instruction, of which only what is common to all waves is
-used: names, scopes, types, and variable locations. It serves breakpoint conditions, and other features that need values
-of lanes without stopping.
+compiled in the environment of one wave that has reached the instruction, but uses only what all waves there have in
+common: names, scopes, types, and variable locations. It is used for breakpoint conditions, and for other features that
+need values of lanes without stopping.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _CONSTANT = (syntax.Integer, syntax.Float, syntax.Char, syntax.Bool, syntax.Size
 
 
 class Compiled(Struct, frozen=True):
-    """An expression over lanes; ``literals`` and then ``parameters`` state what its cells are to hold."""
+    """An expression over lanes; ``literals`` and then ``parameters`` determine the contents of its cells."""
 
     node: Node
     parameters: tuple[Parameter, ...]
@@ -71,20 +71,21 @@ class Compiled(Struct, frozen=True):
 
 
 def compile_condition(text: str, environment: ProgramEnvironment) -> Compiled:
-    """Whether an expression is true (I1). Raises `Untranslatable`, or what the evaluator raises for bad expressions."""
+    """Compile an expression as a condition (I1). Raises `Untranslatable`, or what the evaluator raises for it."""
     with nesting_limited(text):
         tree = value_tree(text, environment)
     return _condition(tree, environment, None)
 
 
 Shapes: TypeAlias = dict[object, Compiled | None]
-"""Conditions by their shape at one place; ``None`` for one that cannot be compiled."""
+"""Compiled conditions at one place by their shape; ``None`` for a shape that cannot be compiled."""
 
 
 def compile_alike(text: str, environment: ProgramEnvironment, shapes: Shapes) -> Compiled:
-    """As `compile_condition`; conditions of one shape get one expression, from ``shapes``, and differ in ``literals``.
+    """Compile a condition as `compile_condition` does, but share one expression, kept in ``shapes``, between conditions
+    of one shape, which differ only in their ``literals``.
 
-    Where a literal has to be known to compile an expression, it is one by itself.
+    Where compiling requires a literal's value, the condition is compiled by itself.
     """
     with nesting_limited(text):
         tree = value_tree(text, environment)
@@ -118,7 +119,7 @@ def _condition(tree: syntax.Expression, environment: ProgramEnvironment, shape: 
 
 
 class CompiledValues(Struct, frozen=True):
-    """Scalars over lanes: the bits of each (I64) and its type; ``parameters`` state what the cells are to hold."""
+    """Scalars over lanes: the bits of each (I64), and its type; ``parameters`` determine the contents of the cells."""
 
     nodes: tuple[Node, ...]
     types: tuple[Type, ...]
@@ -126,7 +127,7 @@ class CompiledValues(Struct, frozen=True):
 
 
 def compile_values(texts: Sequence[str], environment: ProgramEnvironment) -> CompiledValues:
-    """The values of expressions. Raises `Untranslatable`, or what the evaluator raises for bad expressions."""
+    """Compile the values of expressions. Raises `Untranslatable`, or what the evaluator raises for bad expressions."""
     compiler = LaneCompiler(environment)
     target = environment.target
     assert target is not None, "there is no wave"
@@ -154,7 +155,7 @@ def compile_values(texts: Sequence[str], environment: ProgramEnvironment) -> Com
 
 
 class LaneCompiler:
-    """Compiles trees at one place of the program. The literals of a ``shape`` are the first cells."""
+    """Compiles trees at one place of the program. If there is a ``shape``, its literals are the first cells."""
 
     def __init__(self, environment: ProgramEnvironment, shape: Shape | None = None) -> None:
         self.environment = environment
@@ -163,17 +164,17 @@ class LaneCompiler:
         self._types = Evaluator(environment, only_type=True)
 
     def operand(self, node: syntax.Expression) -> Term:
-        """The value as an operand: references followed, arrays decayed to pointers."""
+        """Return the value as an operand: with references followed, and arrays decayed to pointers."""
         return decay(self.lvalue(node))
 
     def truth(self, node: syntax.Expression) -> Node:
-        """Whether the value is not 0 (I1)."""
-        if isinstance(node, syntax.Conditional):  # the two may differ in type
+        """Return whether the value is not 0 (I1)."""
+        if isinstance(node, syntax.Conditional):  # its two operands may have different types
             return Choose(self.truth(node.condition), self.truth(node.then), self.truth(node.otherwise))
         return truth(self.operand(node))
 
     def lvalue(self, node: syntax.Expression) -> Term:
-        """The value with references followed."""
+        """Return the value with references followed."""
         return self._follow(self.term(node))
 
     def term(self, node: syntax.Expression) -> Term:
@@ -212,7 +213,7 @@ class LaneCompiler:
     # -- leaves
 
     def known(self, value: Value) -> Term:
-        """A value that is the same for all lanes: a constant, or at a fixed address."""
+        """Return a value that is the same for all lanes: a constant, or one at a fixed address."""
         if value.absence is not None or value.function is not None:
             raise Untranslatable("an unavailable value")
         if value.data is not None and c_types.is_scalar(value.type) and not is_reference(value.type):
@@ -259,7 +260,7 @@ class LaneCompiler:
         return self.parameters.term(body)
 
     def _same_text(self, arguments: Sequence[syntax.Expression]) -> Term:
-        """``$_streq($_dispatch_pos, "(0,0,0)/1")``, in either order."""
+        """Compile ``$_streq($_dispatch_pos, "(0,0,0)/1")``, with the arguments in either order."""
         for names, text in (arguments, list(reversed(arguments))) if len(arguments) == 2 else ():
             if isinstance(names, syntax.Dollar) and isinstance(text, syntax.String):
                 same = lane_names.position_is(names.name[1:], text.value, self.environment)
@@ -389,7 +390,7 @@ class LaneCompiler:
         return found
 
     def _find(self, value: Term, name: str) -> Term | None:
-        """A data member, through anonymous members and base classes."""
+        """Return a data member, also of anonymous members and base classes."""
         class_ = lane_names.complete(value.type, self.environment).bare
         if not isinstance(class_, ClassType):
             return None
@@ -430,13 +431,13 @@ _WHAT = {
 
 # Values of any type over the lanes of a wave, as words that the simulator can record.
 MAX_BYTES = 4096
-"""Bytes of the largest value that is collected."""
+"""The size in bytes of the largest value that is collected."""
 
 
 class LaneColumn(Struct, frozen=True):
-    """A value over lanes: its bytes in words (I64) of eight each, the last zero-extended, and its type.
+    """A value over lanes: its bytes in words (I64) of eight bytes each, the last zero-extended, and its type.
 
-    ``shared``: they are the same for all lanes of a wave.
+    ``shared``: the words are the same for all lanes of a wave.
     """
 
     words: tuple[Node, ...]
@@ -445,7 +446,7 @@ class LaneColumn(Struct, frozen=True):
 
 
 def compile_column(text: str, environment: ProgramEnvironment) -> LaneColumn:
-    """The value of an expression, of any type. Raises `Untranslatable`, or what the evaluator raises for bad
+    """Compile the value of an expression, of any type. Raises `Untranslatable`, or what the evaluator raises for bad
     expressions.
     """
     compiler = LaneCompiler(environment)

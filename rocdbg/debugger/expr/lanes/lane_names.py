@@ -50,12 +50,12 @@ from rocdbg.sim.core.wave import m0_code
 
 _HALVES = {"exec_lo": "exec", "exec_hi": "exec", "vcc_lo": "vcc", "vcc_hi": "vcc"}
 _OWN_HALVES = {"vcc_hi": VCC_LO + 1, "exec_hi": EXEC_LO + 1}
-"""Upper halves, which are not part of the masks in wave32."""
+"""Upper halves that are registers of their own in wave32, not part of the masks."""
 _ALIASES = {"sp": "s32", "fp": "s33"}
 
 
 def complete(type_: Type, environment: ProgramEnvironment) -> Type:
-    """The definition of a type, if it is complete and the same for every object of it."""
+    """Return the definition of a type. Raises `Untranslatable` unless it is complete and the same for every object."""
     type_ = environment.complete_type(type_)
     if is_dynamic(type_):
         raise Untranslatable("a type whose size is computed")
@@ -66,7 +66,7 @@ def complete(type_: Type, environment: ProgramEnvironment) -> Type:
 
 
 def local(name: str, environment: ProgramEnvironment) -> Term | None:
-    """A variable of the frame's blocks; ``None`` where there is none of this name."""
+    """Return a variable of the frame's blocks; ``None`` if there is none of this name."""
     known = local_variable(environment, name)
     if known is None and up_level_variable(environment, name) is not None:
         raise Untranslatable(f"{name}, which is in an outer frame")
@@ -74,14 +74,14 @@ def local(name: str, environment: ProgramEnvironment) -> Term | None:
 
 
 def class_of_this(environment: ProgramEnvironment) -> Type | None:
-    """The object of a method (`this`), wherever the pointer is; None outside methods."""
+    """Return the class of a method's object (`this`), wherever the pointer is; None outside methods."""
     known = local_variable(environment, "this") if environment.is_cplusplus else None
     bare = known.type.bare if known is not None else None
     return bare.target if isinstance(bare, PointerType) else None
 
 
 def global_variable(name: str, environment: ProgramEnvironment) -> Term | None:
-    """A global variable that the debug information has."""
+    """Return a global variable that debug information describes."""
     program = environment.program
     if program is None or not program.has_debug_info:
         return None
@@ -90,14 +90,14 @@ def global_variable(name: str, environment: ProgramEnvironment) -> Term | None:
 
 
 def _variable(known: Known, environment: ProgramEnvironment) -> Term:
-    """As `ProgramEnvironment.value_of`."""
+    """Return a variable's value, as `ProgramEnvironment.value_of` does."""
     located = _by_location(known, environment)
     recovery, frame, target = environment.recovery, environment.frame, environment.target
     if not isinstance(located.place, Nowhere):
         return located
     if recovery is None or frame is None or target is None:
         raise Untranslatable(f"{known.variable.name}, which is optimized out")
-    from rocdbg.debugger.frames.recovered_compiled import RecoveredPlaces  # late: few conditions are of these
+    from rocdbg.debugger.frames.recovered_compiled import RecoveredPlaces  # imported late: few conditions need it
 
     place = RecoveredPlaces(
         recovery, frame, target, lambda variable: _place_by_location(variable, environment),
@@ -109,7 +109,7 @@ def _variable(known: Known, environment: ProgramEnvironment) -> Term:
 
 
 def _place_by_location(variable: Variable, environment: ProgramEnvironment) -> Place:
-    """The place of a scalar as its location says."""
+    """Return the place of a scalar according to its location."""
     term = _by_location(variable_here(environment, variable), environment)
     if term.place is not None:
         return term.place
@@ -117,7 +117,7 @@ def _place_by_location(variable: Variable, environment: ProgramEnvironment) -> P
 
 
 def _by_location(known: Known, environment: ProgramEnvironment) -> Term:
-    """A variable by its location."""
+    """Return a variable according to its location."""
     variable = known.variable
     type_ = complete(known.type, environment)
     if known.expression is not None:
@@ -146,7 +146,7 @@ def _by_location(known: Known, environment: ProgramEnvironment) -> Term:
 
 
 def register(name: str, value: Value, environment: ProgramEnvironment) -> Term:
-    """``$v3``, ``$exec``, ``$m0``; ``value`` is its value in one wave."""
+    """Return ``$v3``, ``$exec``, ``$m0``; ``value`` is the register's value in one wave."""
     context, target = environment.context, environment.target
     assert context is not None and target is not None
     if context.callee is not None:
@@ -155,7 +155,7 @@ def register(name: str, value: Value, environment: ProgramEnvironment) -> Term:
     if name in _OWN_HALVES and context.wave_size == 32:
         return Term(value.type, Number(unsigned(Scalar(_OWN_HALVES[name]), I64), 32))
     whole = _HALVES.get(name, name)
-    if whole != name and name.endswith("_hi") and context.wave_size == 32:  # no part of the mask
+    if whole != name and name.endswith("_hi") and context.wave_size == 32:  # the half is not part of the mask
         return Term(value.type, Number(unsigned(Scalar(SPECIAL_CODES[name]), I64), 8 * (value.type.size or 0)))
     try:
         number = register_number(whole, context.wave_size)
@@ -168,7 +168,7 @@ def register(name: str, value: Value, environment: ProgramEnvironment) -> Term:
 
 
 def _special(name: str, environment: ProgramEnvironment) -> Node:
-    """A register without a DWARF number, as an I64."""
+    """Return a register without a DWARF number, as an I64."""
     target = environment.target
     assert target is not None
     if name == "m0":
@@ -188,7 +188,7 @@ def _triple(nodes: list[Node]) -> Term:
 
 
 def builtin(name: str, environment: ProgramEnvironment) -> Term | None:
-    """HIP's ``threadIdx`` and similar."""
+    """Return one of HIP's built-in variables, such as ``threadIdx``."""
     if name not in BUILTINS or not environment.is_cplusplus or environment.frame is None:
         return None
     if name == "warpSize":
@@ -211,7 +211,7 @@ def _wave_size(environment: ProgramEnvironment) -> int:
 
 
 def _shape(environment: ProgramEnvironment) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Grid and workgroup of the dispatch, in work-items."""
+    """Return the grid and the workgroup of the dispatch, in work-items."""
     frame, target = environment.frame, environment.target
     if frame is None or target is None or frame.scope.thread is None:
         raise Untranslatable("a position without a wave")
@@ -220,7 +220,7 @@ def _shape(environment: ProgramEnvironment) -> tuple[tuple[int, int, int], tuple
 
 
 def of_dispatch(node: Node, environment: ProgramEnvironment) -> Node:
-    """What is known of the dispatch in focus, undecided in waves of others."""
+    """Restrict a node that depends on the dispatch in focus: in waves of other dispatches it is undecided."""
     target, frame = environment.target, environment.frame
     assert target is not None and frame is not None and frame.scope.thread is not None
     waves = target.wave(frame.scope.thread).dispatch_waves
@@ -231,7 +231,7 @@ def of_dispatch(node: Node, environment: ProgramEnvironment) -> Node:
 
 
 def _group_size(environment: ProgramEnvironment) -> list[Node]:
-    """The sizes of the wave's own group, which is smaller at the edge of the grid."""
+    """Return the sizes of the wave's own workgroup, which is smaller at the edge of the grid."""
     grid, group = _shape(environment)
     if not prod(grid) or not prod(group) or max(grid) >> 32:
         raise Untranslatable("a position in an empty grid")
@@ -244,7 +244,7 @@ def _group_size(environment: ProgramEnvironment) -> list[Node]:
 
 
 def _work_item(environment: ProgramEnvironment) -> list[Node]:
-    """The work-item's position in its group."""
+    """Return the work-item's position in its workgroup."""
     x, y, _ = _group_size(environment)
     flat = apply(Op.ADD, apply(Op.MUL, Field("wave_in_group"), constant(_wave_size(environment))), LaneNumber())
     row = apply(Op.UDIV, flat, x)
@@ -253,7 +253,7 @@ def _work_item(environment: ProgramEnvironment) -> list[Node]:
 
 
 def _position(what: str, axis: int, environment: ProgramEnvironment) -> Node:
-    """What initialisers name: as the evaluator of recovered values finds it."""
+    """Return a position that an initialiser names, as the evaluator of recovered values does."""
     if what == "workitem_id":
         return _work_item(environment)[axis]
     if what == "workgroup_id":
@@ -267,7 +267,7 @@ def _position(what: str, axis: int, environment: ProgramEnvironment) -> Node:
 
 
 def wave_variable(name: str, environment: ProgramEnvironment) -> Term | None:
-    """``$_lane``, ``$_thread`` and others that are numbers; ``None`` for other names."""
+    """Return ``$_lane``, ``$_thread`` or another number about the wave; ``None`` for other names."""
     if name not in _NUMBERS and name not in _OF_TARGET:
         return None
     if environment.frame is None or name in environment.convenience.functions:
@@ -289,7 +289,7 @@ _WORK_ITEM = re.compile(rb"\[(\d+),(\d+),(\d+)\]")
 
 
 def position_is(name: str, text: bytes, environment: ProgramEnvironment) -> Node | None:
-    """Whether a variable that holds a position as text equals this text; ``None`` for other variables."""
+    """Return whether a variable that holds a position as text equals a given text; ``None`` for other variables."""
     if name == "_lane_workgroup_pos":
         pattern, nodes = _WORK_ITEM, _work_item(environment)
     elif name in _POSITIONS:

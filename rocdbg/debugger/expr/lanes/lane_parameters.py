@@ -1,5 +1,5 @@
-"""Parameters of compiled expressions, whose values are fixed when the program resumes: convenience variables, the value
-history.
+"""Parameters of compiled expressions, whose values are fixed when the program resumes: convenience variables and values
+of the history.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from rocdbg.sim.core.lane_expressions import Cell, constant
 
 
 class Parameter(Struct, frozen=True):
-    """A parameter: its name without ``$``, and the type that it had."""
+    """A parameter: its name without ``$``, and the type that it had at compile time."""
 
     name: str
     type: Type
 
 
 class Parameters:
-    """The parameters of one expression, in the order of its cells, of which ``first`` is their first."""
+    """The parameters of one expression, in the order of its cells; ``first`` is the number of their first cell."""
 
     def __init__(self, environment: Environment, first: int = 0) -> None:
         self._environment = environment
@@ -33,10 +33,10 @@ class Parameters:
         self.all: list[Parameter] = []
 
     def term(self, name: str) -> Term:
-        """The value of ``$name``. Raises `Untranslatable` for what is not a number."""
+        """Return the value of ``$name``. Raises `Untranslatable` if it is not a number."""
         value = _value(name, self._environment)
         if value.data is None and (address := value.address) is not None:
-            # a name of one of the program's buffers: it is in memory, at the same place while the program runs
+            # It names one of the program's buffers, which stays at the same address while the program runs.
             return Term(value.type, InMemory(address.space, constant(address.value)))
         if not c_types.is_scalar(value.type) or is_reference(value.type):
             raise Untranslatable(f"the value of ${name}")
@@ -48,7 +48,7 @@ class Parameters:
 
 
 def current(parameters: tuple[Parameter, ...], environment: Environment) -> tuple[int, ...] | None:
-    """The current values for the cells; ``None`` if the type of one has changed."""
+    """Return the current contents of the cells; ``None`` if the type of a parameter has changed."""
     numbers = []
     for parameter in parameters:
         try:
@@ -62,7 +62,7 @@ def current(parameters: tuple[Parameter, ...], environment: Environment) -> tupl
 
 
 def _value(name: str, environment: Environment) -> Value:
-    """The value that the evaluator gives."""
+    """Return the value as the evaluator gives it."""
     history = environment.history
     if name in ("", "$"):
         return history.relative(len(name))

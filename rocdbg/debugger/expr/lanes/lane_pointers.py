@@ -15,7 +15,7 @@ _FLAT = frozenset({int(AddressSpace.GLOBAL), int(AddressSpace.GENERIC)})
 
 
 def in_one_space(left: Term, right: Term, environment: Environment) -> tuple[Term, Term]:
-    """Two operands; pointers into different address spaces become generic ones. Raises `Untranslatable`."""
+    """Return two operands; pointers into different address spaces become generic ones. Raises `Untranslatable`."""
     a, b = left.bare, right.bare
     if not (isinstance(a, PointerType) and isinstance(b, PointerType)):
         return left, right
@@ -26,7 +26,7 @@ def in_one_space(left: Term, right: Term, environment: Environment) -> tuple[Ter
 
 
 def pointer_cast(type_: Type, term: Term, environment: Environment) -> Term:
-    """An explicit conversion of a scalar, to or from a pointer. Raises `Untranslatable`."""
+    """Convert a scalar explicitly, to or from a pointer. Raises `Untranslatable`."""
     target, source = type_.bare, term.bare
     if not isinstance(source, PointerType):
         if isinstance(target, PointerType) and c_types.null_number(target):
@@ -46,7 +46,7 @@ def pointer_cast(type_: Type, term: Term, environment: Environment) -> Term:
 
 
 def _not_null(term: Term, type_: PointerType) -> Node:
-    """The number of a pointer; null pointers, which lose their address space, are left to the evaluator."""
+    """Return a pointer's number. Null pointers, which lose their address space, are left to the evaluator."""
     value = term.value()
     null = c_types.null_number(type_)
     return Require(apply(Op.NE, value, constant(null, value.type)), value) if null else value
@@ -58,7 +58,7 @@ def _generic(term: Term, type_: PointerType, environment: Environment) -> Term:
 
 
 def _generic_number(term: Term, space: int, environment: Environment) -> Node:
-    """The generic address (I64) of the target of a pointer into a space, 0 for a null pointer."""
+    """Return the generic address (I64) of the target of a pointer into a space; 0 for a null pointer."""
     number = integer(term, I64)
     if space in _FLAT:
         return number

@@ -1,8 +1,8 @@
 """C's operators on values of any lane: `rocdbg.debugger.expr.operators` for expressions instead of numbers.
 
 Every function gives what the evaluator would give for each lane, bit for bit. Where the evaluator would raise an error
-(a division by zero, unmapped memory) the expression is undecided; if the types would cause the error, or the operation
-is not supported here, the function raises `Untranslatable`.
+for some values (a division by zero, unmapped memory), the expression is undecided. If the types alone would cause the
+error, or the operation is not supported here, the function raises `Untranslatable`.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ COMPARISONS = frozenset(_COMPARE)
 
 
 class Term(Struct, frozen=True):
-    """A typed value of each lane: at a ``place``, or computed.
+    """A typed value of each lane, either at a ``place`` or computed.
 
-    ``node`` is the value of a scalar: an integer of the type's width, a float of its format (of bfloat16: F32).
-    ``first`` is its offset at its place in bits; ``bits`` is its width if it is a bit-field.
+    ``node`` is the value of a scalar: an integer of the type's width, or a float of its format (F32 for bfloat16).
+    ``first`` is its offset in bits from its place; ``bits`` is its width if it is a bit-field.
     """
 
     type: Type
@@ -66,7 +66,7 @@ class Term(Struct, frozen=True):
         return place if isinstance(place, InMemory) else None
 
     def part(self, type: Type, first: int, bits: int | None = None) -> Term:
-        """A part that begins some bits into it."""
+        """Return a part that begins ``first`` bits after the beginning."""
         if self.place is None:
             raise Untranslatable("a part of a value that is nowhere")
         return Term(type, self.place, None, self.first + first, bits)
@@ -105,13 +105,13 @@ class Term(Struct, frozen=True):
 
 
 def _within(space: int, address: Node) -> Node:
-    """An address truncated to the size of its space's addresses."""
+    """Truncate an address to the size of its space's addresses."""
     size = address_space(space).address_size
     return address if size == 8 else apply(Op.AND, address, constant((1 << 8 * size) - 1))
 
 
 def size_of(type_: Type) -> int:
-    """Bytes of a scalar."""
+    """Return the size of a scalar in bytes."""
     size = type_.size
     if size not in (1, 2, 4, 8):
         raise Untranslatable(f"a value of type {type_}")
@@ -134,7 +134,7 @@ def _of_bits(type_: Type, bits: Node, size: int) -> Node:
 
 
 def constant_term(type_: Type, data: bytes) -> Term:
-    """A known scalar."""
+    """Return a scalar with a known value."""
     size = size_of(type_)
     return Term(type_, node=_of_bits(type_, constant(int.from_bytes(data[:size], "little")), size))
 
@@ -155,14 +155,14 @@ def is_signed(type_: Type) -> bool:
 
 
 def integer(term: Term, width: Width) -> Node:
-    """The number of an integral or pointer value in another width; wrapped if that is narrower."""
+    """Return the number of an integral or pointer value in another width; it wraps if that is narrower."""
     if c_types.is_float(term.type):
         raise Untranslatable("a float that is taken for an integer")
     return (signed if is_signed(term.type) else unsigned)(term.value(), width)
 
 
 def wide(term: Term) -> Node:
-    """The number as F64, like Python's float."""
+    """Return the number as F64, like Python's float."""
     value = term.value()
     if c_types.is_float(term.type):
         return value if value.type is F64 else apply(Op.FPEXT, value, type=F64)
@@ -175,7 +175,7 @@ def wide(term: Term) -> Node:
 
 
 def _narrow(type_: Type, value: Node) -> Term:
-    """An F64 rounded to a floating type."""
+    """Round an F64 to a floating type."""
     if c_types.is_bfloat(type_) or type_.size not in _FLOATS:
         raise Untranslatable(f"rounding to {type_}")
     format_ = _FLOATS[type_.size]
@@ -183,7 +183,7 @@ def _narrow(type_: Type, value: Node) -> Term:
 
 
 def truth(term: Term) -> Node:
-    """Whether a scalar is not zero, or a pointer not the null pointer of its address space (I1)."""
+    """Return whether a scalar is not zero; for a pointer, whether it is not the null pointer of its space (I1)."""
     if isinstance(term.bare, ArrayType) or not c_types.is_scalar(term.type):
         raise Untranslatable(f"the truth of a value of type {term.type}")
     value = term.value()
@@ -193,7 +193,7 @@ def truth(term: Term) -> Node:
 
 
 def of_truth(type_: Type, condition: Node) -> Term:
-    """0 or 1 of an integral type."""
+    """Return 0 or 1 of an integral type."""
     return Term(type_, node=unsigned(condition, INTEGER[8 * size_of(type_)]))
 
 
@@ -201,7 +201,7 @@ def of_truth(type_: Type, condition: Node) -> Term:
 
 
 def convert(term: Term, type_: Type) -> Term:
-    """The value in another scalar type."""
+    """Convert a value to another scalar type."""
     if not c_types.is_scalar(type_) or is_reference(type_) or not c_types.is_scalar(term.type):
         raise Untranslatable(f"a conversion to {type_}")
     if c_types.is_bool(type_):
@@ -246,7 +246,7 @@ def unary(operator: str, operand: Term, bool_type: Type) -> Term:
 
 
 def binary(operator: str, left: Term, right: Term, bool_type: Type) -> Term:
-    """``left operator right`` for arithmetic, comparisons, shifts and pointers; arrays must have decayed."""
+    """Return ``left operator right`` for arithmetic, comparisons, shifts and pointers; arrays must have decayed."""
     for side in (left, right):
         if not c_types.is_scalar(side.type) or is_reference(side.type):
             raise Untranslatable(f"{operator} of a value of type {side.type}")
@@ -281,7 +281,7 @@ def _ordered(operator: str, left: Node, right: Node, kinds: dict[Op, Op]) -> Nod
 
 
 def _divided(operator: str, a: Node, b: Node, is_signed: bool) -> Node:
-    """Towards zero, and a remainder with the dividend's sign; the least number divided by -1 wraps."""
+    """Divide towards zero; a remainder has the dividend's sign, and the least number divided by -1 wraps."""
     zero = constant(0, a.type)
     legal = apply(Op.NE, b, zero)
     if not is_signed:
@@ -323,7 +323,7 @@ def _shift(operator: str, left: Term, right: Term) -> Term:
 
 
 def target_size(pointer: Type) -> int:
-    """Bytes that a pointer moves by when 1 is added."""
+    """Return the number of bytes by which adding 1 moves a pointer."""
     bare = pointer.bare
     assert isinstance(bare, PointerType)
     target = bare.target.strip_typedefs()
@@ -331,7 +331,7 @@ def target_size(pointer: Type) -> int:
 
 
 def advance(pointer: Term, count: Node, back: bool = False) -> Term:
-    """A pointer moved by a number of elements (I64)."""
+    """Return a pointer moved by a number of elements (I64)."""
     moved = apply(Op.MUL, count, constant(target_size(pointer.type)))
     value = integer(pointer, I64)
     total = apply(Op.SUB if back else Op.ADD, value, moved)
@@ -362,8 +362,7 @@ def _pointers(operator: str, left: Term, right: Term, pointers: tuple[bool, bool
 
 
 def _compared(term: Term, other: Term) -> Node:
-    """The number of a pointer, or of a term compared with one; an integer 0 compared with a pointer is a null pointer.
-    """
+    """Return the number of a pointer, or of a term compared with one; for this, an integer 0 is a null pointer."""
     number = integer(term, I128)
     null = c_types.null_number(other.type)
     if isinstance(term.bare, PointerType) or not null:
@@ -373,7 +372,7 @@ def _compared(term: Term, other: Term) -> Node:
 
 
 def decay(term: Term) -> Term:
-    """Arrays in memory to a pointer to their first element; other terms as they are."""
+    """Convert an array in memory to a pointer to its first element; other terms are returned unchanged."""
     bare = term.bare
     if not isinstance(bare, ArrayType):
         return term
@@ -381,7 +380,7 @@ def decay(term: Term) -> Term:
 
 
 def address_of(term: Term, target: Type) -> Term:
-    """A pointer to memory, converted to another target type."""
+    """Return a pointer to a term in memory, converted to another target type."""
     place = term.in_memory
     if place is None:
         raise Untranslatable("the address of a value that is in no memory")

@@ -1,4 +1,4 @@
-"""Expressions of one shape: trees that differ in the values of their literals only, which can be cells of one compiled
+"""Expressions of one shape: trees that differ only in the values of their literals, which become cells of one compiled
 expression.
 """
 
@@ -17,11 +17,11 @@ from rocdbg.debugger.values.value import Value
 Literal: TypeAlias = syntax.Integer | syntax.Float | syntax.Char | syntax.Bool
 _LITERALS = (syntax.Integer, syntax.Float, syntax.Char, syntax.Bool)
 _TYPES = (syntax.Sizeof, syntax.TypeName, syntax.TypeOf, syntax.TypeExpression)
-"""Parts whose literals have a say in what the types are."""
+"""Parts whose literals affect types."""
 
 
 class Shape(Struct, frozen=True):
-    """What trees of one shape have in common (``key``), and one tree's literals with their values."""
+    """What trees of one shape have in common (``key``), with the literals of one tree and their values."""
 
     key: object
     literals: tuple[Literal, ...]
@@ -33,14 +33,14 @@ class Shape(Struct, frozen=True):
         return tuple(int.from_bytes(value.contents(), "little") for value in self.values)
 
     def cells(self) -> dict[int, int]:
-        """The number of the cell of each literal, by its identity."""
+        """Return the number of each literal's cell, by the literal's identity."""
         return {id(literal): number for number, literal in enumerate(self.literals)}
 
 
 def shape_of(tree: syntax.Expression, environment: Environment, indexes: bool) -> Shape | None:
-    """The shape of a tree; ``None`` if it has none. ``indexes``: whether literals between brackets may differ.
+    """Return the shape of a tree; ``None`` if it has none. ``indexes``: literals between brackets may differ too.
 
-    Literals of different types are of different shapes.
+    Literals of different types belong to different shapes.
     """
     literals: list[Literal] = []
     values: list[Value] = []

@@ -1,4 +1,4 @@
-"""HIP's built-in variables: they have no debug information; their values come from the target's data about the wave."""
+"""HIP's built-in variables. They have no debug information; the target's data about the wave provides their values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vector_types import DIM3
 
 BUILTINS = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"}
-"""Their names."""
+"""The names of the built-in variables."""
 
 
 def builtin_variable(name: str, target: Target | None, scope: Focus) -> Value | None:
-    """One of `BUILTINS` for the lane of a scope; ``None`` without a lane that runs."""
+    """Return one of `BUILTINS` for the lane of a focus; ``None`` without a running lane."""
     thread, lane = scope.thread, scope.lane
     if target is None or thread is None or lane is None:
         return None

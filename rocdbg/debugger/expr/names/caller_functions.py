@@ -21,7 +21,7 @@ Fits = Callable[[str, str], bool]
 
 
 def add_caller_functions(convenience: Convenience, inferior: Inferior) -> None:
-    """Give expressions ``$_caller_is``, ``$_caller_matches``, ``$_any_caller_is`` and ``$_any_caller_matches``."""
+    """Define ``$_caller_is``, ``$_caller_matches``, ``$_any_caller_is`` and ``$_any_caller_matches``."""
     for name, title, fits in (("is", "Is", _is), ("matches", "Matches", _matches)):
         for any_, class_name in ((False, f"Caller{title}"), (True, f"AnyCaller{title}")):
             function = in_python(class_name, ("name", "nframes"), _function(inferior, fits, any_), optional=1)
@@ -46,13 +46,13 @@ def _function(
 
 
 def _names(inferior: Inferior, frame: Frame) -> Iterable[str]:
-    """The names of the functions from a frame outwards, as debug information gives them."""
+    """Return the names of the functions from a frame outwards, as given by debug information."""
     for other in outwards(inferior, frame):
         yield (other.function.qualified_name or other.function.name or "") if other.function is not None else ""
 
 
 def _any(names: Iterable[str], wanted: str, fits: Fits, count: int, any_: bool) -> bool:
-    """Whether the name of the frame this many levels up matches, or with ``any_`` that of any frame up to it."""
+    """Whether the name of the frame ``count`` levels up matches or, with ``any_``, that of any frame up to it."""
     for distance, name in enumerate(names):
         if distance > count:
             break

@@ -19,11 +19,11 @@ from rocdbg.dwarf.info.types import Type
 from rocdbg.errors import Error
 
 MAX_STRING = 1 << 16
-"""Bytes a string function reads before it gives up."""
+"""How many bytes a string function reads before it gives up."""
 
 
 class EvaluationHost(Protocol):
-    """What a convenience function may query."""
+    """What a convenience function may request."""
 
     @property
     def frame(self) -> Frame | None:
@@ -34,10 +34,10 @@ class EvaluationHost(Protocol):
         """The type of a truth value in the language of the expression."""
 
     def read_string(self, value: Value, limit: int = MAX_STRING) -> bytes:
-        """The bytes of a char array or at a char pointer, up to the first null."""
+        """Return the bytes of a char array, or at a char pointer, up to the first null."""
 
     def read_bytes(self, value: Value, size: int) -> bytes:
-        """``size`` bytes at a pointer or of an array."""
+        """Return ``size`` bytes at a pointer, or from an array."""
 
     def as_text(self, value: Value) -> str:
         """The text of a value in the form used for members."""
@@ -48,31 +48,31 @@ Dynamic = Callable[[Focus], Value]
 
 
 class Convenience:
-    """The user's variables, the ones computed when read, and the functions, by name without ``$``."""
+    """The user's variables, variables computed when they are read, and functions, by name without ``$``."""
 
     def __init__(self) -> None:
         self._variables: dict[str, Value] = {}
         self._dynamic: dict[str, Dynamic] = {}
         self.functions: dict[str, Function] = dict(_FUNCTIONS)
         self.macros: dict[str, Macro] = {}
-        """Those of ``macro define``, by name."""
+        """Macros defined with ``macro define``, by name."""
         self.trees = TreeStore()
-        """The value history of the session's expressions."""
+        """The syntax trees of the session's expressions."""
         self.text: Callable[[Value], str] = lambda value: str(value.as_int())
-        """Formats values; uses the front end's printer if there is one."""
+        """Formats values; uses the front end's printer if it has one."""
 
     def forget_function(self, name: str) -> None:
-        """Drop a function that a plug-in defined; this restores a built-in one of its name."""
+        """Drop a function that a plug-in defined; a built-in function of the same name is then available again."""
         self.functions.pop(name, None)
         if name in _FUNCTIONS:
             self.functions[name] = _FUNCTIONS[name]
 
     def define_dynamic(self, name: str, reader: Dynamic) -> None:
-        """A read-only variable whose value is computed, for the focus that it is read at."""
+        """Define a read-only variable whose value is computed for the focus at which it is read."""
         self._dynamic[name] = reader
 
     def get(self, name: str, focus: Focus = STATIC) -> Value:
-        """The variable's value as an lvalue; void when it was never set."""
+        """Return the variable's value as an lvalue; void if it was never set."""
         if name in self._dynamic:
             return self._dynamic[name](focus)
         if name in self.functions and name not in self._variables:
@@ -82,7 +82,7 @@ class Convenience:
         return Value(value.type, storage, data=value.data, absence=value.absence)
 
     def set(self, name: str, value: Value) -> None:
-        """Set a variable, with the value's type. Raises `ExpressionError` for read-only ones."""
+        """Set a variable to a value and its type. Raises `ExpressionError` for a read-only variable."""
         if name in self._dynamic:
             raise ExpressionError(f"Cannot assign to the read-only variable ${name}.")
         if c_types.is_void(value.type):
@@ -106,7 +106,9 @@ class Convenience:
         return name in self._variables or name in self._dynamic
 
     def rows(self) -> Iterator[tuple[str, Value]]:
-        """``show convenience``: name and value; the user's, last set first, then functions and computed ones."""
+        """Yield names and values for ``show convenience``: the user's, last set first, then functions and computed
+        ones.
+        """
         for name in reversed(self._variables):
             yield name, self._variables[name]
         for name in (*self.functions, *self._dynamic):
@@ -123,7 +125,7 @@ def _need_one(name: str, arguments: Sequence[Value]) -> None:
         raise ExpressionError(f"You must provide one argument for ${name}.")
 
 
-# Convenience functions that GDB implements in Python: errors in calls are worded as in GDB.
+# Convenience functions that GDB implements in Python: errors in calls have GDB's wording.
 
 
 class ScriptError(DebuggerError):
@@ -135,14 +137,14 @@ class ScriptError(DebuggerError):
 
 
 def kind_of(error: Exception) -> str:
-    """The class of an exception as Python names it to the user."""
+    """Return the name of an exception's class as Python shows it to the user."""
     return f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
 
 
 def in_python(class_name: str, parameters: Sequence[str], function: Function, optional: int = 0) -> Function:
-    """A function with its arguments counted and its errors worded as those of a class with a method ``invoke``.
+    """Wrap a function so that it counts its arguments, and words errors like a Python class with a method ``invoke``.
 
-    The last ``optional`` parameters need not be given.
+    The last ``optional`` parameters may be omitted.
     """
 
     def call(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
@@ -166,7 +168,7 @@ def _failed(kind: str, text: str) -> ExpressionError:
 
 
 def _miscounted(parameters: Sequence[str], optional: int, count: int) -> str:
-    """The error for a wrong number of arguments; the object counts as one, too."""
+    """Return the error for a wrong number of arguments; the object counts as an argument."""
     least = len(parameters) - optional
     if count < least:
         missing = [f"'{name}'" for name in parameters[count:least]]
@@ -214,7 +216,7 @@ def _as_string(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
 
 
 def string_value(data: bytes, element: Type = c_types.CHAR) -> Value:
-    """An array of characters with its null."""
+    """Return an array of characters with a terminating null."""
     size = c_types.size_of(element)
     return Value(c_types.array_of(element, len(data) // size + 1), data=data + bytes(size))
 

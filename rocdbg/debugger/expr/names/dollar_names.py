@@ -1,4 +1,4 @@
-"""The meaning of names with a dollar."""
+"""What names that begin with a dollar mean."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.expr.evaluator import Evaluator
 
 _PROBE_NAME = re.compile(r"_exception|_probe_arg(c|\d|1[01])")
-"""GDB's variables about static probes, which device code does not have."""
+"""GDB's variables about static probes, which device code cannot have."""
 
 
 def _without_probe(name: str, environment: Environment) -> str:
@@ -33,7 +33,7 @@ def _without_probe(name: str, environment: Environment) -> str:
 
 
 def dollar_value(name: str, environment: Environment) -> Value:
-    """``$``, ``$$``, ``$3``, ``$$2``: values of the history; otherwise a register or a convenience variable."""
+    """Return ``$``, ``$$``, ``$3`` or ``$$2`` (values of the history), or else a register or convenience variable."""
     body = name[1:]
     history = environment.history
     if body == "":
@@ -53,8 +53,8 @@ def dollar_value(name: str, environment: Environment) -> Value:
 
 
 def registers(node: syntax.Registers, evaluator: Evaluator) -> Value:
-    """Registers in operand syntax: a range, a list, a half. Names of convenience variables and, in lists, of the
-    program's variables keep their meaning.
+    """Return registers in operand syntax: a range, a list, or a half. Names of convenience variables and, in lists, of
+    the program's variables keep their meaning.
 
     Raises `RegisterAccessError` for invalid operands, and for registers that the wave does not have.
     """
@@ -79,7 +79,7 @@ def _is_set(name: str, environment: Environment) -> bool:
 
 
 def _has_names(node: syntax.Expression, environment: Environment) -> bool:
-    """Whether all names in a tree are the program's."""
+    """Whether all names in a tree are names of the program."""
     try:
         need_names(node, environment)
     except NoSymbolError:
@@ -88,7 +88,7 @@ def _has_names(node: syntax.Expression, environment: Environment) -> bool:
 
 
 def _operand(node: syntax.Registers, evaluator: Evaluator, target: Target, wave_size: int) -> Register:
-    """The registers that the node names, by the rules for operands. Raises OperandSyntaxError."""
+    """Return the registers that the node names, by the rules for operands. Raises OperandSyntaxError."""
     match node:
         case syntax.RegisterRange(file, first_, last_):
             first = _number(evaluator.operand(first_), file)
@@ -117,7 +117,7 @@ def _number(value: Value, file: str) -> int:
 
 
 def is_convenience(node: syntax.Expression, environment: Environment) -> bool:
-    """Whether it names a convenience variable."""
+    """Whether an expression is the name of a convenience variable."""
     if not isinstance(node, syntax.Dollar):
         return False
     body = node.name[1:]

@@ -14,7 +14,7 @@ from rocdbg.debugger.values.value_storage import LanePcStorage
 
 
 def define_wave_variables(convenience: Convenience, inferior: Inferior) -> None:
-    """Define them. Without a wave, numbers are 0 and texts void."""
+    """Define the variables. Without a wave, numbers are 0 and texts are void."""
 
     def wave_of(focus: Focus) -> WaveInfo | None:
         return None if inferior.target is None or focus.thread is None else inferior.wave(focus.thread)
@@ -37,13 +37,13 @@ def define_wave_variables(convenience: Convenience, inferior: Inferior) -> None:
         return (wave.used_lanes & (1 << inferior.lane_count(wave.number)) - 1).bit_count()
 
     def lane_pc(focus: Focus) -> Value:
-        """Where the focused lane is in the selected frame: for an active lane ``$pc``."""
+        """Return where the focused lane is in the selected frame: ``$pc`` if the lane is active."""
         if wave_of(focus) is None:
             return Value(c_types.VOID)
         return Value.of_int(c_types.CODE_POINTER, inferior.frame(focus).pc)
 
     def lane_pcs(focus: Focus) -> Value:
-        """DW_AT_LLVM_lane_pc as an array of code pointers; void without it."""
+        """Return DW_AT_LLVM_lane_pc as an array of code pointers; void if it is absent."""
         wave = wave_of(focus)
         level = inferior.frame(focus).level_of_physical if wave is not None else 0
         pcs = inferior.lane_pcs(wave.number, level) if wave is not None else None

@@ -30,11 +30,11 @@ class Known(Struct, frozen=True):
     expression: ExpressionLike | None
     unit: Unit
     is_own_unit: bool
-    """Whether the variable's unit is that of the frame's context."""
+    """Whether the variable belongs to the unit of the frame's context."""
     may_be_dynamic: bool
 
     def located(self, context: FrameContext) -> LocationDescription:
-        """Where the variable is in a frame, for which it must have an expression."""
+        """Return the variable's location in a frame; the variable must have an expression."""
         assert self.expression is not None
         return results.located(self.variable.die, self.expression, context, self.size)
 
@@ -48,8 +48,8 @@ class SharedLocations(Struct):
     _found: dict[int, LocationDescription | None] = field(default_factory=dict)
 
     def whole(self, known: Known, context: FrameContext) -> LocationDescription | None:
-        """The location for `ANY_LANE`, given the context of any of the lanes; ``None``: each lane has to be evaluated
-        separately.
+        """Return the location for `ANY_LANE`, given the context of any of the lanes; ``None``: each lane has to be
+        evaluated separately.
         """
         key = id(known.variable)
         if key not in self._found:
@@ -57,7 +57,7 @@ class SharedLocations(Struct):
         return self._found[key]
 
     def located(self, known: Known, context: FrameContext) -> LocationDescription:
-        """As `Known.located`."""
+        """Return the location in one lane, as `Known.located` does."""
         whole = self.whole(known, context)
         if whole is not None and context.lane is not None and 0 <= context.lane < context.lanes:
             try:
@@ -82,12 +82,12 @@ class SharedLocations(Struct):
             return None
 
 
-# The place of a variable in LDS that has no location.
+# Variables in LDS that have no location.
 
 
 def lds_offset(variable: Variable, program: Program, frame: Frame | None) -> int | None:
-    """The LDS offset of a variable: from its symbol, otherwise from the backend's layout of the frame's kernel;
-    otherwise ``None``.
+    """Return the LDS offset of a variable: from its symbol, otherwise from the backend's layout for the frame's kernel;
+    ``None`` if neither gives it.
     """
     for name in (variable.linkage_name, variable.name):
         offset = program.lds_offset(name) if name is not None else None
@@ -101,7 +101,7 @@ def lds_offset(variable: Variable, program: Program, frame: Frame | None) -> int
 
 
 def _kernel_of(frame: Frame, program: Program) -> Function | None:
-    """The kernel of this frame; for OpenCL, the function with its body; otherwise the only kernel."""
+    """Return the kernel of a frame; for OpenCL, the function with its body. Without one, return the only kernel."""
     function = frame.context.function
     if function is None or not program.is_kernel(function):
         return lds_layout.sole_kernel(program)
@@ -113,7 +113,7 @@ def _kernel_of(frame: Frame, program: Program) -> Function | None:
 
 
 def dynamic_lds(frame: Frame) -> int | None:
-    """Where dynamic LDS, whose size the launch gives, begins in the frame's kernel; None if there is none."""
+    """Return the offset at which dynamic LDS (whose size the launch gives) begins; None if the kernel has none."""
     kernel = _kernel_of(frame, frame.program)
     if kernel is None:
         return None

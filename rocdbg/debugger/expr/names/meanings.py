@@ -1,4 +1,4 @@
-"""What names mean in an expression. As in GDB, they are looked up in order before anything is evaluated."""
+"""What names in an expression mean. As in GDB, all are looked up, in order, before anything is evaluated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocdbg.errors import Error
 
 
 def name_value(node: syntax.Name, environment: Environment, only_type: bool) -> Value:
-    """The value of a name. Raises `NoSymbolError` for an unknown name, other errors if it has no value."""
+    """Return the value of a name. Raises `NoSymbolError` for an unknown name, other errors if it has no value."""
     if node.global_:
         value = environment.global_symbol(node.name, True)
     else:
@@ -30,13 +30,13 @@ def name_value(node: syntax.Name, environment: Environment, only_type: bool) -> 
 
 
 def _class_member(name: str, environment: Environment, only_type: bool) -> Value | None:
-    """``Class::member``; ``None`` if that does not exist."""
+    """Return ``Class::member``; ``None`` if it does not exist."""
     scope, _, last = name.rpartition("::")
     return member_value(scope, last, environment, only_type) if scope else None
 
 
 def is_namespace(name: str, environment: Environment) -> bool:
-    """Whether a name denotes only a namespace, which may be used where types are."""
+    """Whether a name denotes only a namespace, which may stand where a type may."""
     known = environment.is_cplusplus and environment.types.namespace(name) is not None
     return known and environment.variable(name) is None and member_of_this(name, environment, True) is None
 
@@ -59,12 +59,13 @@ def need_known(names: Iterable[syntax.Name | syntax.TypeName], environment: Envi
 
 
 def need_names(node: syntax.Expression, environment: Environment) -> None:
-    """`need_known` for the names in a tree."""
+    """Apply `need_known` to the names in a tree."""
     need_known(names_of(node, environment.is_cplusplus), environment)
 
 
 def names_of(node: object, is_cxx: bool) -> Iterator[syntax.Name | syntax.TypeName]:
-    """The names in a tree, in order; in C++ without those of functions, which are looked up by their arguments."""
+    """Yield the names in a tree, in order; in C++ without those of called functions, whose lookup needs the arguments.
+    """
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -86,7 +87,7 @@ def _is_plain(node: syntax.Expression) -> bool:
 
 
 def has_effect(node: object) -> bool:
-    """Whether evaluating a tree changes something, or calls a function."""
+    """Whether evaluating a tree changes anything or calls a function."""
     waiting = [node]
     while waiting:
         node = waiting.pop()

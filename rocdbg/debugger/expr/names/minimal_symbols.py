@@ -1,7 +1,7 @@
 """Symbols without debug information: code and data of unknown type, and numbers.
 
-Assembly has little else. Its absolute symbols (``.set``, ``.equ``) are numbers for operands, mostly register numbers,
-and are numbers here too, although GDB treats them as variables.
+Assembly has little else. Its absolute symbols (``.set``, ``.equ``) are numbers for use in operands, mostly register
+numbers. They are treated as numbers here, although GDB treats them as variables.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
 
 
 def minimal_symbol(environment: ProgramEnvironment, name: str) -> Value | None:
-    """What the symbol table alone says about a name; there must be a program."""
+    """Return what the symbol table alone says about a name; there must be a program."""
     program = environment.program
     assert program is not None
     symbol = program.code_object.symbols.get(name)
@@ -44,12 +44,12 @@ def minimal_symbol(environment: ProgramEnvironment, name: str) -> Value | None:
 
 
 def need_type(value: Value, name: str) -> None:
-    """Raise `ExpressionError` for a symbol of unknown type: only its address and its value in a cast are known."""
+    """Raise `ExpressionError` for a symbol of unknown type, which only has an address, and a value when it is cast."""
     if value.type is NO_DEBUG_DATA:
         raise ExpressionError(f"'{name}' has unknown type; cast it to its declared type")
 
 
 def _number(value: int) -> Value:
-    """An absolute symbol: an ``int`` if it is small enough, like a number in source."""
+    """Return the value of an absolute symbol: like a number in source text, an ``int`` if it is small enough."""
     signed = value - (value >> 63 << 64)
     return Value.of_int(c_types.INT if -(1 << 31) <= signed < 1 << 31 else c_types.LONG, signed)

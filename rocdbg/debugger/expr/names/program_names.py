@@ -16,17 +16,17 @@ from rocdbg.dwarf.info.symbol_index import is_declaration
 from rocdbg.dwarf.info.types import BaseType, ClassType, EnumType, Type, TypedefType, VoidType
 
 MOST_LINKS = 8
-"""Limit on the components of a name, any of which may be a typedef: each is looked up in all visible scopes."""
+"""The largest number of components in a name. Each may be a typedef, and is looked up in all visible scopes."""
 
 
 class ProgramNames(Struct, frozen=True):
-    """Names at a place; without debug information none is known."""
+    """The names that are visible at a place; none without debug information."""
 
     program: Program
     frame: Frame | None
 
     def qualified(self, name: str, is_global: bool = False, depth: int = 2) -> list[str]:
-        """What a name can refer to, the nearest first; ``is_global``: it began with ``::``.
+        """Return the qualified names that a name can refer to, nearest first; ``is_global``: it began with ``::``.
 
         ``depth``: how many typedefs of typedefs of classes are followed.
         """
@@ -36,7 +36,7 @@ class ProgramNames(Struct, frozen=True):
         return [*found, *self._in_named_class(name, is_global, depth - 1)]
 
     def _in_named_class(self, name: str, is_global: bool, depth: int) -> list[str]:
-        """Members of a class that is named by a typedef: ``row::iterator`` is ``vector<int>::iterator``."""
+        """Resolve members of a class named by a typedef: ``row::iterator`` is ``vector<int>::iterator``."""
         links = split_qualified(name)
         if len(links) > MOST_LINKS:
             return []
@@ -49,7 +49,7 @@ class ProgramNames(Struct, frozen=True):
         return []
 
     def variable(self, name: str, is_global: bool = False) -> Variable | None:
-        """The nearest variable outside functions: one of the frame's unit precedes those of others."""
+        """Return the nearest variable outside functions: variables of the frame's unit precede those of others."""
         for qualified in self.qualified(name, is_global):
             found = [v for v in self.program.info.variables_named(f"::{qualified}") if _is_exact(v.name, qualified)]
             if found:
@@ -58,7 +58,7 @@ class ProgramNames(Struct, frozen=True):
         return linked[0] if linked else None
 
     def functions(self, name: str, is_global: bool = False) -> list[Function]:
-        """The functions with code that a name refers to: overloads of one scope."""
+        """Return the functions with code that a name refers to, which are overloads in one scope."""
         for qualified in self.qualified(name, is_global):
             found = [
                 function for function in self.program.info.functions_named(f"::{qualified}")
@@ -69,7 +69,8 @@ class ProgramNames(Struct, frozen=True):
         return []
 
     def types(self, name: str) -> list[Type]:
-        """The types outside functions that a name refers to: definitions first, the frame's unit before others."""
+        """Return the types outside functions that a name refers to: definitions first, the frame's unit before others.
+        """
         for qualified in self.qualified(name):
             found = [
                 type_ for type_ in self.program.info.types_named(f"::{qualified}")
@@ -88,7 +89,7 @@ class ProgramNames(Struct, frozen=True):
         return next((qualified for qualified in self.qualified(name) if qualified in known), None)
 
     def enumerator(self, name: str, is_global: bool = False) -> tuple[EnumType, int] | None:
-        """The enumeration and value of an enumerator; one of a scoped enumeration is named with it."""
+        """Return the enumeration and value of an enumerator; a scoped enumeration is part of the enumerator's name."""
         last = split_qualified(name)[-1]
         enumerations = self.program.info.namespaces.enumerations(last)
         if not enumerations:
@@ -104,12 +105,12 @@ class ProgramNames(Struct, frozen=True):
         return None
 
     def distance(self, what: Variable | Function) -> tuple[bool, bool]:
-        """The key of the nearest: of the frame's unit before others, then what other units may name."""
+        """Return a sort key, least for the nearest: the frame's unit comes before others, then external linkage."""
         function = self.frame.function if self.frame is not None else None
         return function is None or what.unit is not function.unit, not what.external
 
     def missing(self, name: str) -> DebuggerError:
-        """The error for an unknown qualified name, in GDB's words."""
+        """Return the error for an unknown qualified name, in GDB's words."""
         links = split_qualified(name)
         for count in range(1, len(links)):
             scope, wanted = "::".join(links[:count]), links[count]
@@ -150,14 +151,14 @@ def _missing_in(type_: Type, name: str) -> DebuggerError:
 
 
 def _is_exact(own: str | None, wanted: str) -> bool:
-    """Whether a name lacks template arguments that it needs: ``f`` is not ``f<int>``."""
+    """Whether a name lacks template arguments that it needs: ``f`` does not name ``f<int>``."""
     if own is None or "<" not in own or own.startswith("operator"):
         return True
     return "<" in split_qualified(wanted)[-1]
 
 
 def of_signature(functions: Sequence[Function], parameters: str) -> Function | None:
-    """The function of an overload set that takes parameters of these types (``int, float``)."""
+    """Return the function of an overload set that has parameters of these types (``int, float``)."""
     wanted = parameters.replace(" ", "")
     for function in functions:
         shown = function.type.parameter_list(without_this=True).replace(" ", "")

@@ -1,4 +1,4 @@
-"""The values of template parameters in the function of a frame."""
+"""The values of the template parameters of a frame's function."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rocdbg.dwarf.reader import results
 
 
 def arguments(frame: Frame) -> Iterator[TemplateArgument]:
-    """The arguments of the frame's function and of the class it is a method of, the nearest first."""
+    """Yield the arguments of the frame's function, then those of the class that it is a method of."""
     if frame.function is not None:
         yield from arguments_of(frame.function)
 
 
 def arguments_of(function: Function) -> Iterator[TemplateArgument]:
-    """As `arguments`, of a function."""
+    """Yield the template arguments of a function, as `arguments` does."""
     if not function.unit.is_cxx:
         return
     *_, declaration = function.die.origins()
@@ -36,7 +36,7 @@ def arguments_of(function: Function) -> Iterator[TemplateArgument]:
 
 
 def argument_value(frame: Frame, name: str, memory: Memory) -> Value | None:
-    """The value argument to which a name refers, which may be an address; ``None`` for anything else."""
+    """Return the non-type template argument to which a name refers, which may be an address; ``None`` otherwise."""
     for argument in arguments(frame):
         if argument.name == name and isinstance(argument.value, Exprloc) and frame.function is not None:
             place = results.location(frame.program.info.die(argument.offset), frame.context)
@@ -48,6 +48,6 @@ def argument_value(frame: Frame, name: str, memory: Memory) -> Value | None:
 
 
 def argument_type(frame: Frame, name: str) -> Type | None:
-    """The type argument to which a name refers; ``None`` for anything else."""
+    """Return the type argument to which a name refers; ``None`` otherwise."""
     found = (each.type for each in arguments(frame) if each.name == name and each.value is None)
     return next(found, None)

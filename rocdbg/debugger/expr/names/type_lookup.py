@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoSymbolError
+from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoProgramError, NoSymbolError
 from rocdbg.debugger.expr.names.known_variables import dynamic_lds
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.template_arguments import argument_type
@@ -19,13 +19,13 @@ from rocdbg.dwarf.info.types import ClassKind, ClassType, EnumType, Type, Typede
 
 
 class TypeLookup(Struct, frozen=True):
-    """The types of a frame's blocks and of the program; without them there are none."""
+    """The types of a frame's blocks and of a program; none without them."""
 
     program: Program | None
     frame: Frame | None
 
     def is_known(self, name: str) -> bool:
-        """Whether a name with template arguments names a function or type, or ``$name`` a symbol and no register."""
+        """Whether ``name<...>`` is a function or type or, for ``$name``, whether it is a symbol and not a register."""
         program = self.program
         if name.startswith("$"):
             known = program is not None and program.code_object.symbols.get(name) is not None
@@ -35,7 +35,7 @@ class TypeLookup(Struct, frozen=True):
         return bool(program.info.functions_named(name) or program.info.types_named(name))
 
     def named(self, name: str, tag: str) -> Type:
-        """The type of a name and keyword, its definition if there is one. Raises `NoSymbolError`."""
+        """Return the type of a name and keyword, or its definition if there is one. Raises `NoSymbolError`."""
         found = self.find(name, tag)
         if found is None and not tag:
             found = builtin_type(name)
@@ -48,14 +48,16 @@ class TypeLookup(Struct, frozen=True):
         raise self.missing(name)
 
     def namespace(self, name: str) -> str | None:
-        """The qualified name of the namespace to which a name refers; ``None`` for anything else."""
+        """Return the qualified name of the namespace to which a name refers; ``None`` otherwise."""
         if self.program is None or not self.program.has_debug_info:
             return None
         return ProgramNames(self.program, self.frame).namespace(name.strip())
 
     def missing(self, name: str) -> DebuggerError:
         """The error for an unknown name."""
-        if self.program is None or not self.program.has_debug_info:
+        if self.program is None:
+            return NoSymbolError(name, str(NoProgramError()))
+        if not self.program.has_debug_info:
             return NoSymbolError(name)
         names = ProgramNames(self.program, self.frame)
         if names.namespace(name) is not None:
@@ -63,8 +65,9 @@ class TypeLookup(Struct, frozen=True):
         return names.missing(name) if "::" in name else NoSymbolError(name, self._in_dynamic_lds(name))
 
     def _in_dynamic_lds(self, name: str) -> str | None:
-        """The message for a name that may be dynamic LDS, whose size the launch gives: `extern __shared__` has no
-        entry. None if the kernel has no such LDS.
+        """Return the message for an unknown name if it may be dynamic LDS, otherwise None.
+
+        The launch gives the size of dynamic LDS, so `extern __shared__` has no entry in debug information.
         """
         frame = self.frame
         begin = dynamic_lds(frame) if frame is not None else None
@@ -84,7 +87,7 @@ class TypeLookup(Struct, frozen=True):
         return type_
 
     def find(self, name: str, tag: str) -> Type | None:
-        """The type of a name, and of a keyword (``struct``, ``enum``) where ``tag`` is not empty: as it is declared.
+        """Return the type of a name as it is declared; ``tag`` is the keyword (``struct``, ``enum``), or empty.
 
         Without a keyword, classes and enumerations that C or OpenCL knows only by their tags are not found.
         """
@@ -101,7 +104,8 @@ class TypeLookup(Struct, frozen=True):
         return next(filter(fits, ProgramNames(self.program, self.frame).types(name)), None)
 
     def local(self, name: str) -> Type | None:
-        """As `find`, without a keyword, of the frame's blocks and its function's template arguments."""
+        """Find a type, as `find` does without a keyword, in the frame's blocks and its function's template arguments.
+        """
         found = self._local(name, self._is_name)
         return found or (argument_type(self.frame, name) if self.frame is not None else None)
 
@@ -119,7 +123,8 @@ class TypeLookup(Struct, frozen=True):
         return self.program.info.die(type_.offset).unit.is_cxx
 
     def enumerator(self, name: str) -> Value | None:
-        """An enumerator of an enumeration visible here; scoped ones as ``E::A``, others also without their scope."""
+        """Return an enumerator that is visible here: a scoped one as ``E::A``, an unscoped one also without its scope.
+        """
         if self.program is None:
             return None
         for scope in self.frame.scopes if self.frame is not None else ():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def up_level_variable(environment: ProgramEnvironment, name: str) -> tuple[Variable, Enclosing] | None:
-    """A variable of the nearest subprogram that encloses the frame's, and that subprogram."""
+    """Find a variable in the nearest subprogram that encloses the frame's; return both."""
     if environment.frame is None:
         return None
     for around in enclosing(environment.frame):
@@ -37,7 +37,7 @@ def up_level_variable(environment: ProgramEnvironment, name: str) -> tuple[Varia
 
 
 def up_level_value(environment: ProgramEnvironment, name: str) -> Value | None:
-    """The value of such a variable, in the frame that the static link identifies.
+    """Return the value of a variable of an enclosing subprogram, in the frame that the static link identifies.
 
     Raises `ExpressionError` if the variable needs a frame and there is none.
     """
@@ -54,13 +54,13 @@ def up_level_value(environment: ProgramEnvironment, name: str) -> Value | None:
     return in_frame(environment, host).value_of(variable)
 
 
-# The frames of the subprograms that enclose a nested one, in which its up-level variables are evaluated (A.3.3.5 (3)).
+# The frames of the subprograms that enclose a nested one: up-level variables are evaluated there (A.3.3.5 (3)).
 MOST_LEVELS = 32
-"""How many enclosing subprograms are examined; only a hostile file nests deeper."""
+"""How many enclosing subprograms are examined; only a malicious file has deeper nesting."""
 
 
 class Enclosing(Struct, frozen=True):
-    """An enclosing subprogram: its blocks around the nested one, innermost first, itself last, and its frame."""
+    """An enclosing subprogram: its blocks around the nested one, innermost first, then itself; and its frame."""
 
     name: str
     scopes: tuple[Scope, ...]
@@ -90,7 +90,7 @@ def enclosing(frame: Frame) -> Iterator[Enclosing]:
 
 
 def _around(die: Die) -> list[Die]:
-    """The blocks around a subprogram and the subprogram that contains them; empty for one that is not nested."""
+    """Return the blocks around a subprogram, and the subprogram that contains them; empty if it is not nested."""
     *_, declaration = die.origins()
     blocks: list[Die] = []
     parent = declaration.parent
@@ -101,7 +101,7 @@ def _around(die: Die) -> list[Die]:
 
 
 def _host(context: FrameContext, host: Die, is_inline: bool) -> FrameContext | None:
-    """The frame of the subprogram around that of ``context``."""
+    """Return the frame of the subprogram that encloses the one of ``context``."""
     link = None if is_inline else static_link(context)
     caller: FrameContext | None = context if is_inline else context.next_frame()
     for _ in range(MAX_FRAMES):
@@ -114,7 +114,7 @@ def _host(context: FrameContext, host: Die, is_inline: bool) -> FrameContext | N
 
 
 def _instances(context: FrameContext, entries: list[Die]) -> Iterator[Scope]:
-    """The scopes at the frame's PC that are instances of the entries."""
+    """Yield the scopes at the frame's PC that are instances of the entries."""
     program = context.program
     for scope in program.info.scopes_at(program.to_file(context.pc or NOWHERE)):
         if any(origin in entries for origin in scope.die.origins()):

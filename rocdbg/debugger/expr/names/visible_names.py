@@ -10,18 +10,18 @@ from rocdbg.dwarf.info.names import split_qualified
 from rocdbg.dwarf.info.namespaces import Namespaces
 
 MOST_SCOPES = 100
-"""Limit on enclosing namespaces and classes in which names are looked up; only a hostile file nests deeper."""
+"""How many enclosing namespaces and classes are searched for names; only a malicious file has deeper nesting."""
 MOST_ALIASES = 8
-"""Limit on chains of aliases."""
+"""The maximum length of a chain of aliases."""
 
 
 def joined(scope: str, name: str) -> str:
-    """A name in a scope; the global one is empty."""
+    """Join a scope and a name; the global scope is empty."""
     return f"{scope}::{name}" if scope else name
 
 
 def visible_names(program: Program | None, frame: Frame | None, name: str) -> list[str]:
-    """The qualified names to which a name can refer, the nearest first; each begins at global scope."""
+    """Return the qualified names to which a name can refer, nearest first; each begins at global scope."""
     around: tuple[str, ...] = ()
     if frame is not None and frame.function is not None:
         around = frame.function.scope_names[:MOST_SCOPES]
@@ -47,7 +47,7 @@ def visible_names(program: Program | None, frame: Frame | None, name: str) -> li
 
 
 def global_names(program: Program, name: str) -> list[str]:
-    """As `visible_names`, for a name that begins with ``::``."""
+    """Return the same as `visible_names`, for a name that begins with ``::``."""
     found: dict[str, None] = {}
     for visible in _reached(program.info.namespaces, ""):
         for meant in _meant(program.info.namespaces, joined(visible, name)):
@@ -56,7 +56,7 @@ def global_names(program: Program, name: str) -> list[str]:
 
 
 def _reached(namespaces: Namespaces, scope: str) -> Iterator[str]:
-    """A scope and the namespaces whose names are visible in it, including through nested directives."""
+    """Yield a scope and the namespaces whose names are visible in it, also through nested directives."""
     seen, waiting = {scope}, [scope]
     while waiting:
         current = waiting.pop(0)
@@ -68,7 +68,7 @@ def _reached(namespaces: Namespaces, scope: str) -> Iterator[str]:
 
 
 def _meant(namespaces: Namespaces, name: str) -> Iterator[str]:
-    """The name with aliases replaced, in each namespace that is visible in the one it names."""
+    """Yield the name with aliases replaced, in each namespace that is visible in the namespace that it names."""
     name = _unaliased(namespaces, name)
     scope, _, last = name.rpartition("::") if "<" not in name else ("", "", "")
     if not scope or scope not in namespaces.imports:

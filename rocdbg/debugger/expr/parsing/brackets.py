@@ -9,7 +9,7 @@ _OF_NAMES = ("([{<", ")]}>")
 
 
 def outside(text: str, *, names: bool = False) -> Iterator[int]:
-    """The indices of the characters of a text outside brackets and quotes, without the brackets and quotes themselves.
+    """Yield the indices of the characters outside brackets and quotes; brackets and quotes themselves are excluded.
 
     With ``names``, for locations and functions, ``<`` and ``>`` are brackets too; in expressions they compare. An
     unmatched closing bracket is ignored.
@@ -35,7 +35,7 @@ def outside(text: str, *, names: bool = False) -> Iterator[int]:
 
 
 def at_comma(text: str) -> tuple[str, str, str]:
-    """The text before and after the first comma of a list of locations, as by `str.partition`, stripped of blanks.
+    """Split a list of locations at its first comma: return what `str.partition` would, with blanks stripped.
 
     A ``<`` that does not close before any comma is a comparison (``f if i < 3, "..."``).
     """
@@ -44,5 +44,5 @@ def at_comma(text: str) -> tuple[str, str, str]:
             if text[index] == ",":
                 return text[:index].strip(), ",", text[index + 1 :].strip()
         if text.count("<") <= text.replace("->", "").count(">"):
-            break  # all are closed: the commas in them separate template arguments
+            break  # all brackets are closed: the commas inside them separate template arguments
     return text, "", ""

@@ -21,9 +21,9 @@ from rocdbg.dwarf.info import DebugInfoError
 def parse_in(
     text: str, environment: Environment, names_first: bool = False, variables: Container[str] = ()
 ) -> syntax.Expression:
-    """The tree of a text, parsed with the names of an environment. Raises `ExpressionError`.
+    """Parse a text with the names of an environment. Raises `ExpressionError`.
 
-    ``names_first``: the text is evaluated at this place, so that an unknown name is reported before other errors, and
+    ``names_first``: the text is evaluated at this place, so an unknown name is reported before any other error, and
     before anything is changed. ``variables``: names that are variables where the text will be evaluated.
     """
     text = _without_macros(text, environment)
@@ -66,7 +66,7 @@ def parse_in(
 
 
 def _without_macros(text: str, environment: Environment) -> str:
-    """The text with macros expanded. Damaged macro information does not affect other expressions."""
+    """Expand the macros in a text. Damaged macro information does not affect expressions that use no macros."""
     scope = macros_at(environment)
     try:
         if not scope.user and not scope.has_macros:
@@ -78,7 +78,7 @@ def _without_macros(text: str, environment: Environment) -> str:
 
 @contextmanager
 def nesting_limited(text: str) -> Iterator[None]:
-    """A stack overflow by a deep expression is reported as an error of the expression."""
+    """While this is open, report a stack overflow caused by deep nesting as an error of the expression."""
     try:
         yield
     except RecursionError:
@@ -86,7 +86,7 @@ def nesting_limited(text: str) -> Iterator[None]:
 
 
 def names_in(node: object) -> Iterator[str]:
-    """The plain names in a tree, in order."""
+    """Yield the plain names in a tree, in order."""
     waiting = [node]
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""Tokens of C expressions with a debugger's additions (``$names``, ``@``, ``ASPACE#``)."""
+"""Tokens of C expressions with the debugger's additions (``$names``, ``@``, ``ASPACE#``)."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Token(Struct, frozen=True):
     suffix: str = ""
     radix: int = 10
     wrong: DebuggerError | None = None
-    """The error in the text from here on; the token is then the last."""
+    """The error in the text from here on; this is then the last token."""
 
 
 _NAME_BEFORE = re.compile(r"(?<!\w)[A-Za-z_]\w*\s*\Z")
-"""The name required before ``#``: that of an address space."""
-# Longest first: the first that fits is taken.
+"""The name that must precede ``#``: that of an address space."""
+# Longest first, since the first operator that fits is taken.
 _OPERATORS = (
     "<<=", ">>=", "->*", "...",
     "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
@@ -68,16 +68,16 @@ _CONVERSION = re.compile(
 )
 """The target type of a conversion ``operator``."""
 _LOCAL_LABEL = re.compile(r"\.L[\w.$]+")
-"""A label of assembly that is not in the symbol table."""
+"""A local label in assembly, which is not in the symbol table."""
 _OPERAND_BEFORE = re.compile(r"[\w)\]\"'$}]\s*$")
 _ARGUMENTS = re.compile(r"<[\w:*]+(<[\w:*, ]*>)?(,\s*[\w:*<>]+)*>")
-"""Text that can only be template arguments: comparisons have blanks around their operators."""
+"""Text that can only be template arguments: a comparison has blanks around its operator."""
 _SCOPE = re.compile(r"(\w+(?:::\w+)*)::\Z")
 _WIDTHS = {"": 1, "u": 2, "U": 4, "L": 4}
-"""Bytes of a character by the prefix of its quotes."""
+"""Bytes per character, by the prefix of the quotes."""
 _ESCAPES = {"a": 7, "b": 8, "e": 27, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _TOKENS = 16
-"""Tokens that are one unit of work."""
+"""How many tokens count as one unit of work."""
 _INTEGER_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"}
 _FLOAT_SUFFIXES = {"", "f", "l", "f16", "h"}
 
@@ -85,12 +85,10 @@ _FLOAT_SUFFIXES = {"", "f", "l", "f16", "h"}
 def tokenize(
     text: str, is_known: Callable[[str], bool] | None = None, input_radix: int = 10, is_cxx: bool = True
 ) -> list[Token]:
-    """The tokens of ``text``, an END last, which holds the error in the text, if any.
+    """Split ``text`` into tokens. The last one has kind END, and holds the error in the text, if there is one.
 
-    ``is_cxx``: whether operators have words (``and``).
-
-    ``is_known`` is asked whether a name with template arguments (``fn<int>``) exists, so that it can become one
-    token, and whether ``$name`` is a symbol.
+    ``is_known`` decides whether a name with template arguments (``fn<int>``) exists, so that it can become one token,
+    and whether ``$name`` is a symbol. ``is_cxx``: words such as ``and`` are operators.
     """
     lexer = _Lexer(text, is_known or (lambda _name: False), input_radix, is_cxx)
     tokens: list[Token] = []
@@ -116,7 +114,7 @@ class _Lexer:
 
     @cached_property
     def angles(self) -> dict[int, int]:
-        """For each ``<`` that is closed, the index after its ``>``; found in one pass."""
+        """For each ``<`` that has a matching ``>``, the index after the ``>``; found in one pass."""
         closed = {}
         opened = []
         for found in re.finditer("[<>]", self.text):
@@ -174,7 +172,7 @@ class _Lexer:
             or (
                 text[end] in "+-"
                 and text[end - 1] in "eEpP"
-                # "0x1e+1" is a sum: a hexadecimal float's exponent is marked by p
+                # "0x1e+1" is a sum: the exponent of a hexadecimal float is marked by p
                 and not (text[start : start + 2].lower() == "0x" and text[end - 1] in "eE")
             )
         ):
@@ -227,7 +225,8 @@ class _Lexer:
         return Token(TokenKind.NAME, name, start, name)
 
     def _single_quoted(self, start: int) -> Token:
-        """A character constant, or a quoted symbol or file name when it is longer than one."""
+        """Return a character constant or, if the quotes contain more than one character, a quoted symbol or file name.
+        """
         text = self.text
         close = text.find("'", start + 1)
         if close < 0:
@@ -239,7 +238,7 @@ class _Lexer:
         return self._character(start, "")
 
     def _character(self, start: int, prefix: str) -> Token:
-        """A character constant, from its first quote on."""
+        """Read a character constant, from its first quote on."""
         codes, end = self._quoted_codes(start + 1, "'", "Unmatched single quote.")
         self.position = end
         if not codes:
@@ -250,22 +249,22 @@ class _Lexer:
         return Token(TokenKind.CHAR, self.text[start:end], start, int.from_bytes(data, "little"), prefix)
 
     def _string(self, start: int, prefix: str) -> Token:
-        """A string, from its first quote on."""
+        """Read a string, from its first quote on."""
         codes, end = self._quoted_codes(start + 1, '"', "Unterminated string in expression.")
         self.position = end
         return Token(TokenKind.STRING, self.text[start:end], start, _in_width(codes, _WIDTHS[prefix]), prefix)
 
     def _is_template(self, name: str, start: int, end: int) -> bool:
-        """Whether template arguments follow a name; C++ casts have types in the same brackets."""
+        """Whether template arguments follow a name; the angle brackets of C++ casts contain types instead."""
         return self.is_cxx and not name.endswith("_cast") and _ARGUMENTS.fullmatch(self.text, start, end) is not None
 
     def _operator_name(self, end: int) -> int:
-        """Where the name of an operator function ends, after ``operator``."""
+        """Return where the name of an operator function ends, after ``operator``."""
         found = _OPERATOR_NAME.match(self.text, end)
         return found.end() if found is not None else end
 
     def _quoted_codes(self, position: int, quote: str, unterminated: str) -> tuple[list[int | str], int]:
-        """Characters up to a quote (numeric escapes as numbers), and where they end."""
+        """Return the characters up to a quote (numeric escapes as numbers), and where they end."""
         text = self.text
         out: list[int | str] = []
         while position < len(text):
@@ -312,7 +311,7 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 
 
 def _in_width(codes: list[int | str], width: int) -> bytes:
-    """Characters as units of ``width`` bytes, in UTF-8, -16 or -32; numeric escapes are one unit each."""
+    """Encode characters as units of ``width`` bytes, in UTF-8, -16 or -32; a numeric escape is one unit."""
     out = bytearray()
     for code in codes:
         if isinstance(code, int):
@@ -346,7 +345,7 @@ def _integer(word: str, digits: str, offset: int, input_radix: int) -> Token | N
 
 
 def _in_64_bits(number: int, radix: int) -> int:
-    """A number as GDB reads it: a number that is too large wraps unless the last digit made it smaller."""
+    """Wrap a number that is too large as GDB does: it wraps unless a digit has made it smaller."""
     read, rest = number, []
     while read >> 64:
         read, digit = divmod(read, radix)
@@ -376,7 +375,7 @@ def _float(word: str, digits: str, offset: int) -> Token | None:
 
 
 def _encoded(char: str) -> bytes:
-    """A character's bytes; one that represents an invalid UTF-8 byte (PEP 383) is that byte."""
+    """Return a character's bytes; one that stands for an invalid UTF-8 byte (PEP 383) becomes that byte."""
     return char.encode("utf-8", "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass")
 
 
@@ -384,14 +383,14 @@ def _encoded(char: str) -> bytes:
 
 
 class TokenStream(Struct):
-    """The token stream for the grammars. ``text`` is the source of the tokens; the last has kind ``END``."""
+    """The stream of tokens that the grammars read. ``text`` is their source; the last token has kind ``END``."""
 
     text: str
     tokens: list[Token]
     position: int = 0
 
     def peek(self, ahead: int = 0) -> Token:
-        """The next token, or a later one; past the end, the last."""
+        """Return the next token, or a later one; past the end, the last."""
         tokens, place = self.tokens, self.position + ahead
         token = tokens[place] if place < len(tokens) else tokens[-1]
         if token.wrong is not None:
@@ -423,17 +422,17 @@ class TokenStream(Struct):
         return False
 
     def expect(self, operator: str) -> None:
-        """Consume the operator. Raises `ExpressionError` when something else is next."""
+        """Consume the operator. Raises `ExpressionError` if something else is next."""
         if not self.accept(operator):
             raise self.error()
 
     def since(self, position: int) -> str:
-        """The text from a token to the last consumed one."""
+        """Return the text from a token to the last consumed one."""
         last = self.tokens[self.position - 1]
         return self.text[self.tokens[position].offset : last.offset + len(last.text)]
 
     def qualified_name(self) -> str:
-        """A name with its scopes: ``a::b::c``. Raises `ExpressionError` when no name is next."""
+        """Consume and return a name with its scopes: ``a::b::c``. Raises `ExpressionError` if no name is next."""
         token = self.take()
         if token.kind not in (TokenKind.NAME, TokenKind.QUOTED):
             raise self.error(token)
@@ -444,7 +443,7 @@ class TokenStream(Struct):
         return name
 
     def error(self, token: Token | None = None) -> GrammarError:
-        """A syntax error at a token, by default the next; GDB has read on to the end of a qualified name."""
+        """Return a syntax error at a token, by default the next; like GDB's, it is at the end of a qualified name."""
         if token is None:
             ahead = 0
             while self.peek(ahead).kind is TokenKind.NAME and self.at("::", ahead + 1):

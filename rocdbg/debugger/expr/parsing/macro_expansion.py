@@ -10,7 +10,7 @@ from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.dwarf.info.macro_sections import Macro
 
 Lookup: TypeAlias = Callable[[str], Macro | None]
-"""The macro of a name, None if it is not a macro."""
+"""Returns the macro of a name, None if it is not a macro."""
 
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<name>[A-Za-z_$][\w$]*)|(?P<number>\.?\d(?:[eEpP][+-]|[\w.'])*)"
@@ -22,7 +22,7 @@ _DEEPEST = 100
 
 
 def tokens(text: str) -> list[str]:
-    """Preprocessing tokens and the space between them."""
+    """Split a text into preprocessing tokens and the space between them."""
     found = [match[0] for match in _TOKEN.finditer(text)]
     if any(token == '"' for token in found):
         raise ExpressionError("Unterminated string in expression.", text)
@@ -30,12 +30,12 @@ def tokens(text: str) -> list[str]:
 
 
 def is_name(token: str) -> bool:
-    """Whether a token can be the name of a macro: `$` begins GDB's variables."""
+    """Whether a token can name a macro; names with `$` are GDB's variables."""
     return token[:1].isalpha() or token[:1] == "_"
 
 
 def expand(text: str, lookup: Lookup) -> str:
-    """The text with all its macros expanded. Raises `ExpressionError`."""
+    """Return the text with all its macros expanded. Raises `ExpressionError`."""
     parts = tokens(text)
     if not any(is_name(part) and lookup(part) is not None for part in parts):
         return text
@@ -43,7 +43,7 @@ def expand(text: str, lookup: Lookup) -> str:
 
 
 def _expanded(parts: Sequence[str], lookup: Lookup, inside: tuple[str, ...], budget: list[int]) -> list[str]:
-    """Tokens with macros expanded; not those that are being expanded (``inside``)."""
+    """Expand macros in tokens, except those whose expansion is in progress (``inside``)."""
     waiting = list(reversed(parts))
     result: list[str] = []
     while waiting:
@@ -68,7 +68,7 @@ def _expanded(parts: Sequence[str], lookup: Lookup, inside: tuple[str, ...], bud
 
 
 def _arguments(macro: Macro, waiting: list[str]) -> list[list[str]] | None:
-    """The arguments after a name, taken from the pending tokens; None if no parenthesis follows."""
+    """Take a macro's arguments from the pending tokens; None if no parenthesis follows the name."""
     ahead = len(waiting) - 1
     while ahead >= 0 and waiting[ahead].isspace():
         ahead -= 1
@@ -120,7 +120,7 @@ def _stringified(argument: list[str]) -> str:
 def _substituted(
     macro: Macro, arguments: list[list[str]], lookup: Lookup, inside: tuple[str, ...], budget: list[int]
 ) -> list[str]:
-    """The replacement with the arguments in it."""
+    """Return the macro's replacement with the arguments inserted."""
     assert macro.parameters is not None
     values: dict[str, list[str]] = {}
     for parameter, argument in zip(macro.parameters, arguments, strict=True):

@@ -11,8 +11,8 @@ from rocdbg.dwarf.info.unit import Unit
 
 
 class MacroScope:
-    """Macros at a line of a unit's file; with no unit or no file only the user's. ``user`` holds the user's macros by
-    name.
+    """The macros at a line of a unit's file; without a unit or file, only the user's. ``user`` holds the user's macros
+    by name.
     """
 
     def __init__(self, unit: Unit | None, file: SourceFile | None, line: int | None, user: Mapping[str, Macro]) -> None:
@@ -31,22 +31,22 @@ class MacroScope:
 
     @property
     def has_macros(self) -> bool:
-        """Whether the unit's debug information has any."""
+        """Whether the unit's debug information contains any macros."""
         return self.unit is not None and bool(self.unit.macros.changes)
 
     def of_program(self, name: str) -> Macro | None:
-        """The program's macro of a name."""
+        """Return the program's macro of a name."""
         found = self.defined.get(name)
         if found is None and name in ("__FILE__", "__LINE__") and self.file is not None and self.has_macros:
             return Macro(name, None, f'"{self.file.path}"' if name == "__FILE__" else str(self.line))
         return found
 
     def find(self, name: str) -> Macro | None:
-        """The macro of a name: the user's, else the program's."""
+        """Return the macro of a name: the user's or, if there is none, the program's."""
         return self.user.get(name) or self.of_program(name)
 
     def all_of(self, name: str) -> Iterator[Macro]:
-        """Every definition of a name in the unit."""
+        """Yield every definition of a name in the unit."""
         if self.unit is not None:
             for change in self.unit.macros.changes:
                 if change.name == name and change.macro is not None:
@@ -54,7 +54,7 @@ class MacroScope:
 
 
 def macros_at(environment: Environment) -> MacroScope:
-    """The macros at the line of an environment's frame, and the user's."""
+    """Return the macros at the line of an environment's frame, and the user's."""
     frame, user = environment.frame, environment.convenience.macros
     if frame is None or frame.function is None:
         return MacroScope(None, None, None, user)
@@ -62,7 +62,7 @@ def macros_at(environment: Environment) -> MacroScope:
 
 
 def shown(macro: Macro, main: SourceFile | None) -> list[str]:
-    """Where a macro is defined and its definition, in GDB's lines; ``main`` is the unit's file."""
+    """Return where a macro is defined, and its definition, in GDB's format; ``main`` is the unit's file."""
     place = macro.place
     lines = []
     if place is not None:
@@ -81,7 +81,7 @@ def shown(macro: Macro, main: SourceFile | None) -> list[str]:
 
 
 def head(macro: Macro) -> str:
-    """The macro's name and parameters."""
+    """Return the macro's name and parameters."""
     if macro.parameters is None:
         return macro.name
     return f"{macro.name}({', '.join(macro.parameters)})"

@@ -13,12 +13,12 @@ from rocdbg.debugger.expr.parsing.type_grammar import TYPE_OF, TypeGrammar
 from rocdbg.isa.operands import FILES, MAX_NESTED_LISTS, is_register_name
 
 _OF_METHODS = frozenset({"const", "volatile"})
-"""What may stand behind the parameters of a method, of the object that it is called on."""
+"""Qualifiers that may follow the parameters of a method; they apply to the object on which it is called."""
 
 MAX_DEPTH = 200
-"""Nesting of an expression; deeper ones are refused instead of exhausting the stack."""
+"""The deepest nesting of an expression; deeper ones are refused, as they could exhaust the stack."""
 
-# Binding strength of binary operators, as in GDB: "@" sits between shifts and sums.
+# Precedence of binary operators, as in GDB: "@" is between shifts and sums.
 _BINARY = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,
     "<<": 8, ">>": 8, "@": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
@@ -38,11 +38,11 @@ def parse(
     is_cxx: bool = True,
     names: list[syntax.Name | syntax.TypeName] | None = None,
 ) -> syntax.Expression:
-    """The tree of ``text``.
+    """Parse ``text`` into a tree.
 
-    ``is_type`` says whether a name that is not a C keyword names a type in scope; ``is_known`` whether a
-    name with template arguments exists. ``is_cxx``: C++ has keywords that C does not have. ``names`` receives the names
-    in order, so that after an error it holds those before it. Raises `ExpressionError` with the offset.
+    ``is_type`` decides whether a name that is not a C keyword names a type in scope; ``is_known``, whether a name with
+    template arguments exists. ``is_cxx``: C++ has keywords that C lacks. ``names`` receives the names in order, so that
+    after an error it holds those before the error. Raises `ExpressionError` with the offset.
     """
     tokens = TokenStream(text, tokenize(text, is_known, input_radix, is_cxx))
     expression = _Parser(tokens, is_type or (lambda _name: False), is_cxx, [] if names is None else names).whole()
@@ -68,13 +68,13 @@ def split_arguments(text: str) -> list[str]:
 
 
 def followers(text: str) -> list[str]:
-    """For each of the arguments (`split_arguments`), the text after it, from the comma on."""
+    """For each of the arguments (`split_arguments`), return the rest of the text after it, from the comma on."""
     return [*(text[index:] for index in outside(text) if text[index] == ","), ""]
 
 
 @contextmanager
 def followed_by(rest: str) -> Iterator[None]:
-    """A syntax error in an expression of a list quotes the rest of the list, too."""
+    """While this is open, a syntax error in one expression of a list also quotes the rest of the list."""
     try:
         yield
     except GrammarError as error:
@@ -101,12 +101,12 @@ class _Parser:
             return self.comma()
         type_ = syntax.TypeExpression(self.types.type_name())
         if self.tokens.accept("@") or (self.is_cxx and self.tokens.accept("::")):
-            raise self.tokens.error()  # GDB quotes the token before the name of a space, and reads on after a scope
+            raise self.tokens.error()  # where GDB reports it: at the token before a space's name, or after a scope
         if self.tokens.peek().kind is not TokenKind.END:
             raise self.tokens.error()
         return type_
 
-    # -- expressions, loosest first
+    # -- expressions, lowest precedence first
 
     def comma(self) -> syntax.Expression:
         left = self.assignment()
@@ -194,11 +194,11 @@ class _Parser:
         name = self.types.type_name()
         self.tokens.expect(")")
         if self._ends_operand():
-            raise self.tokens.error()  # as GDB, which has no type in brackets by itself
+            raise self.tokens.error()  # as GDB, whose grammar has no type in brackets by itself
         return syntax.Cast(name, self.unary())
 
     def _ends_operand(self) -> bool:
-        """Whether no operand follows: then ``(type)`` is not a cast."""
+        """Whether no operand follows, so that ``(type)`` is not a cast."""
         token = self.tokens.peek()
         if token.kind is TokenKind.END:
             return True
@@ -231,7 +231,7 @@ class _Parser:
         return self._suffixes(self.primary(), start)
 
     def _suffixes(self, base: syntax.Expression, start: int | None = None) -> syntax.Expression:
-        """What follows a primary expression, which began at a token."""
+        """Parse what follows a primary expression; ``start`` is the token at which that expression began."""
         while True:
             if not self.tokens.at_one_of(_SUFFIXES):
                 return base
@@ -272,7 +272,7 @@ class _Parser:
             name += "::" + self.tokens.take().text
         scope = name.rpartition("::")[0]
         if scope and not self.types.is_type(scope):
-            raise self.tokens.error()  # GDB has read on to here before it knows
+            raise self.tokens.error()  # GDB, too, reads up to here before it reports the error
         return name
 
     def _subscript(self, base: syntax.Expression) -> syntax.Expression:
@@ -287,7 +287,7 @@ class _Parser:
         return syntax.Index(base, first)
 
     def _register_list(self) -> syntax.RegisterList | None:
-        """The contents of brackets after ``$`` if they are register names."""
+        """Parse brackets after ``$`` whose contents are names of registers; None for others."""
         start = self.tokens.position
         elements = self._elements(0)
         if elements is None:
@@ -302,7 +302,7 @@ class _Parser:
         return syntax.RegisterList(elements, f"${self.tokens.since(start)}", otherwise)
 
     def _elements(self, depth: int) -> tuple[syntax.Registers, ...] | None:
-        """``[v1, v[2], [v3]]``; ``None`` if it is something else."""
+        """Parse ``[v1, v[2], [v3]]``; ``None`` if the brackets contain something else."""
         elements: list[syntax.Registers] = []
         while self.tokens.accept("," if elements else "["):
             token = self.tokens.peek()
@@ -350,14 +350,14 @@ class _Parser:
             name = syntax.Name(self.tokens.qualified_name(), True)
             self.names.append(name)
             return name
-        if kind is TokenKind.OPERATOR and token.text == "@":  # GDB's prefix of an address space name
+        if kind is TokenKind.OPERATOR and token.text == "@":  # GDB's prefix for the name of an address space
             if self.tokens.peek().kind is TokenKind.NAME:
                 raise ExpressionError(f'Unknown address space specifier: "{self.tokens.peek().text}"')
             raise self.tokens.error()
         raise self.tokens.error(token)
 
     def _string(self, value: bytes, prefix: str) -> syntax.String:
-        """A string literal, joined with those that follow it."""
+        """Parse a string literal, and join the string literals that follow it."""
         while self.tokens.peek().kind is TokenKind.STRING:
             token = self.tokens.take()
             if token.suffix != prefix and token.suffix and prefix:
@@ -390,7 +390,7 @@ class _Parser:
             self.tokens.take()
             return syntax.Bool(word == "true")
         if self.is_cxx and word in ("new", "delete"):
-            raise self.tokens.error()  # GDB knows the keywords, but cannot allocate
+            raise self.tokens.error()  # a keyword to GDB, too, but neither debugger can allocate
         if self.tokens.at("#", 1):
             self.tokens.take()
             self.tokens.take()
@@ -401,18 +401,19 @@ class _Parser:
         if self.tokens.accept("::"):
             raise self.tokens.error()
         if self.tokens.at("@") and self.tokens.peek(1).text == "entry":
-            # GDB's spelling of a parameter's value on entry
+            # GDB's notation for a parameter's value on entry
             self.tokens.take()
             return syntax.Name(f"{name}@{self.tokens.take().text}")
-        if "::" in name or not (self.is_cxx and self.tokens.at("(")):  # a function is looked up by its arguments
+        if "::" in name or not (self.is_cxx and self.tokens.at("(")):  # a function's lookup needs its arguments
             self.names.append(syntax.Name(name))
         return syntax.Name(name)
 
     def _of_signature(
         self, function: syntax.Expression, parameters: Sequence[syntax.Expression], start: int | None
     ) -> syntax.Expression | None:
-        """``f(int) const`` and ``f(int)::x``: behind the types of its parameters what else says which function is
-        meant, and a variable in it."""
+        """Parse the rest of ``f(int) const`` or ``f(int)::x``, after the parameter types: what identifies the function
+        further, and a variable in it.
+        """
         if start is None or not isinstance(function, syntax.Name) or function.global_ or not all(
             isinstance(each, syntax.TypeExpression) for each in parameters
         ):
@@ -427,7 +428,7 @@ class _Parser:
         return syntax.Name(text) if qualified else None
 
     def _parameter(self) -> syntax.Expression:
-        """One of the types in ``f(int, float)``, which means the function with such parameters."""
+        """Parse one of the types in ``f(int, float)``, which denotes the function with such parameters."""
         if not self.types.starts_at(0):
             raise self.tokens.error()
         return syntax.TypeExpression(self.types.type_name())

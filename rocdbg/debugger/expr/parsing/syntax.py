@@ -1,4 +1,4 @@
-"""The syntax tree of an expression: plain data, no types resolved, nothing evaluated."""
+"""The syntax tree of an expression: plain data, in which no type is resolved and nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class TypeOf(Struct, frozen=True):
 
 AnyTypeName: TypeAlias = TypeName | TypeOf
 VARIADIC = TypeName("...")
-"""Ends the parameters of a function that takes more."""
+"""Ends the parameters of a function that accepts further arguments."""
 Derivation: TypeAlias = "str | int | tuple[AnyTypeName, ...]"
 Derivations: TypeAlias = tuple[Derivation, ...]
 
 
 class Integer(Struct, frozen=True):
-    """An integer literal; the suffix and radix decide its type."""
+    """An integer literal; its size, suffix and radix determine its type."""
 
     value: int
     suffix: str = ""
@@ -44,7 +44,7 @@ class Integer(Struct, frozen=True):
 
 
 class Float(Struct, frozen=True):
-    """A floating literal."""
+    """A floating-point literal."""
 
     value: float
     suffix: str = ""
@@ -71,7 +71,7 @@ class Bool(Struct, frozen=True):
 
 
 class Name(Struct, frozen=True):
-    """A name, maybe qualified (``ns::x``); ``global_`` when it starts with ``::``."""
+    """A name, possibly qualified (``ns::x``); ``global_`` if it begins with ``::``."""
 
     name: str
     global_: bool = False
@@ -91,7 +91,8 @@ class Dollar(Struct, frozen=True):
 
 
 class RegisterRange(Struct, frozen=True):
-    """``$s[4:5]``: consecutive registers of a file as one value; ``$s[4]``, without ``last``, is one register."""
+    """``$s[4:5]``: consecutive registers of a register file as one value. ``$s[4]``, without ``last``, is one register.
+    """
 
     file: str
     first: Expression
@@ -99,10 +100,10 @@ class RegisterRange(Struct, frozen=True):
 
 
 class RegisterList(Struct, frozen=True):
-    """``$[s4,s5]``, ``$[vcc_lo,vcc_hi]``: registers that follow each other, each by name.
+    """``$[s4,s5]``, ``$[vcc_lo,vcc_hi]``: consecutive registers, each given by name.
 
-    ``text`` is how it was typed; ``otherwise`` what it is where the names are the program's: an element of the last
-    value in the history.
+    ``text`` is the expression as typed. ``otherwise`` is its meaning if the names are names of the program: an element
+    of the last value in the history.
     """
 
     elements: tuple[Registers, ...]
@@ -135,7 +136,7 @@ class Postfix(Struct, frozen=True):
 
 
 class Binary(Struct, frozen=True):
-    """A binary operator, ``@`` and ``,`` included."""
+    """A binary operator, including ``@`` and ``,``."""
 
     operator: str
     left: Expression
@@ -189,7 +190,7 @@ class Member(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """``f(...)``; only convenience functions can be called."""
+    """``f(...)``: a call of a function of the program, or of a convenience function."""
 
     function: Expression
     arguments: tuple[Expression, ...]
@@ -216,7 +217,7 @@ class SpaceAddress(Struct, frozen=True):
 
 
 class TypeExpression(Struct, frozen=True):
-    """A type where an expression is expected: ``ptype float *``, ``sizeof(int)``."""
+    """A type in the place of an expression: ``ptype float *``, ``sizeof(int)``."""
 
     type: AnyTypeName
 

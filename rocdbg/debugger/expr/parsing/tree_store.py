@@ -1,4 +1,4 @@
-"""Where a session keeps the syntax trees of texts that it has parsed."""
+"""A session's store of the syntax trees of texts that it has parsed."""
 
 from __future__ import annotations
 
@@ -9,39 +9,42 @@ from msgspec import Struct
 from rocdbg.debugger.expr.parsing import syntax
 
 MAX_KEPT, MAX_KEPT_CHARACTERS = 16_384, 1 << 20
-"""Trees, and characters of their texts together: thousands of breakpoints at a line have each a condition."""
+"""The largest number of trees, and of characters in their texts: thousands of breakpoints may each have a condition."""
 MAX_KEPT_TEXT = 1024
 
 TextKey: TypeAlias = tuple[str, int, bool]
-"""A text, the base of its literals, and whether it is C++."""
+"""A text, the base of its integer literals, and whether it is C++."""
 Answers: TypeAlias = tuple[tuple[str, bool], ...]
 
 
 class KeptTree(Struct, frozen=True):
-    """A tree, and what was asked of the environment meanwhile: it holds wherever the answers are the same."""
+    """A tree, with the answers that the environment gave while it was parsed: it is valid wherever these are the same.
+    """
 
     tree: syntax.Expression
     types: Answers
-    """Whether names are types."""
+    """Which names are types."""
     names: Answers
-    """Whether names with template arguments are known."""
+    """Which names with template arguments exist."""
     needed: tuple[syntax.Name | syntax.TypeName, ...]
-    """The names that must mean something before the tree is evaluated."""
+    """The names that must be known before the tree is evaluated."""
 
 
 class TreeStore:
-    """Trees by text: loops and conditions evaluate the same ones over and over. When it is full it is emptied."""
+    """Trees by text, because loops and conditions evaluate the same texts repeatedly. The store is emptied when it is
+    full.
+    """
 
     def __init__(self) -> None:
         self._trees: dict[TextKey, KeptTree] = {}
         self._characters = 0
 
     def find(self, key: TextKey) -> KeptTree | None:
-        """What is kept of a text."""
+        """Return what is stored for a text."""
         return self._trees.get(key)
 
     def keep(self, key: TextKey, kept: KeptTree) -> None:
-        """Keep a text's tree, unless the text is very long."""
+        """Store a text's tree, unless the text is very long."""
         length = len(key[0])
         if length > MAX_KEPT_TEXT:
             return

@@ -1,4 +1,4 @@
-"""The grammar of type names: specifiers, qualifiers, tags, and the declarators behind them."""
+"""The grammar of type names: specifiers, qualifiers, tags, and declarators."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ KEYWORDS = {
     "unsigned", "signed", "int", "short", "long", "double", "float", "const", "volatile", "restrict", "_Atomic",
     "_Complex", "__complex__", "struct", "union", "enum", *TYPE_OF,
 }
-"""Words of types that GDB has no names for: where no type may stand they are wrong by themselves. The other basic
-types go by names."""
+"""Words that GDB's grammar treats as keywords: where a type is not allowed, the word itself is the error. Other basic
+types are names to GDB.
+"""
 
 
 class TypeGrammar(Struct):
     """Parses type names from a stream of tokens.
 
-    ``is_type`` says whether a name that is not a C keyword names a type in scope, ``expression`` parses the operand
-    of ``typeof``. ``names`` gets the names that were read.
+    ``is_type`` decides whether a name that is not a C keyword names a type in scope; ``expression`` parses the operand
+    of ``typeof``. ``names`` receives the names that were read.
     """
 
     tokens: TokenStream
@@ -41,7 +42,7 @@ class TypeGrammar(Struct):
     names: list[syntax.Name | syntax.TypeName]
 
     def starts_at(self, ahead: int) -> bool:
-        """Whether the token ``ahead`` of the next one starts a type name."""
+        """Whether the token at distance ``ahead`` from the next one begins a type name."""
         token = self.tokens.peek(ahead)
         if token.kind is TokenKind.OPERATOR and token.text == "::":
             return self.starts_at(ahead + 1)
@@ -53,7 +54,7 @@ class TypeGrammar(Struct):
         if word in _TAGS:
             return word != "class" or self.is_cxx
         if word == "bool" and not self.is_cxx:
-            return self.is_type(word)  # C has no such word
+            return self.is_type(word)  # this word is not a keyword in C
         if word in _SPECIFIERS or word in _QUALIFIERS:
             return True
         if word in TYPE_OF:
@@ -68,7 +69,7 @@ class TypeGrammar(Struct):
         return self.is_type(name)
 
     def refuse(self) -> NoReturn:
-        """Raise the error for a type name where no type may stand: where GDB's grammar notices."""
+        """Raise the error for a type name where no type is allowed, at the token at which GDB's grammar detects it."""
         token = self.tokens.peek()
         if token.text not in KEYWORDS and not (token.text == "class" and self.is_cxx):
             self.tokens.accept("::")
@@ -78,7 +79,7 @@ class TypeGrammar(Struct):
         raise self.tokens.error()
 
     def type_name(self) -> syntax.AnyTypeName:
-        """A type name with its abstract declarator."""
+        """Parse a type name with its abstract declarator."""
         token = self.tokens.peek()
         if token.kind is TokenKind.NAME and token.text in TYPE_OF:
             self.tokens.take()
@@ -125,7 +126,7 @@ class TypeGrammar(Struct):
         return syntax.TypeName(" ".join(words), tag, self._declarator(), const, volatile)
 
     def _declarator(self) -> syntax.Derivations:
-        """``*``, ``&``, ``(*)[4]``, ``[3]``, ``(*)(int)``: derivations in the order they apply."""
+        """Parse ``*``, ``&``, ``(*)[4]``, ``[3]``, ``(*)(int)``: derivations in the order in which they apply."""
         prefix: list[syntax.Derivation] = []
         while True:
             token = self.tokens.peek()
@@ -158,13 +159,13 @@ class TypeGrammar(Struct):
                 suffixes.append(self._parameters())
             elif self.tokens.at("("):
                 self.tokens.take()
-                raise self.tokens.error()  # as GDB, which has no ``int(3.5)``
+                raise self.tokens.error()  # as GDB, which does not accept ``int(3.5)``
             else:
                 break
         return (*prefix, *reversed(suffixes), *inner)
 
     def _is_parameter_list(self) -> bool:
-        """Whether the brackets here hold parameters of a function type: what follows them ends the type."""
+        """Whether the parentheses here contain the parameters of a function type, after which the type ends."""
         if not (self.tokens.at(")", 1) or self.starts_at(1)):
             return False
         depth = 0
@@ -184,7 +185,7 @@ class TypeGrammar(Struct):
         return follower.kind is TokenKind.END or follower.text in (")", "}", ">", ",")
 
     def _parameters(self) -> tuple[syntax.AnyTypeName, ...]:
-        """The parameter types of a function type, names left out."""
+        """Parse the parameter types of a function type; parameter names are ignored."""
         self.tokens.expect("(")
         types: list[syntax.AnyTypeName] = []
         while not self.tokens.accept(")"):
@@ -200,7 +201,7 @@ class TypeGrammar(Struct):
 
 
 def _goes_on(words: list[str], word: str) -> bool:
-    """Whether a specifier may follow others; GDB has no ``int long``, nor ``char signed``."""
+    """Whether a specifier may follow others; GDB does not accept ``int long`` or ``char signed``."""
     if word in ("signed", "unsigned") and not set(words) <= {"long", "short"}:
         return False
     return words != ["int"] and c_types.basic_type(" ".join([*words, word])) is not None

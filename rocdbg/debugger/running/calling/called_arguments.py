@@ -1,7 +1,8 @@
-"""The arguments of a called function in one lane: words in registers and on the stack, and what is in memory.
+"""The arguments of a called function in one lane: words in registers and on the stack, and the contents of memory.
 
-Memory is the lane's own private memory, at offsets from where the call has room: copies of structures that are passed
-in memory, of values that have no address but are passed by reference, and room for a result that is returned there.
+The memory is the lane's own private memory, at offsets from the beginning of the room for the call. It holds copies of
+structures that are passed in memory, copies of values that have no address but are passed by reference, and room for a
+result that is returned in memory.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ _GENERIC_POINTER = 8
 
 
 class Pointer(Struct, frozen=True):
-    """A word or two that hold the address of something in the call's memory: ``size`` bytes, 4 private, 8 generic."""
+    """A pointer into the call's memory: a private pointer of one word (4 bytes), or a generic one of two words (8)."""
 
     offset: int
     size: int
 
 
 class LaneArguments(Struct):
-    """What one lane passes. ``result`` is where its result goes in memory, ``None`` if that is in registers."""
+    """What one lane passes. ``result`` is the offset in memory for the function's result; ``None``: not in memory."""
 
     environment: Environment
     size: int = 0
@@ -55,13 +56,14 @@ class LaneArguments(Struct):
     _origins: list[tuple[int, Value]] = field(default_factory=list)
 
     def reserve(self, size: int) -> int:
-        """The offset of so many bytes of memory."""
+        """Reserve ``size`` bytes of memory, and return their offset."""
         offset = -(-self.size // _ALIGN) * _ALIGN
         self.size = offset + size
         return offset
 
     def copy(self, data: bytes, origin: Value | None = None) -> int:
-        """The offset of a copy; what the function makes of it goes back to ``origin`` if that lives somewhere."""
+        """Store a copy, and return its offset. The function's changes to it go back to ``origin`` if that has a place.
+        """
         offset = self.reserve(len(data))
         self._copies.append((offset, data))
         if origin is not None and origin.storage is not None:
@@ -69,15 +71,15 @@ class LaneArguments(Struct):
         return offset
 
     def push(self, item: bytes | Pointer) -> None:
-        """The next word of the arguments, or a pointer."""
+        """Append a word, or a pointer, to the arguments."""
         self._items.append(item)
 
     def memory(self, base: int) -> list[tuple[int, bytes]]:
-        """What is to be in memory before the function starts, by offset."""
+        """Return the contents that memory must have before the function starts, by offset."""
         return self._copies
 
     def words(self, base: int) -> tuple[list[bytes], list[bytes]]:
-        """The words in registers from v0 on and those on the stack, where the memory begins at ``base``."""
+        """Return the words in registers from v0 on, and those on the stack; ``base`` is where the memory begins."""
         words: list[bytes] = []
         for item in self._items:
             if isinstance(item, bytes):
@@ -97,7 +99,7 @@ class LaneArguments(Struct):
         return address.to_bytes(size, "little")
 
     def changed(self, target: Target, thread: int, lane: int, base: int) -> list[tuple[Value, bytes]]:
-        """Copies that the function has changed: where they came from, and their bytes."""
+        """Return the origins of the copies that the function has changed, with the new bytes."""
         found = []
         for offset, origin in self._origins:
             before = next(data for at, data in self._copies if at == offset)
@@ -115,7 +117,9 @@ class Arguments(Struct):
     environment: Environment
 
     def plan(self, values: Sequence[Value]) -> LaneArguments:
-        """Place the values. Raises `ExpressionError` for those that cannot become the parameters' types."""
+        """Plan where the values go. Raises `ExpressionError` for a value that cannot be converted to a parameter's
+        type.
+        """
         plan = LaneArguments(self.environment)
         left = MAX_COUNTED
         result = self.callee.return_type
@@ -151,7 +155,7 @@ class Arguments(Struct):
         return plan
 
     def _converted(self, type_: Type, value: Value) -> bytes:
-        """The bytes of an argument as the parameter's type."""
+        """Return an argument, converted to the parameter's type, as bytes."""
         bare = type_.bare
         if isinstance(bare, ClassType):
             if not isinstance(value.bare, ClassType):
@@ -170,7 +174,7 @@ class Arguments(Struct):
         return cast(type_, decay(placed(value, self.environment)), self.environment, implicit=True).contents()
 
     def _reference(self, plan: LaneArguments, value: Value, type_: PointerType) -> None:
-        """Pass the address of a value; of one that has none, that of a copy."""
+        """Pass the address of a value, or that of a copy if the value has no address."""
         size = c_types.size_of(type_)
         address = value.address
         if isinstance(type_.target.bare, ClassType) and isinstance(value.bare, ClassType):
@@ -191,19 +195,19 @@ class Arguments(Struct):
         plan.push(Pointer(plan.copy(data, value if len(data) == value.size else None), size))
 
     def _as_class(self, type_: Type, value: Value) -> Value:
-        """An object as what a parameter is: its part that is of a base."""
+        """Return an object as an object of the parameter's class, which may be a base of the object's class."""
         part = base_part(value, type_, self.environment)
         return part if part is not None else aggregate_cast(type_, value)
 
     def _is_by_reference(self, type_: Type) -> bool:
-        """Whether a class says that it cannot be copied byte by byte."""
+        """Whether a class is marked as not copyable byte by byte."""
         if not isinstance(type_, ClassType) or type_.offset is None:
             return False
         return is_by_reference(self.callee.program.info.die(type_.offset))
 
 
 def _promoted(value: Value) -> Type:
-    """The type that an argument without a parameter is passed as."""
+    """Return the type in which an argument without a parameter is passed."""
     if isinstance(value.bare, ClassType | PointerType):
         return value.type
     if isinstance(value.bare, ArrayType):

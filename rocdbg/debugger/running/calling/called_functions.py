@@ -1,8 +1,9 @@
 """Functions of the program, called by the debugger on lanes of a wave.
 
-The function runs on the wave of the place that the expression is about, with only the lanes that call it active, and
-nothing else runs meanwhile. What it does to memory stays; registers are as before. If it stops inside (a fault, a
-breakpoint, Ctrl-C), the stop is reported, the expression given up, and the frames beneath are beyond a dummy frame.
+The function runs on the wave in whose frame the expression is evaluated. Only the lanes that call the function are
+active, and no other wave runs meanwhile. Its changes to memory remain; registers are restored. If the function stops
+before it returns (a fault, a breakpoint, Ctrl-C), the stop is reported and the expression abandoned. A dummy frame then
+separates the frames of the function from those of the place where the call was made.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ from rocdbg.debugger.values.value_storage import Absence, SnapshotStorage
 from rocdbg.dwarf.info.types import Type, VectorType
 
 ROOM = 64 << 10
-"""Bytes of private memory that each lane has for a called function's stack, its arguments not counted."""
+"""Bytes of private memory that each lane has for the stack of a called function, besides its arguments."""
 
 
 class CalledFunctionStopped(DebuggerError):
-    """A called function stopped before it returned. ``remains``: the wave is still there, in it."""
+    """A called function stopped before it returned. ``remains``: the wave still exists and is inside the function."""
 
     def __init__(self, message: str, remains: bool = False) -> None:
         self.remains = remains
@@ -51,7 +52,7 @@ class CalledFunctionStopped(DebuggerError):
 
 
 class Call(Struct, frozen=True):
-    """What is called in the lanes of a wave: the values of the arguments by lane, and where they are evaluated."""
+    """A call in some lanes of a wave: the function, each lane's arguments, and where these are evaluated."""
 
     callee: Callee
     thread: int
@@ -60,12 +61,12 @@ class Call(Struct, frozen=True):
 
 
 class FunctionCalls(Struct):
-    """Calls functions; ``runner`` runs them and knows what is suspended meanwhile."""
+    """Calls functions; ``runner`` runs them and keeps what is suspended meanwhile."""
 
     runner: Runner
 
     def call(self, callee: Callee, arguments: Sequence[Value], environment: Environment) -> Value:
-        """The value that a function returns to the lane of the environment. Raises `rocdbg.Error`."""
+        """Return what a function returns to the lane of the environment. Raises `rocdbg.Error`."""
         focus = environment.focus
         if self.runner.parts.inferior.target is None or focus.thread is None:
             raise NotRunningError("You can't do that without a process to debug.")
@@ -73,7 +74,7 @@ class FunctionCalls(Struct):
         return self.call_lanes(Call(callee, focus.thread, {lane: arguments}, {lane: environment}))[lane]
 
     def call_lanes(self, call: Call) -> dict[int, Value]:
-        """What a function returns to several lanes of a wave that call it at once."""
+        """Return what a function returns to several lanes of a wave that call it at once, by lane."""
         runner, callee, thread = self.runner, call.callee, call.thread
         target = runner.target
         if callee.function is not None and not is_clangs(callee.function):
@@ -135,7 +136,7 @@ class FunctionCalls(Struct):
     def _run(self, call: Call) -> None:
         """Run the function until it returns. Raises `CalledFunctionStopped` when it stops inside."""
         runner = self.runner
-        quiet = runner.parts.state.evaluating  # in a breakpoint's condition no other breakpoint counts
+        quiet = runner.parts.state.evaluating  # while a condition is evaluated, other breakpoints do not count
         while True:
             addresses = frozenset() if quiet else runner.stop_addresses()
             stop = runner.resume(Resume(thread=call.thread, stop_addresses=addresses, only=True))
@@ -171,7 +172,7 @@ def _how(stop: TargetStop) -> str:
 
 
 def _words(what: str, name: str, unwound: bool = False) -> str:
-    """GDB's words for an expression that is given up: its function ``exited``, was ``stopped`` or ``signaled``."""
+    """Return GDB's words for an abandoned expression whose function ``exited``, was ``stopped`` or ``signaled``."""
     was = f"was {what}" if what == "signaled" else what
     lines = [f"The program being debugged {was} while in a function called from GDB."]
     if what == "signaled":
@@ -186,14 +187,14 @@ def _words(what: str, name: str, unwound: bool = False) -> str:
     return "\n".join(lines)
 
 
-# An expression with a call, on all active lanes of a wave at once: a vector of what each lane gets.
+# An expression with a call, for all active lanes of a wave at once: a vector of the lanes' results.
 
 
 def value_of_lanes(calls: FunctionCalls, data: Data, inferior: Inferior, focus: Focus, text: str) -> Value:
-    """The value of an expression in each active lane, as a vector (of other than numbers, an array) over lanes.
+    """Return the value of an expression in each active lane, as a vector over lanes; an array if it is not a number.
 
-    Where the expression is a call, its arguments are evaluated lane by lane and the function runs once for all lanes;
-    what is called may differ by lane. Void has no elements. Raises `rocdbg.Error` when a lane has no value.
+    If the expression is a call, its arguments are evaluated lane by lane, and each function runs once for all lanes
+    that call it. A void result has no elements. Raises `rocdbg.Error` if a lane has no value.
     """
     thread = focus.thread
     assert thread is not None
@@ -233,7 +234,7 @@ def _values(
 
 
 def _vector(values: Mapping[int, Value], count: int) -> Value:
-    """Values by lane as one; lanes without any are missing in it."""
+    """Combine values by lane into one; lanes that have no value are missing in it."""
     if not values:
         return Value(c_types.VOID, data=b"")
     element = next(iter(values.values())).type
