@@ -374,7 +374,7 @@ def code_name(
     found = program.symbol_and_offset(address, data, mangled)
     symbol = program.symbol_at(LoadedAddress(address)) if found is not None and data else None
     if symbol is not None and not symbol.size and not program.code_object.is_code(symbol):
-        return None  # as in GDB, which does not use data without a size for offsets
+        return None  # as in GDB, which does not name addresses by data without a size
     if found is None or not program.has_debug_info or "(" in found[0] or found[0].startswith("_Z"):
         return found
     function = program.function_at(LoadedAddress(address - found[1]))
