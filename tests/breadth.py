@@ -3,7 +3,8 @@
 A test says so in one of two ways:
 
 * It is marked ``truth`` and takes its parameters from `some_of` or `in_turn`, where it knows best which matter.
-* `breadth.txt` has a row with its name and the number of its parameters that ``./test`` keeps.
+* `breadth.txt` has a row with its name and the number of its parameters that ``./test`` keeps, or rows with those
+  parameters.
 """
 
 from __future__ import annotations
@@ -44,9 +45,23 @@ def in_turn(*values: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 @cache
 def kept_in_test() -> dict[str, int]:
-    """The rows of `breadth.txt`: how many parameters of a test ``./test`` keeps. 0: ``make truth`` alone has it."""
-    rows = (line.split() for line in TABLE.read_text().splitlines() if line and not line.startswith("#"))
-    return {name: int(count) for count, name in rows}
+    """The rows of `breadth.txt`: how many parameters of a test ``./test`` keeps, besides those that have rows of their
+    own. 0: ``make truth`` alone has it."""
+    counts: dict[str, int] = {}
+    for count, name in _rows():
+        test, parameters, _ = name.partition("[")
+        counts[test] = counts.get(test, 0) + (0 if parameters else int(count))
+    return counts
+
+
+@cache
+def chosen_by_name() -> frozenset[str]:
+    """Tests with parameters that have rows of their own in `breadth.txt`."""
+    return frozenset(name for _, name in _rows() if "[" in name)
+
+
+def _rows() -> list[list[str]]:
+    return [line.split(None, 1) for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
 
 
 @cache
@@ -83,13 +98,21 @@ def spread(length: int) -> list[int]:
 
 
 def left_out(items: Iterable[pytest.Item], arguments: Sequence[str]) -> list[pytest.Item]:
-    """Tests that ``./test`` leaves to ``make truth``; never one that an argument of pytest names."""
-    named = named_by_mutants().union(argument for argument in arguments if "::" in argument)
+    """Tests that ``./test`` leaves to ``make truth``; never one that an argument of pytest names.
+
+    Raises `pytest.UsageError` for a row with parameters that a test does not have.
+    """
+    named = (named_by_mutants() | chosen_by_name()).union(argument for argument in arguments if "::" in argument)
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:
         name = item.nodeid.partition("[")[0]
         if name in kept_in_test():
             tests.setdefault(name, []).append(item)
+    if not any("::" in argument for argument in arguments):
+        there = {item.nodeid for found in tests.values() for item in found}
+        for row in sorted(chosen_by_name() - there):
+            if row.partition("[")[0] in tests:
+                raise pytest.UsageError(f"{TABLE.name}: no test is called {row}")
     gone = []
     for name, found in tests.items():
         if name in named:

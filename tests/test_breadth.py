@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.breadth import few, in_turn, kept_in_test, left_out, named_by_mutants, spread
+from tests.breadth import chosen_by_name, few, in_turn, kept_in_test, left_out, named_by_mutants, spread
 
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -80,6 +80,16 @@ def test_what_is_named_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     items = [item(mutant, a=1), item(other, a=2), item("tests/x.py::test_x[1]", a=1)]
     assert [one.nodeid for one in left_out(items, ["tests"])] == [other]
     assert left_out(items, [other]) == left_out(items, [test]) == []
+
+
+def test_a_row_may_name_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.breadth._rows", lambda: [["1", "a.py::test_a[2]"], ["1", "b.py::test_b"]])
+    monkeypatch.setattr("tests.breadth.kept_in_test", kept_in_test.__wrapped__)
+    monkeypatch.setattr("tests.breadth.chosen_by_name", chosen_by_name.__wrapped__)
+    items = [item(f"{test}[{number}]", number=number) for test in ("a.py::test_a", "b.py::test_b") for number in (1, 2)]
+    assert [one.nodeid for one in left_out(items, [])] == ["a.py::test_a[1]", "b.py::test_b[2]"]
+    with pytest.raises(pytest.UsageError, match=r"no test is called a\.py::test_a\[2\]"):
+        left_out(items[:1], ["tests"])
 
 
 def test_turns_have_each_value() -> None:

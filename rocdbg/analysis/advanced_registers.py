@@ -1,15 +1,16 @@
-"""Descriptions that add a constant to a register which has been advanced already.
+"""Detects descriptions whose constant counts an advance of the register twice.
 
-In a loop that LLVM has rewritten, the register of a counter often differs from the variable by a constant:
+In a loop that LLVM has rewritten, the register that holds a counter often differs from the variable by a constant:
 
     dg is v7 - 1            v_add_u32  v7, -1, v7
                             ...
     --dg: dg is v7 - 2      s_cbranch  loop
 
-The second description is of the former v7, whose last value the coalesced register no longer holds: the variable is
-v7 - 1 again. As long as one description is right in each pass, the variable advances as the register does. So behind
-the instruction that advances the register by a step, the variable is the register plus the constant, less the step
-until the program assigns it; a description with the step added to the constant has the step twice.
+The second description refers to v7 before the addition, a value that the coalesced register no longer holds: the
+variable is v7 - 1 again. If one description is right in each iteration, the variable advances by the same step as the
+register. After the instruction that advances the register, the variable is therefore the register plus the constant
+minus the step until the program assigns the variable. A description whose constant includes the step counts the step
+twice.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def is_advanced_twice(
 ) -> bool:
     """Whether the constant of a description includes a step by which its register has been advanced already.
 
-    ``others`` are all descriptions of the variable of this kind. Only instructions that surely ran before the
-    description are regarded: ``before`` has the blocks that lead to each block.
+    ``others`` are all descriptions of the variable by a register plus a constant. Only instructions that certainly ran
+    before the description are considered; ``before`` has the predecessors of each block.
     """
     place = analysis.place_of(described.extent[0])
     if place is None:
@@ -82,7 +83,7 @@ def is_advanced_twice(
 
 
 def step_of(instruction: Instruction, register: int) -> int | None:
-    """The number (modulo 2^32) that an instruction adds to a register; None if it does anything else to it."""
+    """The number (modulo 2^32) that an instruction adds to a register; None if it does not add a constant to it."""
     if instruction.encoding == "VOPD":
         for half, operation in (("x", instruction.name), ("y", instruction.modifiers.get("opy"))):
             if _register(instruction.operand(f"vdst{half}")) == register:

@@ -1,7 +1,7 @@
-"""Comparisons of 32-bit numbers in DWARF operations, which know signed 64-bit integers only.
+"""Writes comparisons of 32-bit numbers as DWARF operations, which can only compare signed 64-bit integers.
 
-Floats are compared by their bits, which are ordered like the numbers except for the sign, zeros and NaNs. Denormals are
-not flushed, as in clang's code by default.
+Floats are compared by their bits, which have the same order as the numbers except for signs, zeros and NaNs. Denormals
+are not flushed, which is the default for clang's code.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ _OPPOSITES: Final = {"nlt": "lt", "neq": "eq", "nle": "le", "ngt": "gt", "nlg": 
 
 
 def compared(relation: str, type_: str, left: list[Item], right: list[Item]) -> list[Item]:
-    """Operations that push 1 if a relation holds, else 0.
+    """Return operations that push 1 if a relation holds, else 0.
 
-    ``relation`` and ``type_`` (i32, u32, f32) are those of v_cmp; ``left`` and ``right`` push unsigned numbers.
+    ``relation`` and ``type_`` (i32, u32, f32) are named as in v_cmp; ``left`` and ``right`` are operations that push
+    unsigned numbers.
     """
     if type_ != "f32":
         if type_ == "i32" and relation in _OF_ORDER:
@@ -45,7 +46,9 @@ def _is_number(term: list[Item]) -> list[Item]:
 
 
 def _rank(term: list[Item]) -> list[Item]:
-    """The magnitude with the sign: with s, 0 or -1, that of the number, (magnitude xor s) - s."""
+    """Return operations that push a float's magnitude bits as a signed integer: (magnitude xor s) - s, where s is -1 if
+    the sign bit is set, else 0.
+    """
     return [
         *term, ("dup",), ("constu", _SIGN), ("and",), ("swap",), ("constu", 32), ("shl",), ("constu", 63), ("shra",),
         ("swap",), ("over",), ("xor",), ("swap",), ("minus",),

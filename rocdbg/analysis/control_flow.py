@@ -1,7 +1,7 @@
 """Basic blocks of a function's machine code, with long-distance branches and known scalar values within a block.
 
-Branches that do not fit into 16 bits and calls load the PC, add a distance, and jump to the sum: the numbers are
-followed within a block to find the target.
+Calls, and branches whose distance does not fit into 16 bits, load the PC, add a distance and jump to the sum. These
+numbers are tracked within a block to find the target.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ RETURN_ADDRESS: Final = 30
 
 
 class FunctionCode(Struct, frozen=True):
-    """The addresses of a function, whether it is a kernel (which nothing called), and the first of the two scalar
-    registers in which it gets its return address: assembly may use others than compilers do."""
+    """The addresses of a function, whether it is a kernel (which has no caller), and the first of the two scalar
+    registers that hold its return address: assembly code may use other registers than compilers do.
+    """
 
     start: int
     end: int
@@ -55,7 +56,7 @@ class LocalScalars:
         self._carry: int | None = None
 
     def register(self, register: int) -> Known | None:
-        """What a register holds; None when it is not known in these terms."""
+        """What a register holds; None if that cannot be expressed as `Known`."""
         return self._known.get(register, (register, 0))
 
     def address(self, register: int) -> int | None:
@@ -116,7 +117,7 @@ class LocalScalars:
         self._carry = carry
 
     def forget(self) -> None:
-        """A call may change anything."""
+        """Forget everything, as after a call, which may change any register."""
         for register in range(128):
             self._known[register] = None
         self._carry = None
@@ -169,9 +170,11 @@ def decode(function: FunctionCode, code: bytes, target: str, wave_size: int) -> 
 
 
 def jump_targets(instructions: list[Instruction]) -> dict[int, int]:
-    """The targets of jumps and calls through registers, by their addresses, if their own block determines them."""
+    """The targets of jumps and calls through registers, by the address of the instruction, where the instruction's own
+    block determines the target.
+    """
     targets: dict[int, int] = {}
-    scalars: LocalScalars | None = None  # begins at s_getpc: nothing before it matters
+    scalars: LocalScalars | None = None  # tracking begins at s_getpc: nothing before it matters
     for instruction in instructions:
         flow = instruction.flow
         if instruction.name in ("s_getpc_b64", "s_get_pc_i64"):
@@ -192,7 +195,7 @@ def jump_targets(instructions: list[Instruction]) -> dict[int, int]:
 
 
 def blocks_of(function: FunctionCode, instructions: list[Instruction], targets: dict[int, int]) -> dict[int, Block]:
-    """The blocks by their first addresses; ``targets`` is what `jump_targets` gives."""
+    """The blocks by their first addresses; ``targets`` is the result of `jump_targets`."""
     starts = {instructions[0].address} if instructions else set()
     for instruction in instructions:
         if instruction.flow is Flow.NEXT or instruction.flow is Flow.CALL or instruction.flow is Flow.TRAP:
@@ -225,7 +228,9 @@ def blocks_of(function: FunctionCode, instructions: list[Instruction], targets: 
 
 
 def predecessors(blocks: Mapping[int, Block]) -> dict[int, list[int]]:
-    """The blocks from which each block is entered, by their addresses; nothing for blocks that no other leads to."""
+    """The addresses of the blocks from which each block is entered, by the block's address; blocks without predecessors
+    are left out.
+    """
     found: dict[int, list[int]] = {}
     for start, block in blocks.items():
         for successor in dict.fromkeys(block.successors):

@@ -1,9 +1,9 @@
-"""Decision diagrams: functions of bits whose results are numbers. Each is stored once, so that equal ones are
-identical.
+"""Decision diagrams: functions of bits whose results are numbers. Each function is stored once, so that equal functions
+have the same diagram.
 
-A diagram is a number: a leaf, or a node that tests one bit. The bits are those that mask registers hold for one lane,
-the results are where the lane continues (`rocdbg.analysis.lane_positions`), or 0 and 1 for functions that are bits
-themselves.
+A diagram is identified by a number. It is a leaf or a node that tests one bit. The bits are those that mask registers
+hold for one lane; the results say where the lane continues (`rocdbg.analysis.lane_positions`), or are 0 and 1 for
+functions whose result is a bit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Final, TypeAlias
 from rocdbg.errors import Error
 
 Bits: TypeAlias = tuple[int, int]
-"""A bit as two functions of bits: where it must be 1, and where it may be 1; between them both values are possible."""
+"""A bit as two functions of bits, for where it must be 1 and where it may be 1; where only the second is 1, both values
+are possible.
+"""
 
 _MOST_NODES: Final = 400_000
 
@@ -24,14 +26,14 @@ class TooLargeError(Error):
 
 
 class Diagrams:
-    """A store of diagrams, which test the variables with the largest ``weight`` first, and among equal ones the one
-    named last.
+    """A store of diagrams. They test the variables with the largest ``weight`` first, and among variables of equal
+    weight the one that was named last.
 
-    When code is followed backwards, the masks of inner regions appear after those of the enclosing regions, and a lane
-    that waits in an inner region continues there whatever the outer masks contain: in this order diagrams remain
-    chains.
+    This order keeps diagrams small, as chains of nodes: when code is followed backwards, the masks of inner regions are
+    named after those of the enclosing regions, and a lane that waits in an inner region continues there whatever the
+    outer masks contain.
 
-    ``join`` gives what is known if either of two leaves applies, as a leaf; it has to be commutative, associative and
+    ``join`` returns the leaf for what is known if either of two leaves applies; it must be commutative, associative and
     idempotent.
     """
 
@@ -51,7 +53,7 @@ class Diagrams:
         self.true = self.leaf(1)
 
     def variable(self, name: Hashable) -> int:
-        """The number of a variable."""
+        """The number of the variable with this name, which is added if it is new."""
         number = self._variables.get(name)
         if number is None:
             number = self._variables[name] = self._weight(name) << 32 | len(self.names)
@@ -72,7 +74,7 @@ class Diagrams:
         return self._unique((-1, value, 0))
 
     def bit(self, variable: int) -> int:
-        """The diagram that is 1 where a bit is 1."""
+        """The diagram that is 1 where the bit ``variable`` is 1."""
         return self._node(variable, self.false, self.true)
 
     def content(self, diagram: int) -> tuple[int, int, int]:
@@ -121,10 +123,10 @@ class Diagrams:
         return values
 
     def coarsened(self, diagram: int, most: int) -> int:
-        """The diagram, or if it has more than ``most`` nodes, a less precise one: what is known regardless of some
-        bits.
+        """Return the diagram; if it has more than ``most`` nodes, return a less precise one, for what is known whatever
+        some bits are.
 
-        Variables that are tested last, of the outermost regions, are given up first.
+        The variables that are tested last, which belong to the outermost regions, are given up first.
         """
         tests = self._tests(diagram)
         while sum(tests.values()) > most:
@@ -155,7 +157,7 @@ class Diagrams:
         return found
 
     def join(self, one: int, other: int) -> int:
-        """What is known if either of two diagrams applies."""
+        """The diagram of what is known if either of two diagrams applies."""
         if one == other:
             return one
         key = (one, other) if one < other else (other, one)
@@ -176,7 +178,9 @@ class Diagrams:
         return found
 
     def choose(self, condition: int, yes: int, no: int) -> int:
-        """``yes`` where the condition (a function that is a bit) is 1; ``no`` elsewhere."""
+        """The diagram that equals ``yes`` where the condition (a function whose result is a bit) is 1, and ``no``
+        elsewhere.
+        """
         if condition == self.true or yes == no:
             return yes
         if condition == self.false:
@@ -197,7 +201,7 @@ class Diagrams:
         return found
 
     def substitute(self, diagram: int, values: Mapping[int, Bits]) -> int:
-        """The diagram in terms of the state before variables were assigned."""
+        """Express a diagram in terms of the state before variables were assigned ``values``."""
         done = self._substitutions.setdefault(tuple(sorted(values.items())), {})
         changed = values.keys()
 

@@ -1,5 +1,5 @@
-"""How single instructions change what is known (``State``): exactly for the few that save, restore and move registers;
-for all others, the registers that they write become unknown.
+"""How single instructions change what is known (``State``). The few that save, restore and move registers are modelled
+exactly; for all others, the registers that they write become unknown.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ BY_CONVENTION: Final = Clobbers(
 
 
 class Machine(Struct, frozen=True):
-    """Inputs of the effects: the wave size, and whether stack pointers count bytes of the whole wave.
+    """What the effects of instructions depend on: the wave size, and whether stack pointers count bytes of the whole
+    wave.
 
     ``clobbers`` gives what a function with a known entry address changes; ``pointer`` reads an address from memory that
     is never written: functions that other objects can see are called through a table of addresses.
@@ -133,8 +134,8 @@ def link(state: State, instruction: Instruction) -> None:
 
 
 def _forget(state: State, clobbers: Clobbers) -> None:
-    """What is known after a call. Registers that the convention preserves remain known, whatever is known of the
-    function.
+    """Change ``state`` to what is known after a call. Registers that the convention preserves remain known, whatever is
+    known about the function.
     """
     for register in clobbers.scalars & BY_CONVENTION.scalars:
         state.set_scalar(register, None)
@@ -153,7 +154,7 @@ def _registers(operand: Operand) -> range:
 
 
 def _value(state: State, operand: Operand | None, half: int = 0) -> Scalar:
-    """The contents of a dword of a scalar source."""
+    """The contents of one dword of a scalar source."""
     if operand is None:
         return None
     if operand.kind in _SCALAR_KINDS:
@@ -166,7 +167,7 @@ def _value(state: State, operand: Operand | None, half: int = 0) -> Scalar:
 
 
 def _apply_scalar(state: State, instruction: Instruction) -> bool:
-    """Scalar moves, additions and operations on EXEC. False for anything else."""
+    """Apply a scalar move, an addition or an operation on EXEC. False for anything else."""
     name = instruction.name
     destination = instruction.operand("sdst")
     if destination is None or destination.kind not in _SCALAR_KINDS:
@@ -214,7 +215,7 @@ def _apply_scalar(state: State, instruction: Instruction) -> bool:
 
 
 def _load_pointer(state: State, instruction: Instruction, machine: Machine) -> bool:
-    """A load from the global offset table."""
+    """Apply a load from the global offset table. False for anything else."""
     destination, base = instruction.operand("sdata"), instruction.operand("sbase")
     offset = instruction.operand("offset")
     if destination is None or base is None or base.kind is not OperandKind.SGPR or instruction.operand("soffset"):
@@ -256,7 +257,7 @@ def _set(state: State, destination: Operand, values: list[Scalar]) -> None:
 
 
 def _save_exec(state: State, instruction: Instruction, destination: Operand) -> None:
-    """``s_or_saveexec_b64 D, S``: D gets EXEC, EXEC the result."""
+    """Apply ``s_or_saveexec_b64 D, S`` and similar instructions: D gets EXEC, and EXEC gets the result."""
     source = instruction.operand("ssrc0")
     old = [state.scalar(EXEC_LO + half) for half in range(destination.dwords)]
     new: list[Scalar] = [None] * destination.dwords
@@ -275,8 +276,8 @@ def _save_exec(state: State, instruction: Instruction, destination: Operand) -> 
 
 
 def _rejoin(state: State, destination: Operand, first: Operand, second: Operand) -> None:
-    """``s_or_b64 exec, exec, S``: with the mask of the entry in S, EXEC is that mask again, because it was a subset of
-    it.
+    """Apply ``s_or_b64 exec, exec, S``: if S is the mask at entry, so is EXEC afterwards, because it was a subset of
+    that mask.
     """
     sources = [operand for operand in (first, second) if operand.index != EXEC_LO]
     for half, register in enumerate(_registers(destination)):
@@ -321,7 +322,7 @@ def _copy_vector(state: State, instruction: Instruction, machine: Machine) -> bo
     destination, source = instruction.operand("vdst"), instruction.operand("src0")
     if destination is None or source is None:
         return False
-    if instruction.modifiers and not instruction.name.startswith("v_accvgpr"):  # whose fields have no meaning
+    if instruction.modifiers and not instruction.name.startswith("v_accvgpr"):  # v_accvgpr ignores its modifiers
         return False
     to, origin = _vector_key(destination), _vector_key(source)
     if to is None or origin is None or source.half is not None or destination.half is not None:
@@ -332,7 +333,7 @@ def _copy_vector(state: State, instruction: Instruction, machine: Machine) -> bo
 
 
 def _apply_stack(state: State, instruction: Instruction, machine: Machine) -> bool:
-    """Loads and stores of whole dwords at a fixed place of the stack. False for anything else."""
+    """Apply a load or store of whole dwords at a fixed place of the stack. False for anything else."""
     address = instruction.operand("vaddr")
     scalar = instruction.operand("soffset" if instruction.encoding == "MUBUF" else "saddr")
     if address is None or address.kind is not OperandKind.OFF or scalar is None:
@@ -367,7 +368,7 @@ def _apply_stack(state: State, instruction: Instruction, machine: Machine) -> bo
 
 
 def _apply_other(state: State, instruction: Instruction, machine: Machine) -> None:
-    """What an instruction writes becomes unknown."""
+    """Make unknown what an instruction writes."""
     name = instruction.name
     if name.startswith(_NO_RESULT):
         return
@@ -388,5 +389,5 @@ def _apply_other(state: State, instruction: Instruction, machine: Machine) -> No
     if name.startswith("v_cmpx"):
         state.set_scalar(EXEC_LO, None)
         state.set_scalar(EXEC_HI, None)
-    if instruction.encoding in ("SOP1", "SOP2", "SOPC", "SOPK"):  # others leave SCC alone: waits come between additions
+    if instruction.encoding in ("SOP1", "SOP2", "SOPC", "SOPK"):  # others, such as waits, keep SCC
         state.carry = None

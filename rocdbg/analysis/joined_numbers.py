@@ -1,12 +1,12 @@
-"""Descriptions of variables by registers that have the result of folded arithmetic where paths join.
+"""Detects descriptions of variables by registers that, where paths join, have the result of folded arithmetic instead.
 
-Where LLVM folds arithmetic into a PHI of numbers, it also gives the new PHI to what described the old one:
+Where LLVM folds arithmetic into a PHI of numbers, the description of the old PHI becomes one of the new PHI:
 
     steps = 2 on one way, 3 on another        steps is described by a register, which got 8 and 12 there:
     x = steps * 4                             it has x
 
-So a register does not have the variable if numbers are moved into it on ways that lead to the description, and the
-variable was none of these numbers before.
+A register therefore does not hold the variable if numbers are moved into it on the paths to the description and the
+variable did not have any of these numbers before.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def has_other_numbers(
     analysis: Analysis, before: Mapping[int, Sequence[int]], written: Callable[[Instruction], frozenset[int]],
     extent: Extent, register: int, is_one: Callable[[int], bool],
 ) -> bool:
-    """Whether a register gets numbers on ways that join before the first address of an extent, none of which
-    ``is_one`` of the variable's. ``before`` has the blocks that lead to each block; ``register`` is numbered as in
-    ``value_flow``.
+    """Whether a register gets numbers on paths that join before the first address of an extent, and none of these
+    numbers is the variable's, as ``is_one`` says. ``before`` has the predecessors of each block; ``register`` is
+    numbered as in ``value_flow``.
     """
     place = analysis.place_of(extent[0])
     if place is None:
@@ -38,7 +38,7 @@ def has_other_numbers(
         for instruction in reversed(blocks[start].instructions[:index]):
             if register in written(instruction):
                 if start == place[0] and index == place[1]:
-                    return False  # not where ways join
+                    return False  # the description does not begin where paths join
                 numbers += _numbers(moves(instruction), register)
                 break
         else:

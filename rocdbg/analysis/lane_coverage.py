@@ -1,16 +1,19 @@
-"""Which lanes have what a location list says: forward data flow of masks over the code of a function.
+"""Finds the lanes for which a location list is right, by forward data flow of masks over the code of a function.
 
-Compilers for scalar machines know that whatever runs behind an instruction has executed it. On a SIMT machine the code
-of a branch lies between that of the enclosing region and that of the other branch, and where no jump around it is worth
-its while, LLVM follows the order of the code: a variable that the first branch assigned is then described by the
-register of that branch in the second one too, whose lanes have not written it.
+Compilers for scalar machines rely on the fact that code after an instruction runs only if the instruction was executed.
+On a SIMT machine the code of one branch precedes that of the other, and the wave runs through both if a jump around one
+does not pay. LLVM still follows the order of the code: a variable that the first branch assigned is described by that
+branch's register in the second branch too, whose lanes have not written the register.
 
-A lane has a value that a list describes from an address on if it was active there, if it has written the register since
-(LLVM joins a description that begins after a write with an equal one before it), or if it got the value that the
-variable had elsewhere by a move into the register (what compilers place before a branch for the lanes that skip it).
+A lane has the value that a list describes from an address on in one of three cases:
+* the lane was active at that address;
+* it has written the register since (LLVM joins a description that begins after a write with an equal one before it);
+* the value that the variable had elsewhere was moved into the register for the lane (compilers place such moves before
+  a branch, for the lanes that skip it).
 
 Masks are functions of bits, as in ``lane_positions``: one bit for each comparison of lanes, one for each loop (whether
-a lane is still in it). They are known from below and from above; EXEC is all lanes at the function's entry.
+a lane is still in it). For each mask, the analysis knows lanes that are certainly in it and lanes that may be in it. At
+the function's entry, EXEC is taken to be all lanes.
 """
 
 from __future__ import annotations
@@ -51,7 +54,9 @@ _MOST_VISITS: Final = 64
 _MOST_BLOCKS: Final = 1_000
 _MOST_ATTEMPTS: Final = 20
 _MOST_NODES: Final = (400, 24)
-"""Nodes of a diagram, at the first attempt and where that takes too many in all."""
+"""Limits on the nodes of a diagram: for the first attempt, and for the second, which is made if the first takes too
+many nodes in all.
+"""
 _MOST_IN_ALL: Final = (40_000, 150_000)
 _WEIGHTS: Final = 0x3FFF_FFFF
 _DWORD: Final = 0xFFFF_FFFF
@@ -59,12 +64,12 @@ _EXEC: Final = frozenset({EXEC_LO, EXEC_HI})
 _NARROWING: Final = ("v_cmpx", "s_and_saveexec", "s_and_b", "s_andn2_b", "s_and_not1_b")
 
 _Masks: TypeAlias = dict[Place, Bits]
-"""What is known of registers that hold masks; nothing of those that are missing."""
+"""What is known about places that hold masks; nothing is known about a place that is missing."""
 
 
 class Held(Struct, frozen=True):
-    """What holds a variable at the addresses of ``extent``: a register, or a number as ``CONSTANT`` plus its 32 bits;
-    None: something else.
+    """What describes a variable at the addresses of ``extent``: a register; a number, as ``CONSTANT`` plus its 32 bits;
+    or None, for anything else.
     """
 
     extent: Extent
@@ -72,10 +77,10 @@ class Held(Struct, frozen=True):
 
 
 class Gaps(Struct, frozen=True):
-    """Addresses at which a list describes what some lane may not have.
+    """Addresses at which a description may be wrong for some lane.
 
-    At those in ``active`` an active lane may not; at those in ``ended`` only lanes that have ended earlier, which are
-    placed where the others will end.
+    At addresses in ``active`` it may be wrong for an active lane; at those in ``ended``, only for lanes that have ended
+    earlier, which are shown at the place where the other lanes will end.
     """
 
     active: frozenset[int] = frozenset()
@@ -83,10 +88,11 @@ class Gaps(Struct, frozen=True):
 
 
 class _Crossing(Struct, frozen=True):
-    """What is known on the way from a block to a successor.
+    """What is known when control passes from a block to a successor.
 
-    ``absent`` lanes do not exist there; ``nobody``: no lane is active. At the head of a loop, and where paths join, the
-    bit ``now`` is set anew, whose last value is then ``then``: as ``allowed`` permits.
+    ``absent`` lanes do not exist there. ``nobody`` means that no lane is active. At the head of a loop, and where paths
+    join, the bit ``now`` gets a new value, and ``then`` is its previous value; ``allowed`` says which combinations of
+    the two are possible.
     """
 
     absent: int
@@ -97,14 +103,15 @@ class _Crossing(Struct, frozen=True):
 
 
 class _Renaming(Struct, frozen=True):
-    """EXEC becomes the bit ``variable``, as ``allowed`` permits."""
+    """EXEC is represented by the new bit ``variable``; ``allowed`` says for which states the bit's values are possible.
+    """
 
     variable: int
     allowed: int
 
 
 class LaneCoverage:
-    """The lanes of a function that have what location lists describe."""
+    """Determines, for the code of one function, which lanes have what location lists describe."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -112,7 +119,7 @@ class LaneCoverage:
         self._written: dict[int, frozenset[int]] = {}
         self._predecessors = predecessors(analysis.blocks)
         self.code = ScheduledCode(analysis, self._predecessors, self.written)
-        """The code that describes variables."""
+        """The function's code in the order before scheduling, for descriptions that scheduling has moved."""
         self.has_loops = any(source >= start for start, sources in self._predecessors.items() for source in sources)
         self._read_later = self._find_read_later()
         self._forget()
@@ -124,7 +131,7 @@ class LaneCoverage:
         )
 
     def _forget(self, effort: int = 0) -> None:
-        """Begin without knowing any masks."""
+        """Start over without knowing any masks."""
         self._most_nodes, self._most_in_all = _MOST_NODES[effort], _MOST_IN_ALL[effort]
         self._diagrams = Diagrams(lambda one, other: one | other, _weight)
         self._unknown: Bits = (self._diagrams.false, self._diagrams.true)
@@ -133,24 +140,27 @@ class LaneCoverage:
         self._ends: dict[int, Bits] = {}
         """EXEC at the ends of blocks."""
         self._forgotten: dict[int, int] = {}
-        """The bit that an instruction sets anew."""
+        """The bits of comparisons, to which an instruction gives new values, by the instruction's address."""
         self._crossings: dict[tuple[int, int], _Crossing] = {}
         self._vague: set[int] = set()
-        """Instructions behind which EXEC is not known as one function."""
+        """Instructions after which EXEC is not known as one function."""
         self._named: frozenset[int] = frozenset()
-        """Those behind which it is a new bit."""
+        """Instructions after which EXEC is represented by a new bit."""
         self._renamed: dict[int, _Renaming] = {}
         self._heads = {
             start for start, sources in self._predecessors.items()
             if any(source >= start for source in sources) or (effort and len(sources) > 1)
         }
-        """Blocks that EXEC reaches in different ways; those outside loops are found on the way at the first attempt."""
+        """Blocks at whose beginning EXEC may differ by the path taken. At the first attempt, those outside loops are
+        added when they are found.
+        """
 
     def gaps(self, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held] = ()) -> Gaps:
-        """Where in ``extents`` some lane may not have what the list describes there.
+        """Find where in ``extents`` some lane may not have what the list describes there.
 
         ``registers`` are those that the description reads, ``others`` the list's other descriptions. Where masks cannot
-        be followed, lanes have what is described up to the next instruction that may make some of them active.
+        be followed, lanes are assumed to have what is described only up to the next instruction that may activate
+        lanes.
         """
         if not self._diverges:
             return Gaps()
@@ -162,7 +172,9 @@ class LaneCoverage:
         return Gaps(self._unfollowed(extents))
 
     def _unfollowed(self, extents: Sequence[Extent]) -> frozenset[int]:
-        """The addresses in some extents, less those from the beginning of one on to what may make lanes active."""
+        """The addresses in the extents, except those between the beginning of an extent and the next instruction that
+        may activate lanes.
+        """
         found: set[int] = set()
         for block in self._analysis.blocks.values():
             is_known = False
@@ -177,7 +189,9 @@ class LaneCoverage:
         return frozenset(found)
 
     def has_other_numbers(self, extent: Extent, register: int, others: Sequence[Held], bits: int) -> bool:
-        """Whether a register gets numbers, none of which (in some ``bits``) descriptions before an extent give."""
+        """Whether a register gets numbers none of which equals, in ``bits``, a number that descriptions before the
+        extent give.
+        """
         numbers = {
             other.place - CONSTANT & bits for other in others
             if other.place is not None and other.place >= CONSTANT and other.extent[0] < extent[0]
@@ -187,8 +201,8 @@ class LaneCoverage:
         )
 
     def is_speculated(self, extent: Extent, place: int, others: Sequence[Held]) -> bool:
-        """Whether a description of a variable by a register or number may be of an assignment that is not executed by
-        each lane, because code selects between this and the description before.
+        """Whether a description of a variable by a register or number may belong to an assignment that not every lane
+        executes, because code selects between this description's place and the previous one's.
         """
         found = self._analysis.place_of(extent[0])
         before = [other for other in others if other.extent[1] <= extent[0] and other.place is not None]
@@ -200,7 +214,9 @@ class LaneCoverage:
         return is_speculated(instructions, found[1], place, earlier, self.written)
 
     def is_advanced_twice(self, described: Sum, others: Sequence[Sum]) -> bool:
-        """Whether the constant of a description includes a step by which its register has been advanced already."""
+        """Whether the constant of a description counts an advance of its register twice
+        (`rocdbg.analysis.advanced_registers`).
+        """
         return is_advanced_twice(self._analysis, self._predecessors, self.written, described, others)
 
     # -- functions of bits
@@ -215,15 +231,15 @@ class LaneCoverage:
         return self._diagrams.choose(one, self._diagrams.true, other)
 
     def _some(self, variable: int, diagram: int) -> int:
-        """1 where the diagram is 1 for some value of a bit."""
+        """The diagram that is 1 where ``diagram`` is 1 for some value of a bit."""
         return self._diagrams.substitute(diagram, {variable: self._unknown})
 
     def _every(self, variable: int, diagram: int) -> int:
-        """1 where the diagram is 1 for each value of a bit."""
+        """The diagram that is 1 where ``diagram`` is 1 for both values of a bit."""
         return self._not(self._some(variable, self._not(diagram)))
 
     def _at_least(self, lanes: int) -> int:
-        """Lanes with a property; only some of them where the diagram grows too large."""
+        """Lanes with a property; only some of these lanes if the diagram would grow too large."""
         return self._not(self._diagrams.coarsened(self._not(lanes), self._most_nodes))
 
     def _bounded(self, sure: int, possible: int) -> Bits:
@@ -235,15 +251,15 @@ class LaneCoverage:
     # -- masks
 
     def _find_read_later(self) -> dict[int, frozenset[int]]:
-        """The scalar registers that the code from each block on may read before it writes them: masks in others need
-        not be followed.
+        """The scalar registers that the code from each block on may read before it writes them: masks in other
+        registers need not be followed.
         """
         blocks = self._analysis.blocks
         own: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
         for start, block in blocks.items():
             read, changed = set[int](), set[int]()
             for instruction in block.instructions:
-                if instruction.flow is Flow.CALL:  # what it does to masks is known for those that it keeps
+                if instruction.flow is Flow.CALL:  # masks that a call does not preserve are lost anyway
                     continue
                 read |= registers_read(instruction) - changed
                 changed |= self.written(instruction)
@@ -264,7 +280,7 @@ class LaneCoverage:
         return found
 
     def _find_masks(self, effort: int = 0) -> bool:
-        """Find EXEC before each instruction; False if the code is too involved."""
+        """Find EXEC before each instruction; False if the code is too complex."""
         self._forget(effort)
         blocks = self._analysis.blocks
         if self._analysis.function.start not in blocks:
@@ -373,7 +389,7 @@ class LaneCoverage:
         return constant, constant
 
     def _combined(self, operation: int, first: Bits, second: Bits) -> Bits:
-        """A truth table (bit 2 * first + second) applied to two masks."""
+        """Apply a truth table (bit 2 * first + second) to two masks."""
 
         def possible(table: int) -> int:
             found = self._diagrams.false
@@ -443,10 +459,12 @@ class LaneCoverage:
                 _lose_lanes(state, vector)
 
     def _set_anew(self, address: int, state: _Masks) -> int:
-        """The bit of a comparison, which all masks so far no longer depend on."""
+        """Return the bit of a comparison, after making all masks independent of the bit's previous value."""
+        is_new = self._diagrams.known_variable(("compared", address)) is None  # no mask depends on it
         variable = self._diagrams.variable(("compared", address))
         self._forgotten[address] = variable
-        self._lose_bit(variable, state)
+        if not is_new:
+            self._lose_bit(variable, state)
         return variable
 
     def _lose_bit(self, variable: int, state: _Masks) -> None:
@@ -474,7 +492,7 @@ class LaneCoverage:
         return _Crossing(absent, nobody, now, then, allowed)
 
     def _lanes_crossed(self, lanes: int, crossing: _Crossing) -> int:
-        """Lanes with a property, at least these, after a crossing."""
+        """Lanes that certainly have a property after a crossing."""
         lanes = self._or(lanes, crossing.absent)
         if crossing.now is None:
             return lanes
@@ -483,7 +501,7 @@ class LaneCoverage:
         return self._every(crossing.then, self._or(self._not(crossing.allowed), lanes))
 
     def _lanes_renamed(self, lanes: int, address: int) -> int:
-        """Lanes with a property, at least these, behind an instruction that makes EXEC a new bit."""
+        """Lanes that certainly have a property after an instruction that makes EXEC a new bit."""
         renaming = self._renamed[address]
         return self._or(self._not(renaming.allowed), self._every(renaming.variable, lanes))
 
@@ -530,10 +548,10 @@ class LaneCoverage:
     def are_written_before(
         self, registers: Collection[int], address: int, is_silent: Callable[[int], bool]
     ) -> bool:
-        """Whether code without a source line, which leads to an address, writes some registers.
+        """Whether code without a source line that directly precedes an address writes any of some registers.
 
-        A lane that waits is placed behind such code although it will execute it: its registers do not yet have what is
-        described there.
+        The position of a waiting lane is after such code although the lane has yet to execute it, so its registers do
+        not yet have what is described at that position.
         """
         wanted, blocks = frozenset(registers), self._analysis.blocks
         place = self._analysis.place_of(address)
@@ -553,9 +571,9 @@ class LaneCoverage:
         return False
 
     def are_written_between(self, registers: Collection[int], begin: int, end: int) -> bool:
-        """Whether code on a way from the instruction at one address to that at another writes some registers.
+        """Whether code on a path from the instruction at ``begin`` to that at ``end`` writes any of some registers.
 
-        Scalar registers are those of the whole wave: what other lanes execute before a lane that waits goes on changes
+        Scalar registers belong to the whole wave: code that other lanes execute before a waiting lane continues changes
         them.
         """
         first, last = self._analysis.place_of(begin), self._analysis.place_of(end)
@@ -574,7 +592,7 @@ class LaneCoverage:
         return are_in(first[0], first[1]) or are_in(last[0], 0, last[1]) or any(map(are_in, between))
 
     def _reached(self, start: int, end: int, following: Callable[[int], Iterable[int]]) -> set[int]:
-        """The blocks on ways from a block, which end in another one."""
+        """The blocks on paths from one block that end in another one."""
         found, todo = {start}, [start]
         while todo:
             for block in following(todo.pop()):
@@ -586,7 +604,7 @@ class LaneCoverage:
 
 
 class _Query:
-    """Follows the lanes that have what equal descriptions of a list say."""
+    """Follows the lanes that have the value which equal descriptions of a list describe."""
 
     def __init__(
         self, coverage: LaneCoverage, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held]
@@ -616,8 +634,8 @@ class _Query:
         return any(low < end and first < high for low, high in extents)
 
     def _restarts(self) -> frozenset[int]:
-        """Where lanes get the value: the beginnings of extents, except those that LLVM only carried there from all the
-        blocks before.
+        """Where active lanes are known to have the value: at the beginnings of extents, except where the extent only
+        continues extents at the ends of all predecessors.
         """
         blocks, before = self._of._analysis.blocks, self._of._predecessors
         found = set()
@@ -658,10 +676,11 @@ class _Query:
         self.gaps = Gaps(frozenset(address for found in gaps.values() for address in found), frozenset(self._ended))
 
     def _run(self, block: Block, lanes: int, moved: int) -> tuple[int, int, set[int]]:
-        """The lanes that have the value at the end of a block, those of them to which it was moved, and the gaps.
+        """Follow a block: return the lanes that have the value at its end, those of them to which the value was moved,
+        and the gaps.
 
-        Lanes that leave the extents lose the value with their next instruction, except for those of the scalar unit,
-        which choose lanes. A moved value lasts until the list describes another one.
+        Lanes that leave the extents lose the value at their next instruction, unless it is one of the scalar unit,
+        which only selects lanes. A moved value lasts until the list describes another one.
         """
         of = self._of
         gaps: set[int] = set()
@@ -698,7 +717,9 @@ class _Query:
         return lanes, moved, gaps
 
     def _is_move(self, other: Held, address: int, term: object) -> bool:
-        """Whether what an instruction moves is where another description has the variable there."""
+        """Whether an instruction moves from the place where another description says that the variable is at this
+        address.
+        """
         low, high = other.extent
         if not low <= address < high or other.place is None or len(self._registers) != 1:
             return False

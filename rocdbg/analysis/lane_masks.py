@@ -1,9 +1,9 @@
-"""Decision diagrams as DWARF operations: which lanes of a wave reach which leaf.
+"""Converts decision diagrams to DWARF operations that compute which lanes of a wave reach which leaf.
 
 From the root down, each node gets the mask of the lanes that reach it, and splits it by the bits of the register that
-it tests. A node with many incoming paths is computed once, so the number of operations is proportional to the nodes,
-not the paths. All masks remain on the stack, where `DW_OP_pick` finds them; nothing is removed, because only the top is
-the result.
+it tests. A node with many incoming paths is computed once, so the number of operations is proportional to the number of
+nodes, not of paths. All masks remain on the stack, where `DW_OP_pick` finds them; nothing needs to be removed, because
+only the top entry is the result.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from rocdbg.work import unit
 HALF: Final = 32
 """Number of lanes per mask."""
 _MOST_ITEMS: Final = 30_000
-"""Limit on operations: an evaluation ends after 40000 steps, including an unknown number for the registers of callers.
+"""Limit on operations: an evaluation may take 40000 steps, and finding the registers of callers takes an unknown number
+of them.
 """
 _FARTHEST: Final = 230
-"""How deep in the stack a mask may lie before it is copied to the top: DW_OP_pick reaches 255."""
+"""How deep in the stack a mask may be before it is copied to the top: DW_OP_pick reaches depth 255."""
 _MOST_KEPT: Final = 180
-"""How many masks may be needed at once; each is copied to the top again as the stack grows."""
+"""How many masks may be needed at the same time; each is copied to the top again as the stack grows."""
 _OWN: Final = "own"
 """The lane's dword of a vector register whose location is on the stack."""
 _DEEPER: Final = {
@@ -38,7 +39,7 @@ _DEEPER: Final = {
 
 
 class Slot:
-    """A stack entry that is needed again; its position changes when it is copied to the top."""
+    """A stack entry that is kept for later use; its position changes when it is copied to the top."""
 
     __slots__ = ("place",)
 
@@ -67,18 +68,18 @@ class LaneMasks:
         self._depth += entries
 
     def push(self, items: Iterable[Item]) -> Slot:
-        """Operations that push one entry, which is needed again."""
+        """Append operations that push one entry, and keep it for later use."""
         slot = Slot(self._depth)
         self._kept[slot] = None
         self.add(items, 1)
         return slot
 
     def pick(self, slot: Slot) -> None:
-        """Push an entry once more."""
+        """Push a copy of an entry."""
         self.add([("pick", self._depth - 1 - slot.place)], 1)
 
     def combine(self, operation: str) -> Slot:
-        """Replace the top two entries with one that is needed again."""
+        """Replace the top two entries with one, and keep it for later use."""
         self._depth -= 2
         return self.push([(operation,)])
 
@@ -108,7 +109,7 @@ class LaneMasks:
         """Push, for each leaf of a diagram, the mask of a half's lanes that reach it; None if that takes too many
         operations.
 
-        It covers lanes that are not in ``active``, the scalar register with the mask of active lanes.
+        The masks cover the lanes that are not in ``active``, the scalar register with the mask of active lanes.
 
         ``nodes`` are in the form of `Diagrams.content`, except that variables are indices of ``places``: a node's index
         is less than those of the nodes below it.
@@ -168,7 +169,7 @@ class LaneMasks:
     def _compared(self, place: Compare, half: int, active: int) -> list[Item]:
         """Operations that push the mask of a half's inactive lanes for which a comparison is true.
 
-        In frames of callers, the vector register contents of active lanes may be lost: their dwords count as 0.
+        In frames of callers, the contents of vector registers may be lost for active lanes: their dwords count as 0.
         """
         if isinstance(place.left, int | Number) and isinstance(place.right, int | Number):
             found = compared(place.relation, place.type, self._term(place.left, 0), self._term(place.right, 0))
@@ -204,7 +205,9 @@ class LaneMasks:
         return items
 
     def _term(self, term: Term, lane: int) -> list[Item]:
-        """Operations that push a term of a comparison for one lane, unsigned; `_OWN` means that it is on the stack."""
+        """Operations that push a term of a comparison for one lane, unsigned; `_OWN` stands for the lane's dword of the
+        vector register whose location is on the stack.
+        """
         match term:
             case Number(value=value):
                 return [("constu", value)]
@@ -248,7 +251,7 @@ def _nodes_below(diagram: int, nodes: Sequence[tuple[int, int, int]]) -> list[in
 
 
 def _scalar_number(register: int, wave_size: int) -> tuple[int, int]:
-    """The DWARF register of a mask in scalar registers, and the offset in it."""
+    """The DWARF register that contains a mask in scalar registers, and the mask's offset in it."""
     if register >= EXEC_LO:
         return (EXEC_32 if wave_size == 32 else EXEC_64), 4 * (register - EXEC_LO)
     if register >= VCC_LO:

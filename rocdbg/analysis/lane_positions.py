@@ -1,18 +1,18 @@
-"""Where the inactive lanes of a wave will continue, derived from machine code.
+"""Derives from machine code where the inactive lanes of a wave will continue.
 
 An inactive lane waits until an instruction sets its bit of EXEC again. The lane's bits of the masks that the code has
 saved determine which instruction that will be: instructions on masks treat the bits of each lane separately, and
 comparisons give 0 for inactive lanes. The analysis therefore works backwards from each end of the function and carries
 a decision diagram that gives, for the bits of one lane, the instructions at which it may continue. A write to EXEC
-becomes a test, a move of a mask renames the bits, and where a branch does not depend on the lane, the sets are united.
-Loops are iterated until nothing changes. If the set has one instruction, that is the result; if it has several, the
-position is unknown and they are the candidates.
+becomes a test, a move of a mask renames bits, and a branch that does not depend on the lane unites the sets of its two
+paths. Loops are iterated until nothing changes. If the resulting set has one instruction, that is the lane's position;
+if it has several, the position is unknown, and they are the candidates.
 
 Instructions without a source line are skipped: a lane that such an instruction activates, perhaps only to wait again,
 is followed to the first instruction with a line that it executes.
 
-Spill code and whole-wave code activate all lanes temporarily. This does not count as continuing: in such code the
-register that holds the saved EXEC gives the active lanes (`Window`).
+Spill code and whole-wave code activate all lanes temporarily. A lane does not count as continuing there: in such code,
+the register that holds the saved EXEC gives the active lanes (`Window`).
 """
 
 from __future__ import annotations
@@ -46,19 +46,22 @@ _MOST_MASKS: Final = 160
 _MOST_BLOCKS: Final = 20_000
 
 _MOST_NODES: Final = 2000
-"""Nodes of a diagram: larger diagrams cannot be evaluated (`rocdbg.analysis.lane_masks`), and grow from block to block.
+"""Limit on the nodes of a diagram: larger ones cannot be evaluated (`rocdbg.analysis.lane_masks`), and would grow from
+block to block.
 """
 _PATIENCE: Final = 20
-"""Visits of a block after which its diagrams may only grow."""
+"""Visits of a block after which its sets may only grow, so that the iteration ends."""
 
 Found: TypeAlias = tuple[int, int]
-"""Diagrams for lanes that are active at a point, and for those that are not; neither tests the mask of active lanes."""
+"""The diagram for lanes that are active at a point, and that for lanes that are not; neither tests the mask of active
+lanes.
+"""
 
 
 class Positions(Struct, frozen=True):
     """Where the inactive lanes of one half of the wave continue, seen from one instruction.
 
-    ``diagram`` is one of the analysis' store. ``active`` is the scalar register that has the active lanes.
+    ``diagram`` is in the analysis' store. ``active`` is the scalar register that holds the mask of active lanes.
     """
 
     diagram: int
@@ -71,8 +74,8 @@ class _Flow(Struct):
     windows: list[Window | None]
     """Windows before each effect, and after the last."""
     firsts: list[int | None]
-    """The first instruction with a source line: from each effect up to and including the next one; up to the end of the
-    block.
+    """For each effect, the first instruction with a source line from it up to and including the next effect; for the
+    last one, up to the end of the block.
     """
     found: Found | None = None
     """Diagrams at the first instruction."""
@@ -92,8 +95,8 @@ class LanePositions:
     """The positions of inactive lanes throughout a function.
 
     ``silent`` holds the address ranges (first, end), ascending, of code without a source line. ``clobbers(call,
-    target)`` gives what the call at an address changes; its block determines the target (None: unknown). Raises
-    `TooLargeError` if the control flow is too complicated.
+    target)`` returns what the call at an address changes; ``target`` is the called address as far as the call's own
+    block determines it (None: unknown). Raises `TooLargeError` if the control flow is too complicated.
     """
 
     def __init__(
@@ -104,7 +107,7 @@ class LanePositions:
         self.function = function
         self.wave_size = wave_size
         self._silent = silent
-        self._sets: list[frozenset[int]] = [frozenset(), frozenset()]  # 0 and 1 are bits
+        self._sets: list[frozenset[int]] = [frozenset(), frozenset()]  # sets 0 and 1 represent the bits
         self._set_numbers: dict[frozenset[int], int] = {}
         self.diagrams = Diagrams(self._unite, weight)
         instructions = decode(function, code, target, wave_size)
@@ -140,7 +143,7 @@ class LanePositions:
         if index < 0 or pc >= self.function.end:
             return None
         block = self._blocks[self._starts[index]]
-        if not block.instructions:  # the bytes there are not code
+        if not block.instructions:  # the bytes at its address are not code
             return None
         last = block.instructions[-1]
         if pc >= last.address + last.size:
@@ -184,7 +187,7 @@ class LanePositions:
         """Find all windows by forward data flow from block to block."""
         flows: dict[int, _Flow] = {}
         entry: dict[int, Window | None] = {}
-        todo: list[int] = list(reversed(self._starts))  # also blocks that seem unreachable
+        todo: list[int] = list(reversed(self._starts))  # including blocks that seem unreachable
         while todo:
             unit()
             start = todo.pop()
@@ -245,10 +248,10 @@ class LanePositions:
                 found = self._step(half, flow, index, found)
                 history.append(found[1])
             history.reverse()
-            half.histories[start] = history  # of the last visit, after which nothing after the block changes
+            half.histories[start] = history  # that of the last visit is final: nothing after the block changes any more
             found = self.diagrams.coarsened(found[0], _MOST_NODES), self.diagrams.coarsened(found[1], _MOST_NODES)
             if flow.visits > _PATIENCE and flow.found is not None:
-                # sets that only grow: this ends, whatever the code does
+                # the sets only grow, so this ends whatever the code does
                 found = (
                     self.diagrams.join(found[0], flow.found[0]), self.diagrams.join(found[1], flow.found[1])
                 )
@@ -267,7 +270,7 @@ class LanePositions:
                 heappush(heap, (ranks[before], before))
 
     def _behind(self, half: _Half, flow: _Flow) -> Found:
-        """The diagrams after the last effect of a block."""
+        """The diagrams at the end of a block, after its last effect."""
         active, waiting = self._at_end(half, flow)
         first = flow.firsts[-1]
         return (active if first is None else self._place(first), waiting)
@@ -276,7 +279,7 @@ class LanePositions:
         last = flow.block.instructions[-1]
         after = last.address + last.size
         if last.flow is Flow.END:
-            # when a wave is aborted, its waiting lanes do not continue
+            # if the wave is aborted, its waiting lanes do not continue
             gives_up = not self.function.is_kernel or any(
                 instruction.flow is Flow.TRAP and instruction.name == "s_trap" and instruction.operands[0].value == 2
                 for instruction in flow.block.instructions
@@ -310,7 +313,7 @@ class LanePositions:
             if condition in ("scc0", "scc1"):
                 either = diagrams.choose(diagrams.bit(diagrams.variable(SCC)), taken[1 - active], passed[1 - active])
             elif condition in ("vccz", "vccnz", "execz", "execnz"):
-                # one lane's bit decides, if it is set
+                # if the lane's bit is set, it alone decides
                 register = (VCC_LO if condition.startswith("vcc") else EXEC_LO) + number
                 bit = self._masks.value(Source(register), number, flow.windows[-1], bool(active))
                 if condition.startswith("vcc"):
@@ -324,7 +327,9 @@ class LanePositions:
     def _uniform_branch(
         self, half: _Half, flow: _Flow, active: bool, nonzero: int, zero: int, either: int
     ) -> int:
-        """The diagram before a branch on whether VCC is zero, if VCC is the same for all lanes, or for all active."""
+        """The diagram before a branch on whether VCC is zero, where VCC has the same bit for all lanes or for all
+        active lanes.
+        """
         diagrams, window = self.diagrams, flow.windows[-1]
         if VCC_LO in self._uniform[flow.block.instructions[0].address]:
             bit = self._masks.value(Source(VCC_LO + half.number), half.number, window, active)
@@ -341,7 +346,7 @@ class LanePositions:
     def _start_of(self, half: _Half, start: int) -> Found:
         flow = half.flows.get(start)
         if flow is None:
-            return self._place(ANYWHERE), self._place(ANYWHERE)  # out of the function
+            return self._place(ANYWHERE), self._place(ANYWHERE)  # the branch leaves the function
         return (self._bottom, self._bottom) if flow.found is None else flow.found
 
     def _before(self, half: _Half, start: int, pc: int) -> Positions:
@@ -360,7 +365,7 @@ class LanePositions:
         return active, waiting
 
     def _carry(self, half: _Half, flow: _Flow, index: int, after: Found, active: bool) -> int:
-        """The diagram before an effect for a lane that is active there, or is not."""
+        """The diagram before an effect for a lane that is active there, or for one that is not."""
         effect, diagrams, masks, number = flow.effects[index], self.diagrams, self._masks, half.number
         before, behind = flow.windows[index], flow.windows[index + 1]
         written = masks.written(effect, number, before, active)
@@ -380,7 +385,9 @@ class LanePositions:
 
 
 def _decides(effects: list[Effect]) -> tuple[Source, bool] | None:
-    """What decides whether VCC is EXEC or 0 at the end of a block (`Effect.decides`)."""
+    """The uniform mask that determines whether VCC is EXEC or 0 at the end of a block (see `Effect.decides`); None if
+    there is none.
+    """
     for index in range(len(effects) - 1, -1, -1):
         effect = effects[index]
         if effect.writes_exec():
@@ -399,7 +406,7 @@ def _decides(effects: list[Effect]) -> tuple[Source, bool] | None:
 
 
 def _ranks(blocks: dict[int, Block], starts: list[int]) -> dict[int, int]:
-    """The blocks numbered so that most successors of a block come before it."""
+    """Number the blocks so that most successors of a block have lower numbers than it."""
     ranks: dict[int, int] = {}
     seen: set[int] = set()
     for root in starts:

@@ -1,8 +1,9 @@
-"""Where the inactive lanes of a function continue, as a table that can be stored: for each address, a decision diagram
-over the bits of one lane, which can be converted to a location expression for DW_AT_LLVM_lane_pc.
+"""A table, which can be stored, of where the inactive lanes of a function continue. For each address it has a decision
+diagram over the bits of one lane, which can be converted to a location expression for DW_AT_LLVM_lane_pc.
 
 An element of the vector is the address at which a lane continues. It is undefined for lanes that are not in the
-function; for lanes whose position is not known it is a number from `UNKNOWN` on, which `LaneTable.candidates` decodes.
+function. For lanes whose position is not known, it is a number not less than `UNKNOWN`, which `LaneTable.candidates`
+decodes.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ class LaneTable(Struct, frozen=True, array_like=True):
     """The positions of a function's inactive lanes. Addresses are the file's, ``nodes`` are in the form of
     `Diagrams.content`.
 
-    ``changes``: ascending addresses from which on the diagrams with the same index in ``diagrams`` apply, one for each
-    half of the wave; ``active``: the scalar register that holds the active lanes of that half there. Variables are
-    indices into ``places``, which are in the order of testing; leaves are indices into ``leaves``.
+    ``changes`` holds ascending addresses. From each of them on, the element of ``diagrams`` with the same index
+    applies, which has one diagram for each half of the wave; ``active`` has the scalar register with the active lanes
+    of each half. Variables are indices into ``places``, which are in the order of testing; leaves are indices into
+    ``leaves``.
     """
 
     format: int
@@ -50,7 +52,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
     leaves: list[list[int]]
     ends: list[int]
     reason: str = ""
-    """Why there are no positions at all, if there are none."""
+    """If the table is empty, the reason."""
 
     def _index(self, pc: int) -> int | None:
         if not self.start <= pc < self.end or not self.changes:
@@ -58,13 +60,13 @@ class LaneTable(Struct, frozen=True, array_like=True):
         return max(0, bisect_right(self.changes, pc) - 1)
 
     def candidates(self, element: int) -> list[int]:
-        """The addresses that an element from `UNKNOWN` on may represent; empty if they are not known."""
+        """The addresses that an element not less than `UNKNOWN` may represent; empty if they are not known."""
         number = element - UNKNOWN
         leaf = self.leaves[number] if 0 <= number < len(self.leaves) else []
         return [] if ANYWHERE in leaf else [place for place in leaf if place != NOT_ENTERED]
 
     def lane_pc(self, pc: int) -> bytes | None:
-        """The expression of the vector of lane PCs, before the instruction at ``pc``, for all lanes of a wave.
+        """The expression for the vector of the lane PCs of a whole wave before the instruction at ``pc``.
 
         For a ``pc`` inside a call it applies while the called function runs. None outside the function.
         """
@@ -105,12 +107,12 @@ class LaneTable(Struct, frozen=True, array_like=True):
         return found
 
     def with_places(self, places: Mapping[int, int]) -> LaneTable:
-        """The table with one address for each of the leaves in ``places``, by their numbers."""
+        """Return the table with a single address for each leaf that is a key of ``places``."""
         leaves = [[places[number]] if number in places else leaf for number, leaf in enumerate(self.leaves)]
         return structs.replace(self, leaves=leaves)
 
     def active_lanes(self, pc: int) -> bytes | None:
-        """The expression of the mask of active lanes, if it differs from EXEC; otherwise None."""
+        """The expression for the mask of active lanes, if that differs from EXEC; otherwise None."""
         index = self._index(pc)
         if index is None or self.active[index][0] == EXEC_LO:
             return None
@@ -163,7 +165,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
         return masks.split(diagram, half, self.nodes, places, self.active[index][half])
 
     def _select(self, masks: LaneMasks, found: dict[int, Slot]) -> None:
-        """Push the vector of a half: the lanes that reach a leaf have its element."""
+        """Push the vector of a half, in which the lanes that reach a leaf have the leaf's element."""
         for number, (leaf, mask) in enumerate(found.items()):
             masks.add(self._leaf(leaf), 1)
             if number:
@@ -187,7 +189,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
 
 
 def table_of(analysis: LanePositions, unswizzled: bool) -> LaneTable:
-    """The table of an analysed function; ``unswizzled``: stack pointers count bytes of the whole wave."""
+    """The table of an analysed function; ``unswizzled`` says whether stack pointers count bytes of the whole wave."""
     diagrams = analysis.diagrams
     changes: list[int] = []
     roots: list[tuple[int, ...]] = []
@@ -247,7 +249,7 @@ def to_bytes(table: LaneTable) -> bytes:
 
 
 def from_bytes(data: bytes) -> LaneTable | None:
-    """A stored table; None if its form differs."""
+    """Decode a stored table; None if it was stored in another form."""
     try:
         table = msgspec.msgpack.decode(data, type=LaneTable)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -256,7 +258,7 @@ def from_bytes(data: bytes) -> LaneTable | None:
 
 
 def _without_scc(analysis: LanePositions, diagram: int) -> int:
-    """SCC is not available in a caller's frame: the positions for either value of it."""
+    """The positions for either value of SCC, which is not available in a caller's frame."""
     diagrams = analysis.diagrams
     variable = diagrams.known_variable(SCC)
     if variable is None or variable not in diagrams.support(diagram):

@@ -1,9 +1,9 @@
 """What is known about registers and stack slots in terms of their contents when the function was entered.
 
-A scalar value is the contents a scalar register had at entry, an address on the stack, a number, or
-unknown. Vector registers and stack slots hold two parts, for the lanes that were active at entry and for
-the others, and scalars that were put into single lanes. Scalar registers are identified by their hardware operand codes
-(vcc 106, exec 126), vector registers by number, accumulation registers by ``AGPR`` plus number.
+A scalar value is the contents a scalar register had at entry, an address on the stack, a number, or unknown. The value
+of a vector register or stack slot has a part for the lanes that were active at entry, a part for the other lanes, and
+scalars that were put into single lanes. Scalar registers are identified by their hardware operand codes (vcc 106, exec
+126), vector registers by number, accumulation registers by ``AGPR`` plus number.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Complement(Struct, frozen=True):
 
 
 Scalar: TypeAlias = Saved | StackAddress | Number | Complement | None
-"""A scalar value; None when nothing is known of it."""
+"""A scalar value; None when nothing is known about it."""
 
 
 def entry_scalar(register: int) -> Scalar:
@@ -56,8 +56,9 @@ def entry_scalar(register: int) -> Scalar:
 class Vector(Struct, frozen=True):
     """Contents of a vector register or a dword per lane of the stack.
 
-    ``active`` and ``inactive`` are the vector registers whose entry contents the lanes active and inactive at
-    entry hold, None when that is unknown. ``lanes`` are scalars in single lanes, sorted by lane.
+    ``active`` is the vector register whose contents at entry are now in the lanes that were active at entry;
+    ``inactive`` is the same for the other lanes. They are None when unknown. ``lanes`` are scalars in single lanes,
+    sorted by lane.
     """
 
     active: int | None = None
@@ -65,7 +66,7 @@ class Vector(Struct, frozen=True):
     lanes: tuple[tuple[int, Scalar], ...] = ()
 
     def with_lane(self, lane: int, value: Scalar) -> Vector:
-        """The contents after a scalar was written to a lane; the former contents of the whole register are then lost.
+        """The contents after a scalar was written to a lane; the previous contents of the whole register count as lost.
         """
         kept = {**dict(self.lanes), lane: value}
         return Vector(None, None, tuple(sorted((n, v) for n, v in kept.items() if v is not None)))
@@ -75,16 +76,16 @@ UNKNOWN: Final = Vector()
 
 
 class Lanes(Enum):
-    """The lanes EXEC selects, as compared with the lanes active at entry."""
+    """Which lanes EXEC selects, in relation to the lanes active at entry."""
 
     ENTRY = auto()
-    """Exactly those."""
+    """Exactly the lanes active at entry."""
     SUBSET = auto()
-    """Some of those: where the control flow diverged."""
+    """Some of the lanes active at entry: control flow has diverged."""
     ALL = auto()
     """All lanes of the wave."""
     INACTIVE = auto()
-    """All the others."""
+    """All lanes that were inactive at entry."""
     UNKNOWN = auto()
 
 
@@ -103,11 +104,11 @@ def written(old: Vector, new: Vector, lanes: Lanes) -> Vector:
 
 
 class State(Struct):
-    """What is known at a point of a function. A register that is not in its mapping is as it was at entry; a slot is
-    unknown.
+    """What is known at a point of a function. A register that is not in its mapping is as it was at entry; a slot that
+    is not in its mapping is unknown.
 
-    ``slots`` are keyed by their offset in bytes, for one lane, from the stack pointer at entry.
-    ``carry`` is SCC if it is the carry of known numbers.
+    The keys of ``slots`` are offsets from the stack pointer at entry, in bytes of one lane. ``carry`` is SCC if that is
+    the carry of a sum of known numbers.
     """
 
     scalars: dict[int, Scalar] = field(default_factory=dict)
@@ -149,7 +150,7 @@ class State(Struct):
         """The lanes that EXEC selects. Any other mask that the compiler writes to EXEC is a subset of the mask at
         entry.
         """
-        scalars = self.scalars  # which lists only what changed since entry
+        scalars = self.scalars  # the mapping has only registers that changed since entry
         if EXEC_LO not in scalars and (wave_size == 32 or EXEC_HI not in scalars):
             return Lanes.ENTRY
         halves = [self.scalar(EXEC_LO)] + ([self.scalar(EXEC_HI)] if wave_size == 64 else [])
@@ -162,7 +163,7 @@ class State(Struct):
         return Lanes.SUBSET
 
     def merge(self, other: State) -> bool:
-        """Keep only what ``other`` agrees with, where two paths meet. True if that is less than before."""
+        """Where two paths meet, keep only what both states agree on. True if that is less than before."""
         before = (len(self.slots), self.carry, dict(self.scalars), dict(self.vectors), dict(self.slots))
         for register in self.scalars.keys() | other.scalars.keys():
             if self.scalar(register) != other.scalar(register):

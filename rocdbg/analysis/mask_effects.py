@@ -1,9 +1,9 @@
 """The effects of single instructions on the masks of a wave: registers that hold a bit per lane, and copies of them in
 lanes of vector registers and in stack slots.
 
-Masks of 64 lanes lie in two registers; both halves are treated alike, one after the other. All places are named by
-their 32 bits: scalar registers by operand code (vcc 106, exec 126, scc 253), a dword of one lane of a vector register
-by `LaneOf`, and of a stack slot by `SlotOf`.
+A mask of 64 lanes occupies two registers; both halves are treated alike, one after the other. Every place holds 32 bits
+and is named as follows: scalar registers by operand code (vcc 106, exec 126, scc 253), a dword of one lane of a vector
+register by `LaneOf`, and of a stack slot by `SlotOf`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LaneOf(Struct, frozen=True):
 
 
 class SlotOf(Struct, frozen=True):
-    """The dword of one lane in a stack slot, ``offset`` bytes of a lane after the address in the scalar register
+    """The dword of one lane in a stack slot, ``offset`` bytes (of one lane) after the address in the scalar register
     ``base``.
 
     Without ``base``, ``offset`` is the address in the lane's private memory.
@@ -61,11 +61,15 @@ class Number(Struct, frozen=True):
 
 
 Term: TypeAlias = int | OwnLane | OwnSlot | Number
-"""A term of a comparison: a scalar register, by its operand code, or one of the others."""
+"""A term of a comparison: a scalar register by its operand code, the lane's own dword of a vector register or stack
+slot, or a number.
+"""
 
 
 class Compare(Struct, frozen=True):
-    """Whether a comparison is true for the lane: ``relation`` as in v_cmp_lt, of terms of ``type`` i32, u32 or f32."""
+    """Whether a comparison is true for the lane: ``relation`` is named as in v_cmp_lt, and the terms have ``type`` i32,
+    u32 or f32.
+    """
 
     relation: str
     type: str
@@ -74,18 +78,18 @@ class Compare(Struct, frozen=True):
 
 
 Place: TypeAlias = int | LaneOf | SlotOf | Compare
-"""Where a bit of the lane is; for a comparison, in its result."""
+"""The place of a bit of the lane; for a comparison, the bit is its result."""
 
 
 class Source(Struct, frozen=True):
-    """A source of a mask operation: a register (``register`` and its upper half, if ``wide``), else a constant."""
+    """A source of a mask operation: a register (a pair that begins with ``register``, if ``wide``) or a constant."""
 
     register: int | None = None
     wide: bool = False
     constant: int = 0
 
     def place(self, half: int) -> int | None:
-        """The register for lanes of a half."""
+        """The register that holds the lanes of a half; None for a constant."""
         return None if self.register is None else self.register + (half if self.wide else 0)
 
     def bit(self, half: int) -> bool | None:
@@ -100,31 +104,31 @@ class Kind(Enum):
     LOGIC = auto()
     """``destination = operation(first, second)``."""
     SAVE = auto()
-    """As LOGIC with EXEC as second source and destination; ``saved`` gets the old EXEC."""
+    """As LOGIC with EXEC as the second source and the destination; ``saved`` gets the old EXEC."""
     WRITE = auto()
     """As SAVE, but ``saved`` gets the new EXEC."""
     SELECT = auto()
     """``destination = SCC ? first : second``."""
     COMPARE = auto()
-    """Active lanes get any bit, inactive ones 0, in ``destination``."""
+    """In ``destination``, active lanes get an unknown bit and inactive lanes get 0."""
     NARROW = auto()
     """v_cmpx: as COMPARE, and EXEC may lose lanes."""
     QUADS = auto()
-    """s_wqm: ``destination`` has the bits of ``first`` and any others."""
+    """s_wqm: ``destination`` gets the bits of ``first``, and any other bits may be set too."""
     LOST = auto()
-    """``lost`` scalar registers hold anything."""
+    """The scalar registers in ``lost`` get unknown values."""
     WRITE_LANE = auto()
-    """``vector`` [``lane``] = ``first``; without a known lane any lane of it may be lost."""
+    """``vector`` [``lane``] = ``first``; if the lane is not known, any lane of the vector may be lost."""
     READ_LANE = auto()
     """``destination`` = ``vector`` [``lane``]."""
     LOAD = auto()
-    """``vector`` and following = stack slots."""
+    """``vector`` and the following vector registers are loaded from stack slots."""
     STORE = auto()
-    """Stack slots = ``vector`` and following."""
+    """``vector`` and the following vector registers are stored in stack slots."""
     COPY = auto()
     """``vector`` = ``other``, in active lanes."""
     VECTOR = auto()
-    """Only ``results``."""
+    """The effect has nothing but ``results``."""
     STORE_ANYWHERE = auto()
     """Active lanes write to memory, possibly into their own stack slots."""
     CALL = auto()
@@ -155,12 +159,14 @@ class Effect(Struct):
     that SCC reports.
     """
     is_uniform: bool = False
-    """All lanes get the same bit (`rocdbg.analysis.uniform_masks`)."""
+    """Whether all lanes get the same bit (`rocdbg.analysis.uniform_masks`)."""
     decides: tuple[Source, bool] | None = None
-    """The destination has EXEC if this uniform mask is 1, else 0; the other way round if inverted."""
+    """A uniform mask, and whether it is inverted: the destination gets EXEC if the mask is 1, else 0; the other way
+    round if inverted.
+    """
     results: dict[int, Term | None] = {}
-    """Vector registers that active lanes write in addition to the effect, each with a term or None if unknown; without
-    those of COPY, LOAD and WRITE_LANE.
+    """Vector registers that active lanes write besides those of COPY, LOAD and WRITE_LANE, each with the term that is
+    written (None if unknown).
     """
 
     def writes_exec(self) -> bool:
@@ -239,8 +245,8 @@ def effects_of(block: Block, wide: bool, vectors: frozenset[int]) -> list[Effect
 
 
 def vectors_with_masks(blocks: dict[int, Block], is_silent: Callable[[Instruction], bool]) -> frozenset[int]:
-    """The vector registers whose single lanes are written and read, those that code without a source line compares or
-    saves on the stack, and those to which they are copied.
+    """The vector registers that may hold masks: those whose single lanes are written and read, those that code without
+    a source line compares or saves on the stack, and those to which any of these are copied.
     """
     found: set[int] = set()
     stored: set[int] = set()
@@ -320,7 +326,7 @@ def _term(operand: Operand) -> Term | None:
 def _copied(instruction: Instruction) -> tuple[int, int] | None:
     """The destination and the source of a copy of a whole vector register."""
     name = instruction.name
-    # the modifiers of v_accvgpr are unused fields of its encoding
+    # in v_accvgpr, the modifier fields are unused
     if name not in _VECTOR_COPIES or (instruction.modifiers and not name.startswith("v_accvgpr")):
         return None
     to, origin = instruction.operand("vdst"), instruction.operand("src0")
@@ -410,7 +416,7 @@ def _scalar_condition(instruction: Instruction) -> Compare | None:
 
 
 def _load(instruction: Instruction) -> Effect | None:
-    """Scalar loads, and other instructions of the scalar unit that have results."""
+    """The effect of scalar loads and of other instructions of the scalar unit that have results: these are lost."""
     operand = instruction.operand("sdata") or instruction.operand("sdst")
     if operand is None or operand.kind not in _SCALAR_KINDS or "store" in instruction.name:
         return None
@@ -544,7 +550,7 @@ def _stack(instruction: Instruction, base: Operand, scalars: LocalScalars, wave_
     if not any(size in instruction.name for size in _WHOLE):
         if not is_store:
             return None
-        key = -1  # partial stores: the slot then has no known dword
+        key = -1  # a partial store: the slot then has no known dword
     return Effect(
         Kind.STORE if is_store else Kind.LOAD, instruction.address, instruction.address + instruction.size,
         vector=key, count=data.dwords, base=register, offset=offset & ~3,

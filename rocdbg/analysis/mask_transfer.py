@@ -1,4 +1,4 @@
-"""Derives a lane's bits of the masks before an instruction from those after it: substitutions in decision diagrams."""
+"""Derives a lane's mask bits before an instruction from those after it, by substitution in decision diagrams."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _NOT_MASKS = (124, 125)
 
 
 class Window(Struct, frozen=True):
-    """A stretch of code where EXEC temporarily selects other lanes for housekeeping: ``saved`` holds the lanes that are
-    active for the source.
+    """A stretch of code where EXEC temporarily selects other lanes for housekeeping; the register ``saved`` holds the
+    lanes that are active as far as the source is concerned.
 
-    ``all_lanes``: EXEC selects all.
+    ``all_lanes`` means that EXEC selects all lanes.
     """
 
     saved: int
@@ -41,15 +41,15 @@ class Window(Struct, frozen=True):
 
 
 def active_register(half: int, window: Window | None) -> int:
-    """The scalar register with the lanes of a half that are active for the source."""
+    """The scalar register with the lanes of a half that are active as far as the source is concerned."""
     return EXEC_LO + half if window is None else window.saved
 
 
 def weight(name: Hashable) -> int:
-    """How early diagrams test a place: masks about to be used are in scalar registers, and outer regions use lower
-    lanes.
+    """How early diagrams test a place; larger weights come first. Masks that are about to be used are in scalar
+    registers, and outer regions use lower lanes of vector registers.
 
-    Comparisons that lanes will make themselves come last.
+    Comparisons that the lanes have yet to make come last.
     """
     if isinstance(name, Compare):
         return 0
@@ -57,7 +57,7 @@ def weight(name: Hashable) -> int:
 
 
 class Masks:
-    """The effects of instructions on one lane's bits.
+    """Applies the effects of instructions to one lane's bits.
 
     ``clobbers`` gives what the call at an address changes. ``half`` says which 32 lanes the lane belongs to, ``active``
     whether it is active before the instruction.
@@ -99,7 +99,7 @@ class Masks:
         return choose(possible, false, true), choose(sure, false, true)
 
     def known(self, diagram: int, half: int, window: Window | None, active: bool) -> int:
-        """The diagram with the known bits of EXEC, and of the register it was saved to, filled in."""
+        """Fill in the known bits of EXEC, and of the register to which it was saved, in a diagram."""
         support = self._diagrams.support(diagram)
         values: dict[int, Bits] = {}
         variable = self._diagrams.known_variable(active_register(half, window))
@@ -151,7 +151,7 @@ class Masks:
     def _concerned(
         self, effect: Effect, written: Mapping[int, Bits], support: frozenset[int]
     ) -> AbstractSet[int]:
-        """The tested variables that an effect may change by other means than writing scalar registers."""
+        """The tested variables that an effect may change otherwise than by writing scalar registers."""
         kind = effect.kind
         if kind is Kind.WRITE_LANE and effect.lane is not None:
             variable = self._diagrams.known_variable(LaneOf(effect.vector, effect.lane))
@@ -177,7 +177,7 @@ class Masks:
         diagrams = self._diagrams
         result = self._result(effect, half, window, active)
         if effect.sets_scc and kind in (Kind.LOGIC, Kind.SAVE, Kind.WRITE):
-            # set if any lane has the bit
+            # SCC is set if any lane has the bit
             if effect.is_uniform or (effect.decides is not None and active and window is None):
                 changes[SCC] = result
             elif effect.decides is not None:
@@ -194,7 +194,7 @@ class Masks:
             assert place is not None
             assert other is not None
             if other != place:
-                changes[other] = self._any  # the masks of other lanes say nothing about this one
+                changes[other] = self._any  # the bits of other lanes say nothing about this lane
             changes[place] = bits
         if kind is Kind.NARROW:
             changes[EXEC_LO + half] = result
@@ -220,7 +220,7 @@ class Masks:
         return self._operation(effect.operation, first, self.value(effect.second, half, window, active))
 
     def _operation(self, table: int, first: Bits, second: Bits) -> Bits:
-        """A truth table on two bits."""
+        """Apply a truth table to two bits."""
         diagrams = self._diagrams
 
         def apply(one: int, other: int) -> int:
@@ -233,7 +233,7 @@ class Masks:
         if len(results) == 1:
             found = results.pop()
             return found, found
-        # each bit is between its bounds: combine all four cases
+        # a bit may be unknown: combine all four cases
         sure, possible = diagrams.true, diagrams.false
         for result in results:
             sure = diagrams.choose(result, sure, diagrams.false)
@@ -279,7 +279,7 @@ class Masks:
         self, name: SlotOf, effect: Effect, window: Window | None, written: Mapping[int, Bits]
     ) -> Bits | None:
         if effect.kind in _ON_SCALARS or effect.kind is Kind.LOST:
-            # slots are relative to the stack pointer, and differ after it has changed
+            # slots are relative to a base register: once it has changed, they are other slots
             return self._any if name.base in written else None
         if effect.kind is not Kind.STORE or name.base != effect.base:
             return None
@@ -322,11 +322,11 @@ class Masks:
             return self._scalar_term(term, effect, written)
         kind = effect.kind
         if isinstance(term, OwnLane) and kind is Kind.CALL:
-            # by the convention, functions preserve all vector registers of lanes that did not call them
+            # by convention, functions preserve all vector registers in lanes that did not call them
             return None if active or window is not None else term
         if isinstance(term, OwnSlot) and term.base is not None and term.base in written:
             return None
-        # the instruction changes vector registers and memory for active lanes, or for all
+        # the instruction changes vector registers and memory only for active lanes, unless it is in a window
         if not active and window is None:
             return term
         is_done = window is None or window.all_lanes

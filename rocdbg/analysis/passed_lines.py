@@ -1,4 +1,6 @@
-"""How far in the source text all paths to an instruction have advanced: forward data flow over a function's blocks."""
+"""Finds how far all paths to an instruction have advanced in the source text, by forward data flow over a function's
+blocks.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ class PassedLines:
             unit()
             line, start = heappop(pending)
             if line > reached[start]:
-                continue  # a path found since then has not advanced as far
+                continue  # a path that was found since has not advanced as far
             after = max(line, highest[start])
             for successor in blocks[start].successors:
                 if successor in blocks and after < reached.get(successor, after + 1):

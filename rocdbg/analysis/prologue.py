@@ -53,11 +53,11 @@ Place = tuple[Item, ...]
 class PrologueRows:
     """Call frame rows for the functions of one object, computed on demand and cached by function.
 
-    ``find(pc)`` gives the function at an address, None outside all; ``read(address, size)`` bytes of code.
-    ``wave_size`` is that of the code. Addresses are all of one kind, the file's or loaded ones, except that
-    calls to functions are followed only where the code is position independent, as clang's is.
-    ``entered(pc)`` gives operations that push the mask of the lanes active at entry, where EXEC is not known to be
-    saved as a whole. ``pointer(address)`` reads an address from memory that is never written.
+    ``find(pc)`` returns the function at an address, None if there is none; ``read(address, size)`` returns bytes of
+    code. ``wave_size`` is the wave size of the code. All addresses are either the file's or loaded ones; in either
+    case, calls can be followed only in position-independent code, such as clang's. ``entered(pc)`` returns operations
+    that push the mask of the lanes active at entry; it is used where EXEC is not known to be saved as a whole.
+    ``pointer(address)`` reads an address from memory that is never written.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class PrologueRows:
     ) -> None:
         self._wave_size = wave_size
         self._entered = entered
-        # With a buffer descriptor stack pointers count bytes of the whole wave, else those of one lane.
+        # With a buffer descriptor, stack pointers count bytes of the whole wave; otherwise, bytes of one lane.
         self._unswizzled = target.scratch is ScratchKind.BUFFER
         self._functions = Functions(find, read, target.name, wave_size, self._unswizzled, pointer)
 
@@ -78,7 +78,7 @@ class PrologueRows:
         leaves the return address undefined: it is the outermost frame.
         """
         function = self._functions.find(pc)
-        if function is not None and function.is_kernel:  # without its analysis, which includes those of all it calls
+        if function is not None and function.is_kernel:  # avoids analysing it and all that it calls
             return self._kernel_row(function)
         analysis = self._functions.at(pc)
         if analysis is None:
@@ -110,7 +110,7 @@ class PrologueRows:
             _DIALECT,
         )
 
-    # The CFA is where the stack pointer pointed at entry, in the unswizzled private memory of the wave.
+    # The CFA is the address that the stack pointer had at entry, in the unswizzled private memory of the wave.
 
     def _stack_register(self, state: State) -> tuple[int, int] | None:
         """A register with an address on the stack, and its distance from the CFA in stack pointer units."""
@@ -170,7 +170,7 @@ class PrologueRows:
 
 
 class _Places:
-    """Where the entry contents of registers are now."""
+    """Knows where the contents that registers had at entry are now."""
 
     def __init__(
         self, state: State, wave_size: int, entered: Callable[[], tuple[Item, ...] | None], in_call: bool, *,
@@ -182,7 +182,8 @@ class _Places:
         self._wave_size = wave_size
         self._slots = state.slots if has_cfa else {}
         self._scalars: dict[int, Place] = {}
-        # Of several places, prefer the one that calls are least likely to change: lanes, stack, preserved registers.
+        # Of several places, prefer the one that calls are least likely to change: first lanes, then the stack, then
+        # preserved registers.
         for register, value in sorted(state.scalars.items(), key=lambda item: preserves_scalar(item[0])):
             if isinstance(value, Saved) and register < _SGPRS:
                 self._scalars[value.register] = (("regx", sgpr_number(register)),)
@@ -219,7 +220,7 @@ class _Places:
     def scalar(self, register: int) -> Place | None:
         """Where the entry contents of a scalar register are.
 
-        A copy is preferred to the register itself, in which a call leaves another return address.
+        A copy is preferred to the register itself, because a call leaves its own return address in that register.
         """
         place = self._scalars.get(register)
         if place is not None or register >= _SGPRS or self._state.scalar(register) != Saved(register):
@@ -236,7 +237,9 @@ class _Places:
         return ExpressionRule(_assemble(*place))
 
     def composite(self, registers: tuple[int, ...]) -> ExpressionRule | None:
-        """The location of several scalar registers, one after the other; None when one of them is lost."""
+        """The rule for a register made of several scalar registers, which gives their locations one after the other;
+        None when one of them is lost.
+        """
         items: list[Item] = []
         for register in registers:
             place = self.scalar(register)
@@ -260,7 +263,7 @@ class _Places:
         return found or UndefinedRule()
 
     def _may_be_lost(self, registers: tuple[int, ...]) -> bool:
-        """Whether a function that is being called may have overwritten the place of the entry contents."""
+        """Whether the function that is being called may have overwritten the place that holds the contents at entry."""
         places = [self.scalar(register) for register in registers]
         return self._in_call and any(
             place is not None and len(place) == 1 and place[0][0] == "regx"
@@ -271,7 +274,9 @@ class _Places:
         return (EXEC_LO,) if self._wave_size == 32 else (EXEC_LO, EXEC_LO + 1)
 
     def _entry_mask(self) -> Place | None:
-        """Operations that push the mask of the lanes active at entry: EXEC as its own rule finds it."""
+        """Operations that push the mask of the lanes active at entry, which is the value of EXEC that EXEC's own rule
+        finds.
+        """
         rule = self.exec_rule
         if rule is None:
             return self._current_mask()
@@ -285,8 +290,8 @@ class _Places:
     def vector_rule(self, register: int) -> Rule | None:
         """The rule of a vector register that has been written; None if it has been restored.
 
-        If the mask that separates the parts is lost, only the lanes that are active now are known to belong to the
-        active part.
+        If the mask that separates the active and inactive parts is lost, only the lanes that are active now are known
+        to belong to the active part.
         """
         own: Place = (("regx", _vector_number(register, self._wave_size)),)
         vector = self._state.vector(register)
@@ -306,7 +311,7 @@ class _Places:
         zero = inactive or undefined
         one = active or undefined
         if one[0] == ("dup",):
-            one = (("over",), *one[1:])  # the CFA is below the location of zeros
+            one = (("over",), *one[1:])  # the location for zero bits is on top of the CFA
         return ExpressionRule(_assemble(*zero, *one, *mask, ("select_bit_piece", 32, self._wave_size)))
 
     def _whole(self, place: Place | None, own: Place) -> Rule | None:
@@ -320,12 +325,14 @@ class _Places:
 
 
 def _address_in(register: int, distance: int) -> Place:
-    """The contents of a scalar register minus a distance. (DW_OP_bregx requires a register as wide as an address.)"""
+    """Operations that push the contents of a scalar register minus a distance. (DW_OP_bregx cannot be used: it requires
+    a register as wide as an address.)
+    """
     return (("regx", sgpr_number(register)), ("deref_size", 4), ("consts", -distance), ("plus",))
 
 
 def _moved(offset: int) -> Place:
-    """Operations that move the CFA on the stack ``offset`` bytes further."""
+    """Operations that move the CFA, which is on top of the stack, by ``offset`` bytes."""
     if offset >= 0:
         return (("offset_uconst", offset),)
     return (("consts", offset), ("offset",))

@@ -1,4 +1,4 @@
-"""Values that are lost but can be recomputed from their inputs, if those still exist.
+"""Finds how values that are lost can be recomputed from their inputs, if those still exist.
 
 A claim (``value_flow``) says that a value is in a register from an address on. The preceding instruction that wrote the
 register shows how the value was computed. The sources of that instruction become values themselves, claimed at that
@@ -21,15 +21,15 @@ from rocdbg.analysis.value_flow import CONSTANT, VECTOR, Claim, Places
 from rocdbg.isa import Flow, Instruction, Operand, OperandKind
 
 _MOST_SOURCES: Final = 20_000
-"""Limit on values in addition to the claimed ones."""
+"""Limit on the values that are followed in addition to the claimed ones."""
 DEEPEST: Final = 6
 """Limit on the depth of computations."""
 _MASK: Final = 0xFFFFFFFF
 
 
 class Bits(Protocol):
-    """The operand type of computations: a number, or an object that represents one; results are not truncated to 32
-    bits.
+    """The operand type of computations: a number, or an object that represents one. Operations do not truncate their
+    results to 32 bits.
     """
 
     def __and__(self, other: int, /) -> Self: ...
@@ -52,8 +52,8 @@ class Computation(Struct, frozen=True):
 
 
 class Computations(Struct):
-    """Ways to compute values. ``markers``: for a computed value, by its number, the value that is present where it was
-    computed.
+    """Ways to compute values. ``markers`` maps the number of a computed value to that of a value that is present where
+    the former was computed.
     """
 
     ways: dict[int, list[Computation]] = field(default_factory=dict)
@@ -63,10 +63,10 @@ class Computations(Struct):
         self, value: int, places: Places, read: Callable[[int], _Bits | None], number: Callable[[int], _Bits],
         depth: int = 0,
     ) -> _Bits | None:
-        """The 32 bits of a value; ``places`` gives where parts of values are, ``read`` the contents of a
-        place.
+        """The 32 bits of a value, recomputed if needed; ``places`` says where parts of values are, ``read`` returns the
+        contents of a place.
 
-        ``number`` makes what is computed with of a constant.
+        ``number`` converts a constant to the operand type.
         """
         place = places.registers.get((value, 0))
         if place is not None:
@@ -88,7 +88,9 @@ class Computations(Struct):
 
 
 def computations(analysis: Analysis, claims: Sequence[Claim], first: int) -> tuple[Computations, list[Claim]]:
-    """How claimed values were computed, and claims about their sources, which are numbered from ``first`` on."""
+    """Find how claimed values were computed. Also returns claims about their sources, which are numbered from ``first``
+    on.
+    """
     finder = _Finder(analysis, first)
     for claim in claims:
         place = claim.places[0] if len(claim.places) == 1 else None
@@ -105,7 +107,7 @@ class _Writes(Struct):
     of: dict[int, list[int]] = field(default_factory=dict)
     calls: list[int] = field(default_factory=list)
     widenings: list[int] = field(default_factory=list)
-    """Where other lanes may become active."""
+    """The positions of instructions after which other lanes may be active."""
 
 
 class _Finder:
@@ -119,14 +121,16 @@ class _Finder:
         self._writes: dict[int, _Writes] = {}
         self._values: dict[tuple[int, int, int], int] = {}
         self._depths: dict[int, int] = {}
-        """The depth at which values were examined."""
+        """The depth at which each value was examined."""
         self.found = Computations()
         self.claims: list[Claim] = []
         self.next = first
         self._last = first + _MOST_SOURCES
 
     def find(self, address: int, place: int, value: int, depth: int) -> bool:
-        """Find how the value was computed that is at a place before the instruction at an address runs."""
+        """Find how the value that is at a place before the instruction at an address runs was computed; True if that
+        was found.
+        """
         where = self._where.get(address)
         if where is None or depth >= DEEPEST:
             return False
@@ -188,7 +192,9 @@ class _Finder:
         return Computation(name, tuple(sources))
 
     def _value(self, instruction: Instruction, place: int, depth: int) -> int:
-        """The value at a place before an instruction: one value from each write of the place in a block on."""
+        """The number of the value at a place before an instruction: within a block, all reads between two writes of the
+        place see the same value.
+        """
         address = instruction.address
         start, index = self._where[address]
         writes = self._writes_of(start)
@@ -210,7 +216,7 @@ class _Finder:
 
     @cached_property
     def _written(self) -> frozenset[int] | None:
-        """The places that instructions write; None where calls may write others."""
+        """The places that instructions write; None if calls may write other places."""
         all_writes = [self._writes_of(start) for start in self._analysis.states if start in self._analysis.blocks]
         if any(writes.calls for writes in all_writes):
             return None
@@ -278,8 +284,8 @@ _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "v_mad_i32_i24": lambda a, b, c: _signed(a, 24) * _signed(b, 24) + c,
     **dict.fromkeys(("v_mov_b32", "s_mov_b32"), lambda a: a),
 }
-"""What instructions compute from unsigned 32-bit sources; only the low 32 bits of the result are used.
+"""What instructions compute from unsigned 32-bit sources, by name; only the low 32 bits of the result are used.
 
-All intermediate results but those of ``<<``, ``+``, ``-`` and ``*`` fit into 64 bits with a sign, so that arithmetic
-modulo 2^64 gives the same.
+All intermediate results except those of ``<<``, ``+``, ``-`` and ``*`` fit into signed 64-bit integers, so that
+arithmetic modulo 2^64 gives the same results.
 """

@@ -1,9 +1,9 @@
-"""Where all lanes that entered a function are together again.
+"""Finds where all lanes that entered a function are active again.
 
-Compilers for SIMT machines structure the control flow: a region that only some lanes enter ends with
-``s_or_b64 exec, exec, SAVED`` where the paths meet. Take a block that is not in a loop and through which every path
-from the function's entry to its end leads: after the last such instruction in it, no lane of the entry can be missing.
-There is no other way to know this after loops, whose masks accumulate over iterations.
+Compilers for SIMT machines structure the control flow: a region that only some lanes enter ends with ``s_or_b64 exec,
+exec, SAVED`` where the paths meet. Take a block that is not in a loop and through which every path from the function's
+entry to its end leads: after the last such instruction in it, no lane of the entry can be missing. After a loop, whose
+masks accumulate over iterations, there is no other way to know this.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ def _passed_once(blocks: Mapping[int, Block], entry: int) -> set[int]:
     numbers, alone = _loops(blocks)
     reached = _reached((entry,), lambda start: blocks[start].successors, blocks)
     if not ends & reached:
-        return alone  # there are no such paths
+        return alone  # no path leads to an end
     on_paths = reached & _reached(ends & reached, lambda start: before.get(start, ()), blocks)
-    # The numbers of loops and single blocks decrease along every path. A block is on all paths if none steps
-    # over its number: every path descends from the entry, which has the highest number, to an end.
+    # Every path descends from the entry, which has the highest number, to an end, and the numbers of loops and single
+    # blocks decrease along it. A block is on all paths if no path skips its number.
     once: set[int] = set()
-    lowest = numbers[entry]  # reached by a step from a higher number
+    lowest = numbers[entry]  # the lowest number that a step from a higher number reaches
     for start in sorted(on_paths, key=lambda start: -numbers[start]):
         if numbers[start] <= lowest and start in alone:
             once.add(start)
@@ -93,7 +93,8 @@ def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]], b
 
 
 def _loops(blocks: Mapping[int, Block]) -> tuple[dict[int, int], set[int]]:
-    """A number for each block, equal within a loop and lower for later blocks; and the blocks outside loops.
+    """Return a number for each block, which is equal within a loop and lower for later blocks, and the set of blocks
+    outside loops.
 
     Loops are strongly connected components (Tarjan).
     """

@@ -1,4 +1,5 @@
-"""Where a function keeps the entry contents of registers, at each of its instructions: forward data flow over its code.
+"""Finds where a function keeps the contents that registers had at entry, for each of its instructions, by forward data
+flow.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from rocdbg.isa import Flow, Instruction
 from rocdbg.work import unit
 
 _MOST_VISITS: Final = 64
-"""Visits of a block after which its state is final; each visit can only lose knowledge."""
+"""Limit on the visits of a block; each visit can only lose knowledge."""
 _STRIDE = 32
-"""Instructions of a block between two states that are kept: compilers make blocks of thousands."""
+"""Instructions between two cached states of a block: compilers make blocks of thousands of instructions."""
 
 
 class Analysis(Struct):
@@ -34,13 +35,13 @@ class Analysis(Struct):
     """Instructions after which exactly the lanes active at entry are active again."""
     _places: dict[int, tuple[int, int]] = field(default_factory=dict)
     _waypoints: dict[int, list[State]] = field(default_factory=dict)
-    """By block, what is known before each `_STRIDE`-th instruction, as far as it was asked for."""
+    """Cached by block: what is known before every `_STRIDE`-th instruction, up to the last one that was queried."""
 
     def before(self, pc: int) -> tuple[State, Instruction] | None:
         """What is known when the instruction at ``pc`` is about to run, and that instruction.
 
-        For a ``pc`` inside a call instruction, as in callers' frames: when the called function begins. None outside the
-        function and in unreachable code.
+        For a ``pc`` inside a call instruction, as in callers' frames, it is what is known when the called function
+        begins. None outside the function and in unreachable code.
         """
         place = self._places.get(pc & ~3)
         if place is None:
@@ -85,7 +86,7 @@ class Analysis(Struct):
                     self._places[instruction.address + part] = (start, index)
 
     def clobbers(self) -> Clobbers:
-        """What may be changed when the function returns."""
+        """The registers that may have changed when the function returns."""
         scalars: set[int] = set()
         vectors: set[int] = set()
         for start, block in self.blocks.items():
@@ -100,7 +101,7 @@ class Analysis(Struct):
             if target is None or state.scalar(target.index) != Saved(link) or (
                 state.scalar(target.index + 1) != Saved(link + 1)
             ):
-                # a tail call: the called function returns in its place
+                # a tail call: the called function returns to this function's caller
                 there = call_target(state, last)
                 if there is None or any(state.scalar(register) != Saved(register) for register in (link, link + 1)):
                     return BY_CONVENTION
@@ -126,7 +127,7 @@ def analyse(function: FunctionCode, code: bytes, target: str, machine: Machine) 
 
 
 def _flow(analysis: Analysis) -> None:
-    """Propagate what is known along the paths until nothing changes."""
+    """Propagate what is known along all paths until nothing changes."""
     states = analysis.states
     states[analysis.function.start] = State()
     heap, pending = [analysis.function.start], {analysis.function.start}
@@ -182,21 +183,22 @@ class Functions:
         return analysis
 
     def clobbers(self, address: int) -> Clobbers:
-        """What the function that begins at an address may change; what the convention allows while that is not known.
+        """What the function that begins at an address may change; if that is not known, what the convention allows it
+        to change.
 
-        Compilers rely on the registers that a visible function actually changes (inter-procedural register allocation),
-        so that the calling convention alone would lose variables of the callers.
+        Compilers keep values in registers that a visible callee does not actually change (inter-procedural register
+        allocation), so variables of callers would be lost if only the calling convention were considered.
         """
         known = self._clobbers.get(address)
         if known is None:
-            known = self._clobbers[address] = BY_CONVENTION  # used within recursions
+            known = self._clobbers[address] = BY_CONVENTION  # used for recursive calls
             try:
                 function = self.find(address)
                 if function is not None and function.start == address:
                     analysis = self.at(address)
                     if analysis is not None:
                         known = analysis.clobbers()
-            except KeyboardInterrupt:  # nothing is known of it yet
+            except KeyboardInterrupt:  # the analysis is incomplete
                 del self._clobbers[address]
                 raise
             self._clobbers[address] = known

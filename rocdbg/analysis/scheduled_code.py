@@ -1,18 +1,20 @@
-"""Descriptions of variables that scheduling has moved behind the end of what they describe.
+"""Detects descriptions of variables that scheduling has moved past the end of what they describe.
 
-LLVM's schedulers do not move DBG_VALUE instructions with the values that they describe: each goes with the instruction
-before it. If that is delayed, a description may begin where its register already has something else:
+LLVM's schedulers do not move a DBG_VALUE instruction together with the value that it describes, but with the
+instruction before it. If that instruction is delayed, a description may begin where its register already has another
+value:
 
     v_bfe_i32  v13, v13, 5, 8        reads what DBG_VALUE v13 describes
     v_lshl     v13, 2, v0            overwrites it
     v_ldexp    ...                   stood before DBG_VALUE, and took it along
     DBG_VALUE  v13
 
-Only within a basic block, and not across changes of EXEC and calls, is code reordered. What a register had before its
-last write can have been described only if the description stood before an instruction that reads it (LLVM drops
-descriptions of registers that are not live). So a description is in doubt if such a reader, the write, and the
-instruction before the description may have been in another order. Code is reordered after registers are allocated, so
-an instruction stays behind those that compute what it reads, and those that read or write what it overwrites.
+Code is reordered only within a basic block, and not across changes of EXEC and calls. A description can be about the
+value before the register's last write only if it was originally before an instruction that reads this value (LLVM drops
+descriptions of registers that are not live). A description is therefore doubtful if such a reader, the write, and the
+instruction before the description may originally have been in another order. Code is reordered after registers are
+allocated, so an instruction always stays after those that compute what it reads and those that read or write what it
+overwrites.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ Extent: TypeAlias = tuple[int, int]
 
 
 class ScheduledCode:
-    """The order of a function's code before it was scheduled, as far as it is certain. ``before`` has the blocks that
-    lead to each block, ``written`` gives the registers that an instruction writes.
+    """What is certain about the order of a function's code before it was scheduled. ``before`` has the predecessors of
+    each block; ``written`` returns the registers that an instruction writes.
     """
 
     def __init__(
@@ -48,10 +50,10 @@ class ScheduledCode:
     def misplaced(
         self, extents: Sequence[Extent], registers: Collection[int], scope: Sequence[Extent], is_whole: bool = False
     ) -> frozenset[Extent]:
-        """Those of the extents of equal descriptions in which registers may have something else.
+        """Of the extents of equal descriptions, those in which registers may have other values than the one described.
 
-        ``scope`` are the addresses of the block that declares the variable: LLVM omits descriptions outside. With
-        ``is_whole`` the extents are these addresses, for a description of all of them.
+        ``scope`` holds the addresses of the block that declares the variable, outside of which LLVM omits descriptions.
+        With ``is_whole``, one description covers the whole scope, and the extents are these addresses.
         """
         blocks = self._analysis.blocks
         found: set[Extent] = set()
@@ -76,7 +78,7 @@ class ScheduledCode:
             ):
                 found.add(extent)
         more = True
-        while more:  # what LLVM carried from block to block
+        while more:  # extents that LLVM carried from block to block
             more = False
             for extent, ends in carried:
                 if extent not in found and any(end in found for end in ends if end is not None):
@@ -85,10 +87,10 @@ class ScheduledCode:
         return frozenset(found)
 
     def early(self, extents: Sequence[Extent], registers: Collection[int]) -> frozenset[int]:
-        """Addresses in extents of equal descriptions at which a register may have still to be written.
+        """Addresses in extents of equal descriptions at which a register may not have been written yet.
 
-        An extent that ends behind a write of its register describes what was there before; but if the instruction
-        before the extent is not the one that wrote that, the write may have been moved behind the description.
+        An extent that ends after a write of its register describes the previous value. But if the instruction before
+        the extent is not the one that wrote this value, that one may have been moved past the description.
         """
         blocks, found = self._analysis.blocks, set[int]()
         for low, high in extents:
@@ -110,15 +112,15 @@ class ScheduledCode:
                 if register in self._written(anchor) or self._region(instructions, last) > index - 1:
                     continue
                 if not any(register in self._written(each) for each in instructions[: index - 1]):
-                    continue  # not computed here, and so not what the anchor was behind
+                    continue  # not computed before the anchor in this block
                 if index - 1 not in self._needed(instructions, index - 1, last):
                     found.update(each.address for each in instructions[index : last + 1])
         return frozenset(found)
 
     def pending(self, registers: Collection[int], scope: Sequence[Extent]) -> frozenset[int]:
-        """Addresses in a scope at which a register that is described for all of it has still to be written.
+        """Addresses in a scope at which a register that is described for the whole scope has yet to be written.
 
-        LLVM describes all of a scope by one register only if nothing overwrites it behind the description.
+        LLVM describes a whole scope by one register only if nothing overwrites the register after the description.
         """
         wanted, found = frozenset(registers), set[int]()
         for block in self._analysis.blocks.values():
@@ -132,10 +134,11 @@ class ScheduledCode:
         return frozenset(found)
 
     def overwritten(self, extents: Sequence[Extent], registers: Collection[int]) -> frozenset[int]:
-        """Addresses in the extents of equal descriptions of a variable with one value, behind a write of a register.
+        """Addresses that follow a write of a register, in the extents of equal descriptions of a variable that has only
+        one value.
 
-        LLVM joins what describes a variable before and after its register is written, and repeats descriptions behind
-        writes that are not of the variable.
+        LLVM joins equal descriptions from before and after a write of the register, and repeats descriptions after
+        writes that are not assignments to the variable.
         """
         wanted, blocks = frozenset(registers), self._analysis.blocks
         begun = {low for low, _ in extents if low not in blocks}
@@ -161,10 +164,10 @@ class ScheduledCode:
         self, instructions: Sequence[Instruction], anchors: Iterable[int], registers: Collection[int],
         extents: Sequence[Extent],
     ) -> bool:
-        """Whether a register may have had something else where a description was written: behind one of some
-        instructions, from the last one to the one that writes the register.
+        """Whether a register may have had another value where a description was originally: after one of ``anchors``,
+        which are examined from the last one back to the one that writes the register.
 
-        ``extents`` are those of the description: one that ends with the write began for what was there before.
+        ``extents`` are those of the description: an extent that contains the write began with the value before it.
         """
         for register in registers:
             for anchor in anchors:
@@ -198,7 +201,7 @@ class ScheduledCode:
         return False
 
     def _region(self, instructions: Sequence[Instruction], index: int) -> int:
-        """The first instruction of those that may have been exchanged with one."""
+        """The index of the first instruction with which the one at ``index`` may have been exchanged."""
         while index > 0:
             if not self._is_movable(instructions[index - 1]):
                 break
@@ -206,8 +209,8 @@ class ScheduledCode:
         return index
 
     def _needed(self, instructions: Sequence[Instruction], first: int, last: int) -> frozenset[int]:
-        """The instructions from ``first`` on that stay before an instruction in any order: it computes with their
-        results, or overwrites what they read or write, or that holds for one between.
+        """The indices, from ``first`` on, of the instructions that precede the one at ``last`` in any order, because it
+        (or one in between that must also precede it) computes with their results or overwrites what they read or write.
         """
         read, written, found = set(registers_read(instructions[last])), set(self._written(instructions[last])), {last}
         for index in range(last - 1, first - 1, -1):
@@ -220,8 +223,8 @@ class ScheduledCode:
 
 
 def _anchors(instructions: Sequence[Instruction], end: int, scope: Sequence[Extent]) -> list[int]:
-    """The instructions that may stand before a description which LLVM does not mention before ``end``, from the last
-    one on: up to the last of a scope.
+    """The instructions that a description may have followed which LLVM does not list before ``end``: from the last one
+    backwards, up to the last one in the scope.
     """
     found = []
     for index in range(end - 1, -1, -1):

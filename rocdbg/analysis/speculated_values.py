@@ -1,13 +1,13 @@
-"""Descriptions of values that LLVM computes before it is known whether the program assigns them.
+"""Detects descriptions of values that LLVM computes before it is known whether the program assigns them.
 
-Where a branch only assigns, LLVM may execute its arithmetic for all lanes and select the result:
+Where a branch does nothing but assign variables, LLVM may execute its arithmetic for all lanes and select the result:
 
     y = ...                           v7
     if (y > 3) y = lerp(y, x)         v_fma     v8, ...           DBG_VALUE v8, although not each lane assigns
                                       v_cndmask v7, v7, v8, vcc
 
-The DBG_VALUE of the assignment often remains behind the arithmetic. So a description is of some lanes only if the code
-behind it selects between its place and the place that the variable had before.
+The DBG_VALUE of the assignment often remains after the arithmetic. A description is therefore true for only some lanes
+if the code after it selects between its place and the previous place of the variable.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def is_speculated(
     instructions: Sequence[Instruction], index: int, place: int, earlier: Collection[int],
     written: Callable[[Instruction], frozenset[int]],
 ) -> bool:
-    """Whether code of a block, from an index on, selects between a place and one of some ``earlier`` places of the
-    same variable. Places are registers, numbered as in ``value_flow``, and numbers.
+    """Whether code of a block, from an index on, selects between a place and one of the ``earlier`` places of the same
+    variable. Places are registers, numbered as in ``value_flow``, and numbers.
     """
     left = set(earlier) - {place}
     for instruction in instructions[index:]:
@@ -41,7 +41,7 @@ def is_speculated(
 
 
 def _choices(instruction: Instruction) -> Iterator[tuple[int | None, int | None]]:
-    """The two places between which an instruction selects; two such pairs for two operations."""
+    """Yield the two places between which an instruction selects; two such pairs if it has two operations."""
     name = instruction.name
     if name in ("v_cndmask_b32", "s_cselect_b32"):
         for one, other in _SELECTED:

@@ -1,4 +1,4 @@
-"""Masks in which all lanes of a wave have the same bit: conditions of the whole wave.
+"""Finds masks in which all lanes of a wave have the same bit, because they hold a condition of the whole wave.
 
 Compilers put such a condition (`s_cmp` and `s_cselect_b64 -1, 0`, or a constant on each path to a place) into a mask
 and branch on it with `s_and_b64 vcc, exec, MASK`. One lane's bit of the mask then shows where the wave goes.
@@ -20,16 +20,16 @@ _AND: Final = 0b1000
 _AND_NOT: Final = 0b0100
 
 Uniform = frozenset[int]
-"""Registers (the lower ones of pairs, in waves of 64) whose masks are uniform."""
+"""Registers whose masks are uniform; in wave64, the lower registers of pairs."""
 
 
 def mark_uniform(
     blocks: Mapping[int, Block], effects: Mapping[int, Sequence[Effect]], start: int, wide: bool,
     clobbers: Callable[[int], Clobbers],
 ) -> dict[int, Uniform]:
-    """Mark the effects (``is_uniform``, ``decides``); returns what is uniform at the end of each block.
+    """Set ``is_uniform`` and ``decides`` of the effects; return what is uniform at the end of each block.
 
-    A block without known predecessors begins with nothing uniform, as does the function's ``start``.
+    At the beginning of a block without known predecessors, and at the function's ``start``, nothing is uniform.
     """
     entries: dict[int, Uniform] = {start: frozenset()}
     led_to = {successor for block in blocks.values() for successor in block.successors}

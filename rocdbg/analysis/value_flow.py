@@ -1,12 +1,13 @@
-"""Forward data flow that finds values in registers beyond the addresses for which debug information gives locations.
+"""Finds, by forward data flow, values that are still in registers at addresses for which debug information gives no
+location.
 
 A claim says that a value is in some registers while the PC is in a range. From there the value is followed: it remains
 in a register until an instruction writes that register, and moves with copies. What is known at an instruction is true
 on every path to it.
 
 A vector register holds a value for some lanes only. If a claim applies while all lanes of the entry are active, all of
-them have the value. If it applies in a branch, only the lanes active there have it, and it is dropped at the first
-instruction that may activate others.
+them have the value. If it applies in a branch, only the lanes active there have the value, and the value is dropped at
+the first instruction that may activate other lanes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ registers by their number.
 CONSTANT: Final = 1 << 24
 """The place of a value that is a number: this plus the value's."""
 _MOST_VISITS: Final = 64
-"""Visits of a block after which nothing is claimed."""
+"""Visits of a block after which nothing is claimed in it."""
 _UNFOLLOWED: Final = (
     "v_movrel", "s_movrel", "v_swaprel", "s_set_gpr_idx", "s_set_vgpr_msb", "ds_bvh_stack", "s_rfe", "s_cbranch_join",
     "s_cbranch_g_fork", "s_cbranch_i_fork",
@@ -41,8 +42,8 @@ _RETURN_ADDRESS: Final = (30, 31)
 
 
 class Claim(Struct, frozen=True):
-    """At the instructions in [low, high) the dwords of a value are in ``places``; None: the place of that dword is not
-    known.
+    """The statement that at the instructions in [low, high), the dwords of a value are in ``places``; an element is
+    None if the place of that dword is not known.
     """
 
     low: int
@@ -54,20 +55,21 @@ class Claim(Struct, frozen=True):
 Part: TypeAlias = tuple[int, int]
 """A dword of a value: the value's number, and which dword of it."""
 _Parts: TypeAlias = frozenset[tuple[Part, bool]]
-"""The dwords that a place holds for the active lanes; True: for all lanes that were active at entry."""
+"""The dwords that a place holds for the active lanes; True with a dword means for all lanes that were active at entry.
+"""
 _NOTHING: Final[_Parts] = frozenset()
 
 
 class _Held(Struct):
-    """What is known at a point. Known numbers are kept as a set of bits, one per value: they are never overwritten, so
-    there may be many.
+    """What is known at a point. Known numbers are kept as a bit set of values: they are never overwritten, so there may
+    be many.
     """
 
     places: dict[int, _Parts] = field(default_factory=dict)
     numbers: int = 0
     """Numbers known for the active lanes."""
     everyones: int = 0
-    """Those of them known for all lanes that were active at entry."""
+    """The subset of ``numbers`` that is known for all lanes that were active at entry."""
 
     def copy(self) -> _Held:
         """An independent copy."""
@@ -75,8 +77,7 @@ class _Held(Struct):
 
 
 class Places(Struct, frozen=True):
-    """Where dwords of values are at an instruction: ``registers`` by dword; a set of bits for values that are numbers.
-    """
+    """Where dwords of values are at an instruction: ``registers`` by dword; for values that are numbers, a bit set."""
 
     registers: dict[Part, int] = field(default_factory=dict)
     numbers: int = 0
@@ -91,27 +92,27 @@ class Places(Struct, frozen=True):
 
 
 class _Step(Struct):
-    """What happens at an instruction: what is claimed before it, and what it does."""
+    """What is claimed before an instruction, and what the instruction does."""
 
     claimed: tuple[tuple[int, Part], ...]
     numbers: int
     """Values claimed to be a number, as bits."""
     everyone: bool
-    """Whether the claims apply to all lanes of the entry."""
+    """Whether the claims apply to all lanes that were active at entry."""
     written: tuple[int, ...]
     copies: tuple[tuple[int, int, bool], ...]
-    """(to, from, whether all lanes of the entry have it if they had it before)."""
+    """(to, from, whether all lanes active at entry have the value in ``to`` if they had it in ``from``)."""
     widens: bool
-    """Whether lanes may become active."""
+    """Whether the instruction may activate lanes."""
     usual: bool
-    """Whether the active lanes are lanes that were active at entry."""
+    """Whether only lanes that were active at entry are active."""
 
 
 class ValueFlow:
     """Where claimed values are at the instructions of a function.
 
-    ``repeats``: code may run several times for one call, each time with other values, so that nothing is carried around
-    a loop. ``targets`` gives the known targets of calls.
+    ``repeats`` means that code may run several times in one call, each time with other values, so nothing is carried
+    around a loop. ``targets`` holds the known targets of calls.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class ValueFlow:
     def before(self, pc: int) -> Places:
         """Places of all available dwords before the instruction at ``pc`` runs, for active lanes.
 
-        For a ``pc`` inside a call, as in callers' frames: when the called function begins.
+        For a ``pc`` inside a call, as in callers' frames, they are the places when the called function begins.
         """
         where = self._places.get(pc & ~3)
         if where is None or where[0] not in self._held:
@@ -167,7 +168,7 @@ class ValueFlow:
                 continue
             state = known.copy()
             steps: list[_Step] = []
-            lost: Iterable[int] | None = None  # the places whose claims must be repeated; None: all of them
+            lost: Iterable[int] | None = None  # the places for which claims must be repeated; None: all places
             was_everyone = False
             for index, instruction in enumerate(block.instructions):
                 address = instruction.address
@@ -203,7 +204,7 @@ class ValueFlow:
                 written |= set(range(destination.index, destination.index + destination.dwords))
             written |= {VECTOR + register for register in clobbers.vectors & BY_CONVENTION.vectors}
             return _Step((), 0, False, tuple(written), (), False, usual)
-        change = State()  # nothing is known before, so the instruction alone determines what is known afterwards
+        change = State()  # it starts empty, so that afterwards it has just what the instruction changes
         apply(change, instruction, self._analysis.machine)
         copies: list[tuple[int, int, bool]] = []
         for register, value in change.scalars.items():
@@ -261,7 +262,7 @@ class _Current:
         self._claims = claims
         self._next = 0
         self._ends: list[tuple[int, int]] = []
-        """Ends and positions among the claims, as a heap."""
+        """A heap of the ends of the claims in force, with the indices of the claims."""
         self._parts: dict[int, list[Part]] = {}
         self.numbers = 0
 
@@ -314,7 +315,7 @@ def _is_unfollowed(block: Block, is_kernel: bool, targets: dict[int, int]) -> bo
 
 
 def _from_scalar(instruction: Instruction, everyone: bool) -> list[tuple[int, int, bool]]:
-    """A move of a scalar register into lanes of a vector register."""
+    """The copy that a move of a scalar register into lanes of a vector register makes."""
     if instruction.name != "v_mov_b32" or instruction.modifiers:
         return []
     source, destination = instruction.operand("src0"), instruction.operand("vdst")
@@ -370,7 +371,7 @@ def _run(step: _Step, held: _Held) -> None:
 
 
 def _meet(held: _Held, other: _Held) -> bool:
-    """Keep what both states agree on. True if that is less than ``held`` was."""
+    """Keep in ``held`` what both states agree on. True if that is less than before."""
     numbers, everyones = held.numbers & other.numbers, held.everyones & other.everyones
     less = numbers != held.numbers or everyones != held.everyones
     held.numbers, held.everyones = numbers, everyones

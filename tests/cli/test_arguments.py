@@ -140,7 +140,7 @@ CASES: list[tuple[Arguments, str, dict[str, object] | str]] = [
     (NONE_AT_ALL, "a b", "No: a b"),
     (COUNTED, "", {"count": 1}),
     (COUNTED, "2 * 3", {"count": 6}),
-    (COUNTED, "nosuch", 'No symbol "nosuch" in current context.'),
+    (COUNTED, "nosuch", 'No symbol table is loaded.  Use the "file" command.'),
     (TWO_WORDS, "", "too few"),
     (TWO_WORDS, "a", "too few"),
     (TWO_WORDS, "a  b", {"old": "a", "new": "b"}),

@@ -25,7 +25,7 @@ CASES = [
     ("with print pretty on", "No previous command to relaunch\n"),
     ("with nosuch on -- print 1", 'Undefined set command: "nosuch".  Try "help set".\n'),
     ("with var x = 1 -- print 1", 'Cannot use this setting with the "with" command\n'),
-    ("with print elements x -- print 1", 'No symbol "x" in current context.\n'),
+    ("with print elements x -- print 1", 'No symbol table is loaded.  Use the "file" command.\n'),
     ("with print elements 3 -- nosuch", 'Undefined command: "nosuch".  Try "help".\n'),
     ('eval "print %d", 2 + 3', "$1 = 5\n"),
     ('eval "with output-radix %d -- print 10", 16', "$1 = 0xa\n"),
