@@ -460,9 +460,11 @@ class LaneCoverage:
 
     def _set_anew(self, address: int, state: _Masks) -> int:
         """Return the bit of a comparison, after making all masks independent of the bit's previous value."""
+        is_new = self._diagrams.known_variable(("compared", address)) is None  # no mask depends on it
         variable = self._diagrams.variable(("compared", address))
         self._forgotten[address] = variable
-        self._lose_bit(variable, state)
+        if not is_new:
+            self._lose_bit(variable, state)
         return variable
 
     def _lose_bit(self, variable: int, state: _Masks) -> None:
@@ -514,7 +516,7 @@ class LaneCoverage:
             bit = self._diagrams.bit(crossing.now)
             found[EXEC_LO] = found[EXEC_LO + 1] = bit, bit
         elif crossing.nobody:
-            found[EXEC_LO] = found[EXEC_LO + 1] = self._diagrams.false, self._diagrams.false
+            found[EXEC_LO] = found[EXEC_LO + 1] = self._at_least(crossing.absent), self._diagrams.false
         return found
 
     def _meet(self, state: _Masks, other: _Masks) -> bool:

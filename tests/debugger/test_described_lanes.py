@@ -12,6 +12,7 @@ from rocdbg.analysis.lane_coverage import LaneCoverage
 from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.debugger import Session
 from rocdbg.debugger.base.focus import Focus
+from rocdbg.debugger.frames import described_lanes
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.values.value_storage import AbsentError
 from rocdbg.errors import Error
@@ -81,7 +82,10 @@ def test_no_lane_shows_the_value_of_another_branch(compiled: Compile, target: st
     assert (wrong, right >= least) == ([], True), right
 
 
-def test_each_function_is_analysed_once_for_all_lanes(watched: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
+def test_each_function_is_analysed_once_for_all_lanes(
+    compiled: Compile, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`lane apply`, dprintf and `printf` in scripts look from one lane after the other."""
     analysed: list[int] = []
 
@@ -91,9 +95,38 @@ def test_each_function_is_analysed_once_for_all_lanes(watched: Session, monkeypa
             super().__init__(analysis)
 
     monkeypatch.setattr("rocdbg.debugger.frames.described_lanes.LaneCoverage", Counted)
-    watched.break_at("acc_of")
-    watched.running.proceed()
-    for lane in range(8):
-        watched.at(Focus(1, lane)).data.evaluate("n")
-    assert analysed
-    assert len(analysed) == len(set(analysed))
+    session = Session()
+    session.load(compiled("recursive.hip", target, "-O2"))
+    session.launch.set_kernel("recursive")
+    session.launch.set_grid("32")
+    session.launch.set_workgroup("32")
+    session.launch.set_argument(0, "i32[64]:zeros")
+    session.launch.set_argument(1, "i32[64]:arange")
+    session.break_at("mixed")
+    session.break_at("pairs")
+    session.run()
+    for _ in range(2):
+        for lane in range(8):
+            for name in ("m", "n", "depth"):
+                try:
+                    session.at(Focus(1, lane)).data.evaluate(name)
+                except Error:
+                    continue
+        session.running.proceed()
+    assert len(analysed) == len(set(analysed)) >= 2
+
+
+def test_variables_in_memory_need_no_masks(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unwanted(analysis: object) -> LaneCoverage:
+        raise AssertionError("masks were followed for a variable in memory")
+
+    monkeypatch.setattr(described_lanes, "LaneCoverage", unwanted)
+    session = Session()
+    session.load(compiled("fields.hip", "gfx90a", "-O0"))
+    session.launch.set_grid("64")
+    session.launch.set_workgroup("64")
+    session.launch.set_argument(0, "i32[256]:zeros")
+    session.launch.set_argument(1, "i32[128]:zeros")
+    session.break_at("fields.hip:32")
+    assert session.run().reason is StopReason.BREAKPOINT
+    assert session.data.evaluate("own.low", Focus(1, 9)).as_int() == 3

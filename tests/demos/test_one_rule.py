@@ -31,7 +31,7 @@ PAIRS = {
     "a C expression": ("rocdbg/debugger/expr/evaluator.py", "rocdbg/debugger/expr/lanes/lane_compiler.py"),
     "a DWARF location": ("rocdbg/dwarf/stack_machine.py", "rocdbg/debugger/frames/compiled_locations.py"),
     "a recovered value": ("rocdbg/debugger/frames/recovered_values.py", "rocdbg/debugger/frames/recovered_compiled.py"),
-    "the active lanes": ("rocdbg/debugger/frames/lane_pcs.py", "rocdbg/debugger/frames/active_lanes_compiled.py"),
+    "the active lanes": ("rocdbg/debugger/frames/active_lanes.py", "rocdbg/debugger/frames/active_lanes_compiled.py"),
 }
 """What the rule is about: where it is evaluated, where it is compiled."""
 STOPS = 2

@@ -6,6 +6,7 @@ Each row would take far more than the 5 s of processor time that a child has if 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -27,18 +28,25 @@ from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.metadata_reader import read_metadata
 from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
 from rocdbg.debugger.base.errors import DebuggerError
+from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.program.source_files import MAX_SOURCE_SIZE, SourceError, SourceFiles
 from rocdbg.debugger.reports import memory_files
 from rocdbg.debugger.reports.hex_record_files import MAX_CHUNKS, RecordFormatError, read_records
 from rocdbg.debugger.reports.memory_files import restored
+from rocdbg.debugger.target import host_frames
 from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.model import SourceFile
 from rocdbg.dwarf.info.split_units import CU_INDEX, Contribution, SplitName, contributions
+from rocdbg.errors import Error
 from rocdbg.launch.debug_files import DebugFiles, SplitDebugFiles
 from rocdbg.launch.errors import LaunchError
-from rocdbg.launch.launch_file import parse_launch
+from rocdbg.launch.launch_file import parse_launch, read_launch_file
 from rocdbg.launch.npy_file import read_npy
 from rocdbg.llvmdi import reader
 from rocdbg.llvmdi.errors import ReadError
+from rocdbg.llvmdi.placement import read_placement
 from rocdbg.regular_file import FileAccessError, read_regular
+from rocdbg.toml_text import TomlError, parse_toml
 
 from .conftest import Run
 from .test_hostile_files import check
@@ -432,3 +440,50 @@ def test_restore_does_not_wait_for_a_file(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(memory_files, "read_regular", lambda path, limit: opened.append(str(path)) or b"abc")
     assert memory_files.read_file(Path("/proc/self/status")) == b"abc"
     assert opened == ["/proc/self/status"]
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "large"])
+def test_source_files_are_regular_and_of_limited_size(kind: str, tmp_path: Path) -> None:
+    """A path in DWARF may name anything; opening a FIFO would wait for its writer."""
+    path = tmp_path / "f.c"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        path = Path("/dev/zero")
+    else:
+        with path.open("wb") as file:
+            file.truncate(MAX_SOURCE_SIZE + 1)
+    files = SourceFiles(Settings())
+    with pytest.raises(SourceError, match=r"No such file or directory|is larger than can be read"):
+        files.text(SourceFile(path.name, str(path.parent), str(path)))
+
+
+def test_toml_is_not_nested_deeper_than_its_readers_expect() -> None:
+    """Where the parser itself has no objection."""
+    assert parse_toml("x = " + "[" * 60 + "]" * 60)
+    for text in ("x = " + "[" * 80 + "]" * 80, "x = " + "{a = " * 80 + "1" + "}" * 80):
+        with pytest.raises(TomlError, match="nested too deeply"):
+            parse_toml(text)
+
+
+@pytest.mark.parametrize(
+    ("read", "size"), [(read_placement, 1 << 24), (reader.read, 1 << 26), (read_launch_file, 2 << 20)], ids=("placement", "module", "launch")
+)
+def test_files_have_a_largest_size(read: Callable[[Path], object], size: int, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with path.open("wb") as file:
+        file.truncate(size + 1)
+    with pytest.raises(Error, match="larger than"):
+        read(path)
+
+
+def test_modules_of_programs_are_regular_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def refuse(path: str, limit: int) -> None:
+        opened.append(path)
+        raise FileAccessError(path, "is not a regular file")
+
+    monkeypatch.setattr(host_frames, "open_regular", refuse)
+    assert host_frames._open("/proc/self/cmdline") is None
+    assert opened == ["/proc/self/cmdline"]

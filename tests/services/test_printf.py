@@ -180,3 +180,27 @@ def test_messages_of_no_bytes_are_limited_too(monkeypatch: pytest.MonkeyPatch) -
     for each in (sent, again):
         with pytest.raises(MessageError, match="messages that do not end"):
             each.part(1, bytes(56))
+
+
+@pytest.mark.parametrize(
+    ("entries", "words"),
+    [
+        ([], [12 << 2, 0x41]), ([], [0xFFFF_FFFC]), ([], [16 << 2 | 2, 1, 0]), ([], [3 << 2, 0]), ([], [0]),
+        (["1:1:8:%d"], [1, 7]), (["1:1:4194304:%d"], [1, 7]), (["1:2:4:4:%d %s"], [1, 7]), (["1:0:x"], [2]),
+    ],
+)
+def test_frames_that_the_buffer_does_not_have(entries: list[str], words: list[int]) -> None:
+    """Their sizes reach beyond what was written, and so may the number of bytes that the kernel says it has written."""
+    memory, shown = np.zeros(64, np.uint8), io.StringIO()
+    allocation = Allocation(0, memory.size, "", AllocationKind.RUNTIME, PageFlags.READ, memory)
+    buffer = PrintfBuffer(allocation, ProgramOutput(lambda text, _: shown.write(text) and None))
+    for count in (4 * len(words), 0xFFFF_FFFF):
+        buffer.begin(read_formats(entries))
+        memory[8:].view(np.uint32)[: len(words)] = words
+        memory[:4].view(np.uint32)[0] = count
+        buffer.print(False)
+        if count == 4 * len(words):
+            assert buffer.printed == 0 and shown.getvalue() == ""
+        buffer.print(True)
+        assert buffer.printed == min(count, 56)
+        assert shown.getvalue().endswith("bytes of the printf buffer are not frames of this code object's formats.\n")

@@ -117,7 +117,7 @@ class DescribedLanes:
             if analysis is None or what.matching(place) != matching:
                 return False
             for part in self._parts(program, wave_size, variable, what, matching[0]):
-                described = self._of(program, wave_size, analysis, variable, part)[1]
+                described = self._of(program, wave_size, analysis, variable, part)
                 if described.scalars or place in described.gaps or place in described.ended:
                     return False
         return bool(places)
@@ -130,7 +130,7 @@ class DescribedLanes:
         if len(matching) != 1 or analysis is None:
             return False
         return any(
-            pc in self._of(program, wave_size, analysis, variable, part)[1].ended
+            pc in self._of(program, wave_size, analysis, variable, part).ended
             for part in self._parts(program, wave_size, variable, what, matching[0])
         )
 
@@ -174,7 +174,7 @@ class DescribedLanes:
         place = None if analysis is None else analysis.place_of(pc)
         if analysis is None or place is None:
             return True
-        coverage, described = self._of(program, wave_size, analysis, variable, part)
+        described = self._of(program, wave_size, analysis, variable, part)
         address = analysis.blocks[place[0]].instructions[place[1]].address
         if address in described.gaps or any(low <= pc < high for low, high in described.misplaced):
             return False
@@ -182,7 +182,7 @@ class DescribedLanes:
             return True
         if address in described.ended:
             return False
-        silent = partial(_is_silent, program)
+        coverage, silent = self._coverage(program, wave_size, analysis), partial(_is_silent, program)
         return not coverage.are_written_before(described.registers, address, silent) and not (
             context.wave_pc is not None
             and coverage.are_written_between(described.scalars, program.to_file(context.wave_pc), address)
@@ -203,7 +203,7 @@ class DescribedLanes:
                 continue
             begin = low
             every = [
-                self._of(program, wave_size, analysis, variable, part)[1]
+                self._of(program, wave_size, analysis, variable, part)
                 for part in self._parts(program, wave_size, variable, what, data)
             ]
             if any(first < high and low < last for described in every for first, last in described.misplaced):
@@ -219,22 +219,28 @@ class DescribedLanes:
                 found.append((begin, high, data))
         return found
 
+    def _coverage(self, program: Program, wave_size: int, analysis: Analysis) -> LaneCoverage:
+        key = id(program), wave_size, analysis.function.start
+        found = self._coverages.get(key)
+        if found is None:
+            found = self._coverages[key] = program, LaneCoverage(analysis)
+        return found[1]
+
     def _of(
         self, program: Program, wave_size: int, analysis: Analysis, variable: Variable, part: _Part
-    ) -> tuple[LaneCoverage, _Described]:
-        key = id(program), wave_size, analysis.function.start
-        coverage = self._coverages.get(key)
-        if coverage is None:
-            coverage = self._coverages[key] = program, LaneCoverage(analysis)
+    ) -> _Described:
         entry = id(program), wave_size, variable.offset, part.piece
         found = self._found.get(entry)
         if found is None:
-            start = FileAddress(analysis.function.start)
-            keeps = partial(self._keeps, program, start, variable)
-            is_of_pass = partial(self._is_of_pass, program, start, variable)
-            described = _described(coverage[1], variable, part, wave_size, keeps, is_of_pass)
+            described = _Described()
+            if _registers(decode(part.piece.data, part.what.dialect or "amd")) is not None:  # else it is memory
+                start = FileAddress(analysis.function.start)
+                keeps = partial(self._keeps, program, start, variable)
+                is_of_pass = partial(self._is_of_pass, program, start, variable)
+                coverage = self._coverage(program, wave_size, analysis)
+                described = _described(coverage, variable, part, wave_size, keeps, is_of_pass)
             found = self._found[entry] = program, described
-        return coverage[1], found[1]
+        return found[1]
 
     def _keeps(self, program: Program, start: FileAddress, variable: Variable) -> bool:
         """Whether the source text shows that a variable of a function, or of a call inlined in it, keeps one value."""

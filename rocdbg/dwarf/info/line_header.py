@@ -18,6 +18,9 @@ SECTION: Final = ".debug_line"
 _MOST_FILES: Final = 1_000_000
 _LONGEST_PATHS: Final = 64 << 20
 """Limit on the total characters of a table's paths: each contains its directory's path, which may be long."""
+_SHORTEST_LIMIT: Final = 1 << 20
+_LONGEST_BY_SIZE: Final = 128
+"""The same limit for a small table: characters for each of its bytes. There may be many such tables."""
 
 
 _TEXTS: Final = (Kind.STRING, Kind.STRING_OFFSET, Kind.LINE_STRING_OFFSET, Kind.SUPPLEMENTARY_STRING, Kind.STRING_INDEX)
@@ -69,6 +72,7 @@ class _Cursor:
 
     def __init__(self, data: bytes, pos: int, end: int) -> None:
         self.data, self.pos, self.end = data, pos, end
+        self.start = pos
 
     def number(self, size: int) -> int:
         self.pos += size
@@ -146,17 +150,18 @@ def read_line_header(sections: Sections, offset: int, address_size: int, comp_di
 class _Paths:
     """Joins names and directories, and limits the total number of characters."""
 
-    def __init__(self, offset: int) -> None:
+    def __init__(self, offset: int, size: int) -> None:
         self._offset = offset
         self._total = 0
+        self._limit = min(_LONGEST_PATHS, _SHORTEST_LIMIT + _LONGEST_BY_SIZE * size)
 
     def join(self, comp_dir: str, directory: str, name: str, *, in_comp_dir: bool) -> tuple[str, str]:
         """Return the name as GDB shows it, which includes the directory unless it is that of the compilation, and the
         path.
         """
         self._total += len(comp_dir) + 2 * len(directory) + 2 * len(name)
-        if self._total > _LONGEST_PATHS:
-            raise DebugInfoError(SECTION, self._offset, f"paths of more than {_LONGEST_PATHS} characters")
+        if self._total > self._limit:
+            raise DebugInfoError(SECTION, self._offset, f"paths of more than {self._limit} characters")
         shown = name if in_comp_dir else posixpath.join(directory, name)
         return shown, posixpath.normpath(posixpath.join(comp_dir, directory, name))
 
@@ -175,7 +180,7 @@ def _read_old_tables(cursor: _Cursor, comp_dir: str, problems: list[str]) -> tup
     while directory := cursor.string():
         directories.append(directory)
     files = []
-    paths = _Paths(cursor.pos)
+    paths = _Paths(cursor.pos, cursor.end - cursor.start)
     while name := cursor.string():
         index, modified, length = cursor.uleb(), cursor.uleb(), cursor.uleb()
         directory = _directory(index, directories, comp_dir, name, problems)
@@ -233,7 +238,7 @@ def _read_tables(
     directories = [text(*row.get(Content.PATH, absent)) for row in table()]
     root = posixpath.join(comp_dir, directories[0]) if directories else comp_dir
     files = []
-    paths = _Paths(cursor.pos)
+    paths = _Paths(cursor.pos, cursor.end - cursor.start)
     for row in table():
         name = text(*row.get(Content.PATH, absent))
         index = _number(row, Content.DIRECTORY_INDEX) or 0

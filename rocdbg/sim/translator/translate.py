@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from rocdbg import work
 from rocdbg.isa.instruction import Instruction, OperandKind
 from rocdbg.sim.core.builder import InexactError
 from rocdbg.sim.core.layout import EXEC_LO, Status
@@ -41,7 +42,8 @@ class Translated(Struct, frozen=True):
 def translate(
     builder: WaveBuilder, blocks: Sequence[Block], names: Sequence[str], context: Context
 ) -> Translated:
-    """Translate non-empty blocks into one module; block k becomes function ``names[k]``."""
+    """Translate non-empty blocks into one module; block k becomes function ``names[k]``. Raises `work.Stopped` between
+    two instructions."""
     done: list[Block] = []
     lines = 0
     for block, name in zip(blocks, names, strict=True):
@@ -60,6 +62,7 @@ def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> 
     """Record a block; returns how many instructions could be recorded. The function is kept only if all could be."""
     builder.begin(name, block.start, len(block.instructions), needs(block.instructions))
     for number, instruction in enumerate(block.instructions):
+        work.unit(0)  # a module of instructions like divisions takes most of a second to record
         semantic = lookup(instruction.name)
         assert semantic is not None
         builder.instruction(instruction.address, instruction.size)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from engine_bench import Bench
 
+from rocdbg import work
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.layout import Status
 
@@ -319,3 +320,21 @@ def test_a_range_beyond_all_addresses_is_left_at_once() -> None:
     bench = Bench("s_mov_b32 s0, 1\ns_mov_b32 s1, 2\ns_endpgm")
     assert bench.run(range=(1 << 64, 1 << 65)) is Status.RANGE
     assert bench.pc <= 4
+
+
+def test_recording_ends_between_two_instructions() -> None:
+    """What is interrupted while a block is recorded leaves nothing behind, and is done again."""
+    bench = Bench("\n".join(f"v_add_u32 v1, {n % 60}, v1" for n in range(100)) + "\ns_endpgm")
+    bench.engine.jit.cache = None
+    looks = 0
+
+    def asked() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks == 50
+
+    with work.asking(asked):
+        assert bench.run() is Status.MISS
+        assert bench.pc == 0 and bench.get("instructions") == 0 and looks == 50
+        assert bench.run() is Status.END
+    assert (bench.vgpr(1) == sum(n % 60 for n in range(100))).all() and looks > 150

@@ -95,6 +95,46 @@ def test_private_memory_with_an_odd_base_stays_private(name: str, odd: int) -> N
     assert seen == {Status.END, Status.FAULT}
 
 
+@pytest.mark.parametrize("name", ["gfx90a", "gfx1030"])
+def test_private_memory_ends_at_both_ends(name: str) -> None:
+    """A program may set the base of its private memory to anything: that of the waves before and after it stays
+    unreachable."""
+    wave = 64 if name == "gfx90a" else 32
+    size = 64 * wave
+    code = [
+        "scratch_store_dwordx2 v0, v[4:5], off", "scratch_load_dwordx2 v[8:9], v0, off",
+        "scratch_load_ubyte v10, v0, off", "s_endpgm",
+    ]
+    bench = Bench("\n".join(code), name, wave)
+    areas = bench.memory.allocate(3 * size, name="scratch")
+    own = areas.address + size
+    bench.set("scratch_base", own)
+    bench.set("scratch_size", size)
+    seen = set()
+    row = 4 * wave
+    for shift in (-size, -row, -8, -4, 0, 4, row, size - row, size, -own, (1 << 63) - own):
+        base = (own + shift) & (1 << 64) - 1
+        bench.set("flat_scratch", base)
+        bench.set64(102, base)
+        for offset in (0, 4, 8, 56, 60, 64, 68, 2**32 - 4, 2**32 - 8, 1 << 31):
+            for one in (False, True):
+                areas.data[:] = 0xC3
+                areas.data[size : 2 * size] = 0
+                bench.exec = 1 if one else (1 << wave) - 1
+                bench.vgpr(0)[:] = offset
+                for n in range(4, 11):
+                    bench.vgpr(n)[:] = n
+                bench.set("pc", bench.text.address)
+                seen.add(status := bench.run())
+                first = base + offset // 4 * row
+                end = first + row + (4 if one else row)
+                fine = own <= first and end <= own + size
+                assert status is (Status.END if fine else Status.FAULT), (shift, offset, one)
+                assert (areas.data[:size] == 0xC3).all() and (areas.data[2 * size :] == 0xC3).all()
+                assert bench.vgpr(8)[0] == (4 if fine else 8) and bench.vgpr(10)[0] == (4 if fine else 10)
+    assert seen == {Status.END, Status.FAULT}
+
+
 @pytest.mark.parametrize(
     ("shape", "blocks", "size"), [("32x32x1f32", 2, 32), ("16x16x1f32", 4, 16), ("4x4x1f32", 16, 4)]
 )
@@ -188,6 +228,83 @@ def test_scalar_registers_that_m0_selects(size: int | str, m0: int) -> None:
             expected[target + word] = read if size == "2_b32" else before[30 + word]
     assert bench.sgprs[:106].tolist() == expected[:106].tolist()
     assert bench.sgprs[106:].tolist() == before[106:].tolist()
+
+
+LDS = 260
+# Each instruction with the offsets and sizes of its pieces; the address is in v0, in the shared aperture in v[2:3].
+LDS_ACCESSES = {
+    "gfx900": [
+        ("ds_read_b32 v8, v0", (0,), 4), ("ds_read_b64 v[8:9], v0 offset:4", (4,), 8),
+        ("ds_read_b96 v[8:10], v0", (0,), 12), ("ds_read_b128 v[8:11], v0 offset:16", (16,), 16),
+        ("ds_read_u8 v8, v0 offset:1", (1,), 1), ("ds_read_u16_d16_hi v8, v0", (0,), 2),
+        ("ds_read2_b32 v[8:9], v0 offset0:0 offset1:3", (0, 12), 4),
+        ("ds_read2_b32 v[8:9], v0 offset0:3 offset1:0", (12, 0), 4),
+        ("ds_read2_b64 v[8:11], v0 offset0:1 offset1:2", (8, 16), 8),
+        ("ds_read2st64_b32 v[8:9], v0 offset0:1 offset1:0", (256, 0), 4),
+        ("ds_write_b32 v0, v4", (0,), 4), ("ds_write_b64 v0, v[4:5] offset:4", (4,), 8),
+        ("ds_write_b96 v0, v[4:6]", (0,), 12), ("ds_write_b128 v0, v[4:7]", (0,), 16),
+        ("ds_write_b8 v0, v4 offset:3", (3,), 1), ("ds_write_b16_d16_hi v0, v4", (0,), 2),
+        ("ds_write2_b32 v0, v4, v5 offset0:0 offset1:3", (0, 12), 4),
+        ("ds_write2_b64 v0, v[4:5], v[6:7] offset0:2 offset1:0", (16, 0), 8),
+        ("ds_write2st64_b64 v0, v[4:5], v[6:7] offset0:0 offset1:1", (0, 512), 8),
+        ("ds_add_u32 v0, v4", (0,), 4), ("ds_add_rtn_u64 v[8:9], v0, v[4:5] offset:8", (8,), 8),
+        ("ds_wrxchg2_rtn_b32 v[8:9], v0, v4, v5 offset0:1 offset1:0", (4, 0), 4),
+        ("flat_load_dword v8, v[2:3]", (0,), 4), ("flat_load_dwordx4 v[8:11], v[2:3]", (0,), 16),
+        ("flat_store_byte v[2:3], v4", (0,), 1), ("flat_store_dwordx3 v[2:3], v[4:6]", (0,), 12),
+        ("flat_atomic_add v8, v[2:3], v4 glc", (0,), 4), ("flat_atomic_swap_x2 v[2:3], v[4:5]", (0,), 8),
+    ],
+    "gfx1100": [
+        ("ds_load_b32 v8, v0", (0,), 4), ("ds_load_b128 v[8:11], v0", (0,), 16),
+        ("ds_load_2addr_b64 v[8:11], v0 offset0:0 offset1:2", (0, 16), 8), ("ds_store_b8 v0, v4", (0,), 1),
+        ("ds_store_b64 v0, v[4:5]", (0,), 8), ("ds_store_2addr_b32 v0, v4, v5 offset0:2 offset1:0", (8, 0), 4),
+        ("ds_cmpstore_rtn_b64 v[8:9], v0, v[4:5], v[6:7]", (0,), 8), ("flat_store_b128 v[2:3], v[4:7]", (0,), 16),
+    ],
+}  # fmt: skip
+LDS_PLACES = [*(LDS - n for n in range(34)), LDS + 1, LDS + 64, 0, 1 << 31, *(2**32 - n for n in (1, 4, 8, 16, 256))]
+
+
+@pytest.mark.parametrize("lanes", ["all", "one", "last", "row"])
+@pytest.mark.parametrize("name", LDS_ACCESSES)
+def test_lds_ends_at_its_last_byte(name: str, lanes: str) -> None:
+    """Nothing around it is read or written, wherever the lanes are: together, a single one, one of many, or in a row.
+    """
+    wave = 64 if name == "gfx900" else 32
+    texts = [text for text, _, _ in LDS_ACCESSES[name]]
+    bench = Bench("\n".join(texts) + "\ns_endpgm", name, wave, lds=LDS)
+    around = np.full(LDS + 2048, 0xC3, np.uint8)
+    first = -int(around.ctypes.data) % 64 + 512
+    bench.set("lds_pointer", int(around.ctypes.data) + first)
+    lds, outside = around[first : first + LDS], np.r_[:first, first + LDS : around.size]
+    at, seen = 0, set()
+    for text, offsets, size in LDS_ACCESSES[name]:
+        for place in LDS_PLACES:
+            addresses = np.full(wave, place, np.uint64)
+            if lanes == "last":
+                addresses[:-1] = 0
+            elif lanes == "row":
+                addresses = addresses - np.uint64(4 * wave) + np.arange(wave, dtype=np.uint64) * np.uint64(4)
+            addresses &= np.uint64(0xFFFF_FFFF)
+            bench.exec = 1 << 5 if lanes == "one" else (1 << wave) - 1
+            lds[:] = 0
+            bench.vgpr(0)[:] = addresses
+            bench.set_vgpr64(2, addresses | np.uint64(layout.SHARED_APERTURE))
+            for register in range(4, 12):
+                bench.vgpr(register)[:] = register
+            bench.set("pc", bench.text.address + at)
+            status = bench.step()
+            seen.add(status)
+            reached = [(addresses + np.uint64(offset)) & np.uint64(0xFFFF_FFFF) for offset in offsets]
+            fine = all((each + np.uint64(size) <= LDS).all() for each in reached)
+            if fine and ("_add" in text or "xchg" in text or "cmps" in text or "swap" in text):
+                fine = all((each % np.uint64(size) == 0).all() for each in reached)
+            assert status is (Status.BUDGET if fine else Status.FAULT), (text, place)
+            assert (around[outside] == 0xC3).all(), (text, place)
+            loaded = np.stack([bench.vgpr(register) for register in range(8, 12)])
+            assert not (loaded.view(np.uint16) == 0xC3C3).any(), (text, place)
+            if not fine:
+                assert not lds.any() and (loaded == np.arange(8, 12)[:, None]).all(), (text, place)
+        at += len(assemble(text, name, wave))
+    assert seen == {Status.BUDGET, Status.FAULT}
 
 
 def test_lds_beyond_what_an_index_can_say() -> None:

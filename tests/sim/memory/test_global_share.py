@@ -55,6 +55,25 @@ def test_sizes(target: str, size: int) -> None:
     assert target_by_name(target).gds_size == size
 
 
+@pytest.mark.parametrize(("target", "size"), [("gfx900", 65536), ("gfx1100", 4096)])
+def test_the_end_of_the_device_counts_whatever_m0_says(target: str, size: int) -> None:
+    """Base and size in M0 reach beyond the global data share, behind which begins a guard page."""
+    load, store = ("ds_read_b64", "ds_write_b64") if target == "gfx900" else ("ds_load_b64", "ds_store_b64")
+    text = f"{load} v[2:3], v0 gds\n{store} v0, v[4:5] gds\nds_add_rtn_u32 v6, v0, v4 gds"
+    bench = ShareBench(text, target, (size - 8) << 16 | 0xFFFF)
+    bench.exec = 1
+    for address in (0, 4, 8, 16, 4096, 0xFFF4, 0xFFF8, 0x1_0000, 0xFFFF_FFF8):
+        bench.gds[:] = 7
+        bench.vgpr(0)[:], bench.vgpr(4)[:], bench.vgpr(5)[:] = address, 100, 200
+        bench.set("pc", bench.text.address)
+        assert bench.run() is Status.END
+        wide, narrow = address == 0, address in (0, 4)
+        assert [int(bench.vgpr(n)[0]) for n in (2, 3)] == ([7, 7] if wide else [0, 0])
+        assert int(bench.vgpr(6)[0]) == (100 if wide else 7 if narrow else 0)
+        assert bench.gds[-2:].tolist() == ([200, 200] if wide else [7, 107] if narrow else [7, 7])
+        assert (bench.gds[:-2] == 7).all()
+
+
 @pytest.mark.parametrize("target", ["gfx900", "gfx1030"])
 def test_gds_lanes(target: str) -> None:
     """M0: base 256, size 100 bytes. What lies beyond reads 0 and is not written, even by half."""
