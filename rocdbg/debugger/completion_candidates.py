@@ -30,13 +30,13 @@ _NAMES = (
     NameKind.FUNCTION, NameKind.VARIABLE, NameKind.ENUMERATOR, NameKind.SYMBOL, NameKind.DATA_SYMBOL, NameKind.TYPE,
 )
 _SHORTEST_SPACE = 3
-"""Letters of an address space that are typed before it is offered."""
+"""How many letters of an address space must be typed before it is offered."""
 _LAST_WORD = re.compile(r"\b(\w+)\s+$")
 _MEMBER = re.compile(r"(.*?)(\.|->)(\w*)$", re.DOTALL)
 
 
 def complete(session: Session, kind: str, word: str, text: str) -> list[str]:
-    """Candidates that start with ``word``, sorted, at most `MAX_CANDIDATES`."""
+    """Return the candidates that start with ``word``, sorted, at most `MAX_CANDIDATES`."""
     try:
         found = _candidates(session, kind, word, text)
         names = sorted({name for name in found if name.startswith(word)})
@@ -74,7 +74,7 @@ def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[s
 
 
 def _functions_in(session: Session, file: str, colon: str, name: str) -> Iterable[str]:
-    """The functions of a file, as ``FILE:NAME``, or the labels of a function."""
+    """Return the functions of a file, as ``FILE:NAME``, or the labels of a function."""
     for program in session.inferior.programs:
         files = program.info.files_named(file) if program.has_debug_info else []
         for function in program.info.functions_matching(f"^{re.escape(name)}") if files else []:
@@ -85,20 +85,20 @@ def _functions_in(session: Session, file: str, colon: str, name: str) -> Iterabl
 
 
 def _labels(scope: Scope) -> Iterator[str]:
-    """The labels of a scope and of the blocks in it."""
+    """Yield the labels of a scope and of the blocks in it."""
     yield from (label.name for label in scope.labels if label.name)
     for child in scope.children:
         yield from _labels(child)
 
 
 def _tag(word: str, text: str) -> str:
-    """The keyword in front of a word: ``struct``, ``enum``."""
+    """Return the keyword in front of a word: ``struct``, ``enum``."""
     found = _LAST_WORD.search(text[: len(text) - len(word)])
     return found[1] if found is not None else ""
 
 
 def _threads(session: Session, word: str) -> list[str]:
-    """Threads, and after a colon their lanes."""
+    """Return the threads or, after a colon, the lanes of a thread."""
     thread, colon, _ = word.partition(":")
     if not colon:
         target = session.inferior.target
@@ -131,7 +131,7 @@ def _expression(session: Session, word: str, text: str) -> Iterable[str]:
 
 
 def _spaces(session: Session) -> list[str]:
-    """Address spaces with the suffix of their names: ``local#``, ``private_lane9#``."""
+    """Return the address spaces, with the suffix of their names: ``local#``, ``private_lane9#``."""
     thread = session.focus.current.thread
     lanes = LANE_SPACES if thread is None else session.inferior.lane_count(thread)
     return [f"{name}#" for name in (*address_space_names(), *(f"private_lane{lane}" for lane in range(lanes)))]
@@ -140,7 +140,7 @@ def _spaces(session: Session) -> list[str]:
 def _members(session: Session, expression: str) -> list[str]:
     operand = expression[_operand(expression) :]
     type_: Type = session.data.expression_type(operand)[0].strip_typedefs()
-    if operand.startswith("$") and isinstance(type_, VectorType):  # perhaps a register that has halves
+    if operand.startswith("$") and isinstance(type_, VectorType):  # possibly a register, which has halves
         session.data.expression_type(f"{operand}.l")
         return ["l", "h"]
     if isinstance(type_, PointerType):
@@ -153,7 +153,7 @@ def _in_arrow(text: str, index: int) -> bool:
 
 
 def _operand(text: str) -> int:
-    """Where the operand at the text's end begins; brackets that close in it belong to it."""
+    """Return where the operand at the end of the text begins, including brackets that close in it."""
     depth = 0
     for index in range(len(text) - 1, -1, -1):
         char = text[index]

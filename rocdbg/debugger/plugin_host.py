@@ -1,7 +1,7 @@
 """The host of plug-ins: what they register, and the guard around every call into them.
 
-A plug-in is a module with a function ``register(api)``. It is found by the name of an entry point of the
-group ``rocdbg.plugins``, or by the path of a Python file. A fault in it causes one warning.
+A plug-in is a module with a function ``register(api)``. It is found as an entry point of the group ``rocdbg.plugins``
+by name, or by the path of a Python file. A fault in a plug-in causes one warning.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 GROUP = "rocdbg.plugins"
 MAX_NESTED = 8
-"""How deeply a pretty-printer may format values recursively; deeper ones are shown without it."""
+"""How deeply pretty-printers may nest; more deeply nested values are shown without them."""
 MAX_CHILDREN = 100_000
-"""Limit on the children that a pretty-printer may return for one value."""
+"""The maximum number of children that a pretty-printer may return for one value."""
 T = TypeVar("T")
 
 StopHook = Callable[[PluginSession, StopEvent], None]
@@ -60,7 +60,7 @@ class Plugin(Struct):
 
 
 class PluginApi:
-    """What a plug-in's ``register`` is given."""
+    """The interface that is passed to a plug-in's ``register``."""
 
     def __init__(self, host: PluginHost, plugin: Plugin) -> None:
         self._host = host
@@ -93,7 +93,9 @@ class PluginApi:
         self._host.session.convenience.functions[name] = guarded
 
     def pretty_printer(self, printer: PrettyPrinter) -> None:
-        """Add a pretty-printer: ``printer(value)`` gives a `Pretty`, text, or ``None`` for other values."""
+        """Add a pretty-printer: ``printer(value)`` returns a `Pretty` or text, or ``None`` for values it does not
+        handle.
+        """
         self._plugin.printers.append(printer)
 
     def on_stop(self, hook: StopHook) -> None:
@@ -101,12 +103,12 @@ class PluginApi:
         self._plugin.stop_hooks.append(hook)
 
     def observer(self, observer: Observer) -> None:
-        """Notify ``observer`` of launches, stops and ends; one that fails is switched off."""
+        """Notify ``observer`` of launches, stops and ends; an observer that fails is switched off."""
         self._plugin.observers.append(observer)
 
 
 class PluginHost(Observer):
-    """Loads plug-ins and calls them. ``command_added`` and ``command_removed`` are set by the front end."""
+    """Loads plug-ins and calls them. The front end sets ``command_added`` and ``command_removed``."""
 
     def __init__(self, session: EngineSession) -> None:
         self.session = session
@@ -118,13 +120,13 @@ class PluginHost(Observer):
     # -- loading
 
     def available(self) -> dict[str, EntryPoint]:
-        """Plug-ins that are installed, by name."""
+        """Return the installed plug-ins, by name."""
         from importlib.metadata import entry_points  # slow to import, and few sessions need it
 
         return {point.name: point for point in entry_points(group=GROUP)}
 
     def load(self, what: str) -> Plugin:
-        """``plugin load NAME|PATH``. Raises `PluginError` when there is none or it cannot be loaded."""
+        """``plugin load NAME|PATH``. Raises `PluginError` if it is not found or cannot be loaded."""
         if what in self.plugins:
             raise PluginError(f"Plug-in {what} is already loaded.")
         points = self.available()
@@ -136,7 +138,7 @@ class PluginHost(Observer):
             with suppress(RuntimeError, KeyError):  # there is no such home directory
                 path = path.expanduser()
             is_file = os.path.isfile(path)  # noqa: PTH113 - never raises
-            if path.suffix != ".py" and "/" not in what:  # a name: it never refers to a file in the current directory
+            if path.suffix != ".py" and "/" not in what:  # a name never refers to a file in the current directory
                 module_and_source = self._shipped(what)
                 if module_and_source is None:
                     known = ", ".join(sorted({*points, *_shipped_names()})) or "none"
@@ -152,7 +154,7 @@ class PluginHost(Observer):
         return self._register(name, source, module)
 
     def _shipped(self, name: str) -> tuple[ModuleType, str] | None:
-        """A plug-in of the source tree's ``plugins`` folder, where rocdbg runs without being installed."""
+        """Return a plug-in from the ``plugins`` folder of the source tree, if rocdbg runs from there uninstalled."""
         path = Path(__file__).resolve().parents[2] / "plugins" / f"{name}.py"
         if name not in _shipped_names():
             return None
@@ -162,7 +164,7 @@ class PluginHost(Observer):
         try:
             module = load()
             registers = callable(getattr(module, "register", None))
-        except BaseException as error:  # the guard: any error at import is the plug-in's fault
+        except BaseException as error:  # the guard: any error during the import is the plug-in's fault
             if not _is_fault(error):
                 raise
             raise PluginError(f"Plug-in {name} cannot be loaded: {_describe(error)}") from error
@@ -184,7 +186,7 @@ class PluginHost(Observer):
         return plugin
 
     def unload(self, name: str) -> None:
-        """``plugin unload NAME``: remove everything that it registered. Raises `PluginError` when it is not loaded."""
+        """``plugin unload NAME``: remove everything that it registered. Raises `PluginError` if it is not loaded."""
         plugin = self.plugins.pop(name, None)
         if plugin is None:
             raise PluginError(f"Plug-in {name} is not loaded.")
@@ -196,7 +198,7 @@ class PluginHost(Observer):
     # -- calling
 
     def call(self, plugin: Plugin, what: str, function: Callable[[], T]) -> T:
-        """Call into a plug-in. Its `rocdbg.Error` s pass; anything else becomes a `PluginError`."""
+        """Call into a plug-in. A `rocdbg.Error` is passed on; any other exception becomes a `PluginError`."""
         try:
             return function()
         except Error:
@@ -208,11 +210,11 @@ class PluginHost(Observer):
             raise PluginError(f"Plug-in {plugin.name}: {what} failed: {_describe(error)}") from error
 
     def pretty(self, value: Value) -> Pretty | str | None:
-        """Ask the pretty-printers, newest plug-in first; a faulty one is switched off with a warning."""
+        """Call the pretty-printers, those of the newest plug-in first; a faulty one is switched off with a warning."""
         for plugin in reversed(self.plugins.values()):
             for printer in list(plugin.printers) if plugin.enabled else ():
                 if self._printing.count(printer) >= MAX_NESTED:
-                    continue  # it requests the text of a value while formatting one, and so on
+                    continue  # it is in progress already: formatting a value, it requests the text of another
                 self._printing.append(printer)
                 try:
                     result = checked(printer(value))
@@ -228,7 +230,7 @@ class PluginHost(Observer):
         return None
 
     def printer(self) -> PrettyPrinter | None:
-        """`pretty`, if there are any printers."""
+        """`pretty` if there are any printers, otherwise None."""
         return self.pretty if self.has_printers else None
 
     @property
@@ -241,17 +243,17 @@ class PluginHost(Observer):
         self._tell(_observers, lambda observer: observer.launched(target), "an observer")
 
     def stopped(self, event: StopEvent) -> None:
-        """As `launched`; the stop hooks are called too."""
+        """Notify the observers as `launched` does, and call the stop hooks."""
         self._tell(_observers, lambda observer: observer.stopped(event), "an observer")
         session = PluginSession(self.session)
         self._tell(lambda plugin: plugin.stop_hooks, lambda hook: hook(session, event), "a stop hook")
 
     def left(self) -> None:
-        """As `launched`."""
+        """Notify the observers as `launched` does."""
         self._tell(_observers, lambda observer: observer.left(), "an observer")
 
     def _tell(self, of: Callable[[Plugin], list[T]], tell: Callable[[T], None], what: str) -> None:
-        """Call the plug-ins' registered functions of a kind."""
+        """Call all functions of one kind that plug-ins have registered."""
         for plugin in self.plugins.values():
             for item in list(of(plugin)) if plugin.enabled else ():
                 try:
@@ -260,7 +262,7 @@ class PluginHost(Observer):
                     self._switch_off(plugin, of(plugin), item, what, error)
 
     def _switch_off(self, plugin: Plugin, items: list[T], item: T, what: str, error: BaseException) -> None:
-        """Disable a faulty function of a plug-in. Re-raises an error that was not caused by a plug-in."""
+        """Disable a faulty function of a plug-in. Re-raise an error that no plug-in caused."""
         if not _is_fault(error):
             raise error
         plugin.faults += 1
@@ -274,14 +276,15 @@ def _observers(plugin: Plugin) -> list[Observer]:
 
 
 def _shipped_names() -> list[str]:
-    """The plug-ins of the source tree, where rocdbg runs from there."""
+    """Return the plug-ins in the source tree, if rocdbg runs from there."""
     folder = Path(__file__).resolve().parents[2] / "plugins"
     return [path.stem for path in folder.glob("[a-z]*.py")] if (folder / "lanemap.py").is_file() else []
 
 
 class _Loader(SourceFileLoader):
-    """Compiles a plug-in each time: Python's own cache notices a newer text by second and size alone, and would be
-    written beside the user's plug-in."""
+    """Compiles a plug-in each time. Python's own cache detects changes only by size and time in seconds, and would be
+    written next to the user's plug-in.
+    """
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -300,12 +303,12 @@ def _load_file(path: Path) -> ModuleType:
 
 
 def checked(result: object) -> Pretty | str | None:
-    """A pretty-printer's validated result: allowed types, children as a list of limited length.
+    """Validate a pretty-printer's result: the types must be allowed ones; children become a list of limited length.
 
     Raises `TypeError`, or what a generator of children raises.
     """
     if result is None or isinstance(result, str):
-        return result if result is None else str.__str__(result)  # for a subclass of str, only the text
+        return result if result is None else str.__str__(result)  # of a subclass of str, keep only the text
     if not isinstance(result, Pretty):
         raise TypeError(f"a pretty-printer gives Pretty, str or None, not {type(result).__name__}")
     if not isinstance(result.text, str | None):
@@ -321,9 +324,10 @@ def checked(result: object) -> Pretty | str | None:
 
 
 def _is_fault(error: BaseException) -> bool:
-    """Whether an exception from a plug-in is its fault: all except the user's Ctrl-C and those that unwind a session.
+    """Whether a plug-in is at fault for an exception: yes, except for Ctrl-C and exceptions that unwind a session.
 
-    With a front end's handlers, Ctrl-C raises a subclass of KeyboardInterrupt; a plain one is then the plug-in's own.
+    With a front end's handlers, Ctrl-C raises a subclass of KeyboardInterrupt; a plain KeyboardInterrupt then comes
+    from the plug-in itself.
     """
     if isinstance(error, ControlFlow):
         return False
@@ -335,6 +339,6 @@ def _is_fault(error: BaseException) -> bool:
 def _describe(error: BaseException) -> str:
     try:
         text = str(error).partition("\n")[0]
-    except Exception:  # errors in its exception's methods are the plug-in's fault, too
+    except Exception:  # errors in the methods of the plug-in's exception are the plug-in's fault, too
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

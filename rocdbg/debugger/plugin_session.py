@@ -1,4 +1,4 @@
-"""The session as plug-ins see it: a small interface that remains stable when the parts behind it change."""
+"""The session as plug-ins see it: a small interface that stays stable when the implementation changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PluginSession:
-    """Queries about the program at the focus. All raise `rocdbg.Error` if they cannot be answered."""
+    """Queries about the program at the focus. All of them raise `rocdbg.Error` if they cannot be answered."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -59,19 +59,19 @@ class PluginSession:
 
     @property
     def scope(self) -> Focus:
-        """``thread``, ``lane``, ``frame`` of the focus; all ``None`` and 0 while nothing runs."""
+        """The ``thread``, ``lane`` and ``frame`` of the focus; None, None and 0 if nothing runs."""
         return self._session.focus.current
 
     def select_thread(self, thread: int, lane: int | None = None) -> Focus:
-        """As ``thread N`` or ``thread N:L``."""
+        """Select a wave, as ``thread N`` or ``thread N:L`` does."""
         return self._session.focus.select_thread(thread, lane)
 
     def select_lane(self, lane: int) -> Focus:
-        """As ``lane L``."""
+        """Select a lane, as ``lane L`` does."""
         return self._session.focus.select_lane(lane)
 
     def select_frame(self, level: int) -> Focus:
-        """As ``frame N``."""
+        """Select a frame, as ``frame N`` does."""
         return self._session.focus.select_frame(level)
 
     def threads(self) -> Sequence[ThreadRow]:
@@ -101,11 +101,11 @@ class PluginSession:
         return self._session.data.locals(frame)
 
     def registers(self, names: Sequence[str] = ()) -> Sequence[RegisterRow]:
-        """Registers by name, or all of the wave."""
+        """Return registers by name, or all registers of the wave."""
         return self._session.tables.registers(names)
 
     def evaluate(self, text: str) -> Value:
-        """The value of an expression; assignments in it are carried out."""
+        """Return the value of an expression, and carry out assignments in it."""
         return self._session.data.evaluate(text)
 
     def integer(self, text: str) -> int:
@@ -117,15 +117,15 @@ class PluginSession:
         return self._session.data.format(value)
 
     def examine(self, address: Value, fmt: Format, count: int | None = None) -> Sequence[ExamineLine]:
-        """As ``x/FMT``."""
+        """Read memory as ``x/FMT`` does."""
         return self._session.examiner.examine(address, fmt, count).whole()
 
     # -- code
 
     def resolve(self, location: str) -> Sequence[Location]:
-        """The places a location names, as ``break`` takes it."""
+        """Return the places that a location denotes, in the syntax of ``break``."""
         return self._session.places.resolve(location)
 
     def disassemble(self, low: int, high: int) -> Sequence[DisassemblyLine]:
-        """The instructions in [low, high), loaded addresses."""
+        """Return the instructions at the loaded addresses [low, high)."""
         return self._session.places.disassemble(low, high)

@@ -1,4 +1,4 @@
-"""The session: a program being debugged, seen from a focus. It combines the parts, each of which does one thing."""
+"""The session: a program being debugged, seen from a focus. It combines parts that each have one responsibility."""
 
 from __future__ import annotations
 
@@ -63,8 +63,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """What a front end drives: parts that each serve one kind of request.
-
+    """The interface for front ends, made of parts that each serve one kind of request.
     Attributes:
         settings, warnings: `Settings`; what a front end shows after a command, `Warnings`.
         inferior: the program being debugged, `Inferior`: program, target, waves, frames of any lane.
@@ -73,15 +72,15 @@ class Session:
         launcher: creates the target of the next run: ``program_launch``, ``launch`` or one that another part sets.
         breakpoints: `BreakpointTable`.
         skips: functions that `step` does not enter, `SkipList`.
-        history, convenience: ``$1``, ``$$``; ``$foo``, ``$_strlen``.
-        plugins, observers: `PluginHost`; notified of launches, stops and ends, `Observer`.
+    history, convenience: the value history (``$1``, ``$$``); variables and functions (``$foo``, ``$_strlen``).
+    plugins, observers: `PluginHost`; those who are notified of launches, stops and ends, `Observer`.
         sources: source text, `SourceFiles`.
         symbols: the queries behind ``info symbol/line/scope/functions/...``, `Symbols`.
 
-    And, at the focus:
+    And, for the focus:
         focus: which wave, lane, frame is selected, `Selection`.
         running: run, continue, step, finish, `RunControl`.
-        time: the same backwards, positions, recording, `TimeControl`.
+    time: reverse execution, positions in time, recording, `TimeControl`.
         data: expressions, variables, their text, `Data`.
         places: locations, source lines, disassembly, `Places`.
         tables, across: threads, lanes, registers, agents, `Tables`; an expression on all lanes or waves, `Across`.
@@ -118,7 +117,7 @@ class Session:
         self._look_from(Selection(self.inferior, self.warnings))
 
     def _look_from(self, focus: Selection) -> None:
-        """Make the parts that depend on the focus."""
+        """Create the parts that depend on the focus."""
         inferior, settings = self.inferior, self.settings
         self.focus: Selection = focus
         data = Data(
@@ -145,7 +144,7 @@ class Session:
 
     @property
     def time(self) -> TimeControl:
-        """The same backwards: positions in time, recording."""
+        """Reverse execution, positions in time, and recording."""
         if self._time is None:
             from rocdbg.debugger.time.time_control import TimeControl  # imported late: few sessions go back
 
@@ -160,7 +159,7 @@ class Session:
         return self.running.native.tracing()
 
     def at(self, focus: Focus) -> Session:
-        """The same session seen from another, independent focus: for ``lane apply`` and similar commands."""
+        """Return the same session seen from another, independent focus, for ``lane apply`` and similar commands."""
         other = copy(self)
         other._look_from(Selection(self.inferior, self.warnings, focus))
         return other
@@ -168,8 +167,10 @@ class Session:
     # -- the program
 
     def load(self, path: Path | str, target_id: str | None = None) -> None:
-        """``file``: a code object, bundle or fat binary, its URI, a launch file (.toml), or a program. Raises
-        `rocdbg.Error`."""
+        """``file``: load a code object, bundle or fat binary (also by URI), a launch file (.toml), or a program.
+
+        Raises `rocdbg.Error`.
+        """
         name = str(path)
         if not is_uri(name) and is_program(str(Path(name).expanduser())):
             self.debug_program(name, self.program_launch.arguments, target_id)
@@ -181,7 +182,7 @@ class Session:
         if from_launch_file:
             file, target_id = self.launch.read_file(Path(name), target_id)
             name = str(file)
-        settings = self.settings  # not the session: type information is cached longer
+        settings = self.settings  # bound instead of the session, because type information is cached longer
         files = DebugFiles(lambda: settings.debug_file_directory, self.warnings.add)
         with doing(f"reading {name}"):
             programs = self.launch.open_all(name, target_id, files, from_launch_file)
@@ -196,7 +197,7 @@ class Session:
         found = need_program(path)
         try:
             self._load(found, target_id or self.program_launch.first_gpu(found))
-        except Error:  # a script, or a program whose device code is elsewhere
+        except Error:  # a script, or a program whose device code is in another file
             if target_id is not None:
                 raise
             self.running.leave()
@@ -210,11 +211,11 @@ class Session:
 
     @property
     def whole_program(self) -> bool:
-        """Whether ``run`` starts a program, and not a kernel."""
+        """Whether ``run`` starts a whole program, not a kernel."""
         return self.launcher is not self.launch
 
     def choose_kernel(self, name: str) -> None:
-        """``kernel NAME``: what ``run`` dispatches. Raises a `rocdbg.Error` that lists near names.
+        """``kernel NAME``: choose what ``run`` dispatches. Raises a `rocdbg.Error` that lists similar names.
 
         If the file has several code objects, the one with the kernel becomes the program.
         """
@@ -224,7 +225,7 @@ class Session:
             self._use_launch()
 
     def restore_recording(self, path: Path) -> None:
-        """``record restore``: the run in a file, at its beginning. Raises `rocdbg.Error`."""
+        """``record restore``: load the run in a file, and go to its beginning. Raises `rocdbg.Error`."""
         from rocdbg.debugger.time.saved_runs import RestoredRun  # imported late: few sessions restore one
 
         restored = RestoredRun(path)
@@ -241,7 +242,7 @@ class Session:
             self._use_launch()
             self.name_buffers()
             target = restored.start(self.launch)
-        except Error:  # undo it completely
+        except Error:  # undo the restoration completely
             launch.set_programs(programs)
             launch.spec, launch.given, self.launcher = spec, given, launcher
             sources.forget()
@@ -255,7 +256,9 @@ class Session:
         self.focus.settle()
 
     def use_launch(self, programs: list[Program], spec: LaunchSpec, arguments: list[Any]) -> None:
-        """A launch by another program: code objects, description, arguments as from `launch.binding.bind`."""
+        """Use a launch that another program made: code objects, description, and arguments as `launch.binding.bind` has
+        them.
+        """
         self.running.leave()
         self.launch.set_programs(programs)
         self.launch.spec, self.launch.given = spec, arguments
@@ -273,7 +276,7 @@ class Session:
         save_run(self.launch, target, path)
 
     def _use_launch(self) -> None:
-        """Give precedence to the names and places of the next launch's code object."""
+        """Give precedence to the names and places in the code object of the next launch."""
         self.inferior.use(self.launch.program, self.launch.programs)
         self._position.reset()
         self.name_buffers()
@@ -281,7 +284,7 @@ class Session:
             self.warnings.add(f"Cannot find the location of breakpoint {breakpoint_.number} ({breakpoint_.text}).")
 
     def name_buffers(self) -> None:
-        """Buffers of the launch that have a name are convenience variables."""
+        """Make named buffers of the launch available as convenience variables."""
         for name in self.launch.buffer_names():
             self.convenience.define_dynamic(name, partial(_buffer, self.launch, name))
 
@@ -307,11 +310,12 @@ class Session:
         thread: int | None = None, lane: int | None = None, pending: bool = False, force: bool = False,
         form: type[Breakpoint] = Breakpoint, places: Sequence[Location] | None = None,
     ) -> Breakpoint:
-        """``break`` and ``tbreak``; ``text`` "" means the selected frame's position; ``places`` are its resolved
-        places, if already known.
+        """``break`` and ``tbreak``. An empty ``text`` means the selected frame's position. ``places`` are the places to
+        which the text resolves, if they are known already.
 
-        With ``pending`` an unknown location is kept for later. Raises `LocationSpecError` otherwise. Locations at which
-        the condition has no meaning (with ``force`` even all) are disabled, with a warning.
+        With ``pending``, a breakpoint at an unknown location waits for it; otherwise this raises `LocationSpecError`.
+        Locations at which the condition has no meaning are disabled, with a warning; with ``force``, even if that
+        applies to all.
         """
         locations: Sequence[Location] = []
         try:
@@ -329,7 +333,7 @@ class Session:
             text, locations, temporary=temporary, condition=condition, thread=thread, lane=lane, hardware=hardware,
             form=form,
         )
-        if condition is None or force or len(locations) != 1:  # otherwise it was checked above
+        if condition is None or force or len(locations) != 1:  # otherwise the condition was checked above
             for problem in made.check_locations(self._condition_problem, new=True):
                 self.warnings.add(problem)
         self.convenience.set_int("bpnum", made.number)
@@ -341,10 +345,11 @@ class Session:
     ) -> Watchpoint:
         """``watch``: stop when the expression's value changes, in the selected lane and frame.
 
-        With ``access`` "read" or "access": when its memory is read, or accessed (``rwatch``, ``awatch``).
+        With ``access`` "read" or "access", stop when its memory is read, or accessed in any way (``rwatch``,
+        ``awatch``).
 
-        With ``location``, the memory where the expression is now; with ``mask``, all memory whose address agrees in the
-        bits that the mask sets; with ``every_lane``, the expression in each lane of the wave.
+        With ``location``, watch the memory where the expression is now; with ``mask``, all memory whose address agrees
+        in the bits that the mask sets; with ``every_lane``, the expression in each lane of the wave.
         """
         made = self.running.watcher.make(
             expression, self.focus.current, location=location, every_lane=every_lane, access=access,
@@ -381,7 +386,7 @@ class Session:
         made.set_actions(lines)
 
     def _check_condition(self, condition: str, locations: Sequence[Location]) -> None:
-        """Raise the error of a condition that is invalid at all locations."""
+        """Raise the condition's error if the condition is invalid at all locations."""
         failed: Error | None = None
         for place in locations:
             try:
@@ -400,7 +405,7 @@ class Session:
         return None
 
     def set_condition(self, number: int, condition: str | None, force: bool = False) -> None:
-        """``condition N EXPR``; ``None`` removes it. Raises `BreakpointError`, or the condition's error."""
+        """``condition N EXPR``; ``None`` removes it. Raises `BreakpointError`, or the error in the condition."""
         breakpoint_ = self.breakpoints.get(number)
         if condition and isinstance(breakpoint_, Watchpoint):
             self.data.expression_type(condition)
@@ -411,11 +416,11 @@ class Session:
             self.warnings.add(problem)
 
     def complete(self, kind: str, word: str, text: str) -> Sequence[str]:
-        """Candidates that start with ``word``, for completion.
+        """Return the candidates that start with ``word``, for completion.
 
-        ``kind``: ``expression`` (locals, globals, registers, convenience variables, members after ``.`` and
-        ``->``), ``location`` and ``symbol`` (functions, files), ``type``, ``register``, ``kernel``, ``plugin``,
-        ``breakpoint``, ``thread``, ``lane``. ``text`` is the whole argument up to the cursor.
+        ``kind``: ``expression`` (locals, globals, registers, convenience variables, members after ``.`` and ``->``),
+        ``location`` and ``symbol`` (functions, files), ``type``, ``register``, ``kernel``, ``plugin``, ``breakpoint``,
+        ``thread``, ``lane``. ``text`` is the whole argument up to the cursor.
         """
         return complete(self, kind, word, text)
 

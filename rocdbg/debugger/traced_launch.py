@@ -1,4 +1,4 @@
-"""Tracepoints on a launch without a session, as by `rocdbg.load(...)`."""
+"""Tracepoints on a launch without a session, as used by `rocdbg.load(...)`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from rocdbg.sim.core.stops import Stop
 
 
 class TraceError(Error):
-    """A trace that cannot be started, or that ended before the kernel."""
+    """A trace cannot be started, or it ended before the kernel did."""
 
 
 class _Target(SimTarget):
-    """Keeps the device's report of the last stop."""
+    """A target that keeps the device's report of its last stop."""
 
     last: Stop | None = None
 
@@ -44,10 +44,10 @@ def trace_launch(
     launch: BoundLaunch, loaded: Sequence[tuple[CodeObject, int]], kernel: Kernel, location: str,
     expressions: Sequence[str], condition: str | None, budget: int | None,
 ) -> tuple[NDArray[Any], Stop | None]:
-    """Run a launch to its end or to a foreign stop; returns that stop and what was collected.
+    """Run a launch to its end, or to a stop that the tracepoint did not cause; return that stop and the collected data.
 
-    ``loaded``: the code objects, the kernel's first, and where they are; ``budget``: instructions it may execute.
-    Raises a `rocdbg.Error` for a bad location or expression.
+    ``loaded``: the code objects, that of the kernel first, with their load addresses. ``budget``: the number of
+    instructions that may be executed. Raises a `rocdbg.Error` for an invalid location or expression.
     """
     session = Session()
     programs = [Program(code_object, code_object.path or Path(code_object.name)) for code_object, _ in loaded]

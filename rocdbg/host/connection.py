@@ -28,6 +28,8 @@ from rocdbg.host.simulated_gpu import symbol_records
 from rocdbg.sim.core.memory import AllocationError
 
 _CHUNK = 1 << 20
+_MOST_PAYLOAD = 512 << 20
+"""Bytes that come with a request: a code object of the largest size, with the definitions of its symbols."""
 
 
 class Disconnected(Exception):
@@ -46,6 +48,12 @@ def receive(connection: socket.socket, size: int) -> bytearray:
             raise Disconnected
         data += part
     return data
+
+
+def discard(connection: socket.socket, size: int) -> None:
+    """Receive ``size`` bytes without keeping them. Raises Disconnected."""
+    while size:
+        size -= len(receive(connection, min(size, _CHUNK)))
 
 
 def send(
@@ -120,6 +128,11 @@ class Requests:
 
     def _one(self) -> None:
         operation, size, *arguments = REQUEST.unpack(receive(self._connection, REQUEST.size))
+        if size > _MOST_PAYLOAD:
+            discard(self._connection, size)
+            reason = f"a request with {size} bytes, the limit is {_MOST_PAYLOAD}"
+            send(self._connection, Status.OUT_OF_RESOURCES, (), reason.encode())
+            return
         payload = receive(self._connection, size) if size else bytearray()
         answer = self._answers.get(operation)
         if answer is None:

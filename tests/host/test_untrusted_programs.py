@@ -12,7 +12,7 @@ import pytest
 
 from rocdbg.host.agents import parse_agents
 from rocdbg.host.client_process import ProgramProcess
-from rocdbg.host.connection import receive
+from rocdbg.host.connection import Requests, receive
 from rocdbg.host.gpu_side import load_gpu_side
 from rocdbg.host.library import RuntimeLibrary
 from rocdbg.host.protocol import REPLY, REQUEST, VERSION, Event, Pool, Request, Status
@@ -96,6 +96,26 @@ def test_an_interrupted_share_is_tried_again(process: ProgramProcess) -> None:
         assert process.share_pinned(pinned.address)
         assert pinned.address not in process.pinned
         assert not process.share_pinned(pinned.address)
+
+
+def test_large_requests_are_not_kept(process: ProgramProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program gets an answer, and its next request is read from the right place."""
+    monkeypatch.setattr("rocdbg.host.connection._MOST_PAYLOAD", 1000)
+    kept: list[int] = []
+    monkeypatch.setattr("rocdbg.host.connection._CHUNK", 512)
+    ours, program = socket.socketpair()
+    with program, ours:
+        served = Requests(process, ours)
+        answers = {Request.LOAD: lambda arguments, payload: kept.append(len(payload)) or ((), b"")}
+        monkeypatch.setattr(served, "_answers", answers)
+        for size in (1000, 1001, 3):
+            program.sendall(REQUEST.pack(Request.LOAD, size, *(0,) * 6) + bytes(size))
+            served._one()
+            status, length = REPLY.unpack(receive(program, REPLY.size))[:2]
+            words = receive(program, length).decode()
+            assert status == (Status.OUT_OF_RESOURCES if size == 1001 else Status.SUCCESS)
+            assert words == ("a request with 1001 bytes, the limit is 1000" if size == 1001 else "")
+    assert kept == [1000, 3]
 
 
 def test_a_program_cannot_say_that_it_is_another_process(library: RuntimeLibrary) -> None:

@@ -33,6 +33,7 @@ from rocdbg.debugger.program.source_files import MAX_SOURCE_SIZE, SourceError, S
 from rocdbg.debugger.reports import memory_files
 from rocdbg.debugger.reports.hex_record_files import MAX_CHUNKS, RecordFormatError, read_records
 from rocdbg.debugger.reports.memory_files import restored
+from rocdbg.debugger.target import host_frames
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.model import SourceFile
 from rocdbg.dwarf.info.split_units import CU_INDEX, Contribution, SplitName, contributions
@@ -474,3 +475,15 @@ def test_files_have_a_largest_size(read: Callable[[Path], object], size: int, tm
         file.truncate(size + 1)
     with pytest.raises(Error, match="larger than"):
         read(path)
+
+
+def test_modules_of_programs_are_regular_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def refuse(path: str, limit: int) -> None:
+        opened.append(path)
+        raise FileAccessError(path, "is not a regular file")
+
+    monkeypatch.setattr(host_frames, "open_regular", refuse)
+    assert host_frames._open("/proc/self/cmdline") is None
+    assert opened == ["/proc/self/cmdline"]

@@ -1,1 +1,1 @@
-"""Copies of code objects that include the debug information that rocdbg derives: `rocdbg annotate`."""
+"""Writes copies of code objects that include the debug information that rocdbg derives: `rocdbg annotate`."""

@@ -1,7 +1,7 @@
-"""Code objects with the debug information that rocdbg derives: for other tools, in the AMD dialect of the extensions.
+"""Code objects with the debug information that rocdbg derives, for other tools, in the AMD dialect of the extensions.
 
-What upstream compilers leave out is added (unwind rules, lane PCs, active lanes), and what they write by their own
-conventions is rewritten into the form of the text (frame bases, locations of variables).
+Information that upstream compilers omit is added (unwind rules, lane PCs, active lanes). What they write by their own
+conventions is rewritten into the form that the specification defines (frame bases, locations of variables).
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _INDEXES = (
     ".debug_names", ".debug_aranges", ".debug_pubnames", ".debug_pubtypes", ".debug_gnu_pubnames",
     ".debug_gnu_pubtypes", ".gdb_index",
 )
-"""Index sections that give the positions of entries: they are emptied, since entries move."""
+"""Index sections that contain positions of entries: they are written empty, since entries move."""
 
 _KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE)}", "form_aspace_address"))
 
 
 class AnnotationError(Error):
-    """A file that cannot be annotated, or written."""
+    """A file cannot be annotated or written."""
 
 
 class _OwnSections(DebugFiles):
-    """The contents of other files are not written."""
+    """Only the code object's own sections: the contents of other files are not written."""
 
     def separate(self, code_object: CodeObject) -> CodeObject | None:
         return None
@@ -58,7 +58,7 @@ _KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE
 
 
 class Annotated(Struct, frozen=True):
-    """Result: the number of functions, and of those that gained unwind rules and lane PCs."""
+    """The number of functions, and of those that gained unwind rules and lane PCs."""
 
     functions: int
     unwound: int
@@ -70,16 +70,16 @@ def annotate(
 ) -> Annotated:
     """Write a code object with debug information derived from its machine code.
 
-    ``source`` is a code object, or a file with several of which ``arch`` (a target id) chooses one; ``output`` is
-    the code object alone, and may be the same file. Code and data are those of the source byte for byte. Raises
-    `rocdbg.Error`.
+    ``source`` is a code object, or a file with several from which ``arch`` (a target id) selects one. ``output``
+    receives only that code object, and may be the same file. Code and data are copied from the source byte for byte.
+    Raises `rocdbg.Error`.
     """
     code_object = open_file(source, arch)
     with work.doing(f"annotating {source}"):
         data, done = annotated(code_object, Path(source))
     path = Path(output)
     try:
-        # in one step, so that readers see either the old file or the new one
+        # The file is replaced in one step, so that readers see either the old or the new contents.
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             try:
                 file.write(data)
@@ -104,7 +104,7 @@ def _umask() -> int:
 
 
 def annotated(code_object: CodeObject, path: Path) -> tuple[bytes, Annotated]:
-    """The bytes of an annotated code object. Raises `rocdbg.Error` for unlinked and for damaged ones."""
+    """Return the bytes of an annotated code object. Raises `rocdbg.Error` if it is unlinked or damaged."""
     if code_object.is_relocatable:
         raise AnnotationError(f"{path}: an unlinked object: link it first (ld.lld -shared)")
     program = Program(code_object, path, _OwnSections())
@@ -114,7 +114,7 @@ def annotated(code_object: CodeObject, path: Path) -> tuple[bytes, Annotated]:
     lanes = 0
     if program.has_debug_info:
         present = program.debug.sections
-        rewritten = rewrite_entries(DebugInfo(present).entries, annotation)  # split units do not belong to the object
+        rewritten = rewrite_entries(DebugInfo(present).entries, annotation)  # split units are in other files
         contents = {
             name: data for name, data in rewritten.sections.items() if data or name in present
         }
@@ -127,7 +127,7 @@ def annotated(code_object: CodeObject, path: Path) -> tuple[bytes, Annotated]:
 
 
 def _frames(program: Program, annotation: Annotation, machine_code: MachineCode) -> tuple[bytes, int]:
-    """The call frame information, and how many functions gained some."""
+    """Return the call frame information, and how many functions gained unwind rules."""
     unwinder = Unwinder(program, lambda program, wave_size: None)
     functions: list[Sequence[Row]] = []
     kept = program.debug.sections.get(_FRAMES, b"")
@@ -140,20 +140,20 @@ def _frames(program: Program, annotation: Annotation, machine_code: MachineCode)
         parts = _without_gaps([_as_described(row) for row in annotation.rows(function)])
         functions += parts
         unwound += bool(parts)
-    # entries without any rule, which upstream compilers write, are dropped
+    # entries without any rule, as upstream compilers write them, are dropped
     before = kept if has_own else b""
     return before + debug_frame(functions, PC, before=len(before)), unwound
 
 
 def _as_described(row: Row) -> Row:
-    """A row with the CFA that AMDGPU usage, "Kernel Prolog", gives kernels: address 0 as lanes see it."""
+    """Return a row with the CFA of kernels by AMDGPU usage, "Kernel Prolog": address 0 as lanes see it."""
     if row.rules.get(PC) == UndefinedRule():
         return Row(row.start, row.end, _KERNEL_CFA, row.rules, row.return_address_register, row.dialect)
     return row
 
 
 def _without_gaps(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows split into parts that one entry can describe."""
+    """Split rows into parts without gaps, each of which one entry can describe."""
     parts: list[list[Row]] = []
     for row in rows:
         before = parts[-1][-1] if parts else None

@@ -1,4 +1,4 @@
-"""Locations of variables completed with facts known from elsewhere: extents of registers, places in LDS."""
+"""Completes locations of variables with facts known from elsewhere: extents of registers, places in LDS."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from rocdbg.dwarf.info.types import is_aggregate
 
 _LANE_BITS = 32
 _MOVES = frozenset({"push_lane", "lit4", "mul", "offset"})
-"""Operations from a vector register to the focused lane's dword."""
+"""Operations that lead from a vector register to the focused lane's dword."""
 
 
 def clean_location(program: Program, die: Die, data: bytes, target: str, wave_size: int) -> bytes:
-    """A variable's location, converted from its producer's conventions to the form of the text. Raises `DwarfError`."""
+    """Convert a variable's location from its producer's conventions to the specification's form. Raises `DwarfError`.
+    """
     type_ = Variable(die).type
     size = program.complete_type(type_).size or 0
     clean = die.unit.conventions.location(data, target, wave_size, size, is_aggregate(type_))
     known = _register_bits(clean, program.architecture)
     if known is None or 8 * size <= known:
         return clean
-    # bits beyond the register are not available, whatever follows it
+    # bits beyond the register are not available, whatever is stored after it
     return clean + assemble(("bit_piece", known, 0), ("bit_piece", 8 * size - known, 0))
 
 
 def _register_bits(data: bytes, architecture: Architecture) -> int | None:
-    """How many bits of an object the location of a register, or of a part of one, can hold; None for others."""
+    """Return how many bits of an object a location that is (part of) a register can hold; None for other locations."""
     operations = decode(data)
     if not operations:
         return None
@@ -53,14 +54,14 @@ def _register_bits(data: bytes, architecture: Architecture) -> int | None:
 
 
 class LdsPlaces:
-    """Where variables in LDS are that have no location of their own, if it is the same in all kernels."""
+    """The places of LDS variables that have no location of their own, if they are the same in all kernels."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
 
     @cached_property
     def _places(self) -> dict[int, int]:
-        """LDS offsets by the variable's entry."""
+        """LDS offsets by the entry of the variable."""
         program = self._program
         kernels = program.code_object.kernels
         found: dict[int, int] = {}
@@ -77,7 +78,7 @@ class LdsPlaces:
         return {entry: offset for entry, offset in found.items() if entry not in conflicts}
 
     def location(self, die: Die) -> bytes | None:
-        """The location of a variable in LDS; ``None`` for those that have one, and those whose place is not known."""
+        """Return the location of a variable in LDS; ``None`` if it has one already or its place is not known."""
         offset = self._places.get(die.offset)
         if offset is None:
             return None

@@ -31,19 +31,21 @@ from rocdbg.dwarf.rewriting.entry_writer import NewValue
 from rocdbg.dwarf.rewriting.location_list_writer import LONGEST_OF_PAIRS
 
 AUGMENTATION = "[amdgpu:v0.0]"
-"""DW_AT_LLVM_augmentation of a unit that uses the extensions."""
+"""DW_AT_LLVM_augmentation for units that use the extensions."""
 
 _NEWER_CODES = {
     At.LLVM22_LANES: At.LLVM_LANES, At.LLVM22_LANE_PC: At.LLVM_LANE_PC, At.LLVM22_VECTOR_SIZE: At.LLVM_VECTOR_SIZE,
 }
-"""Upstream's codes of the extensions' attributes: those of dialect "amd"."""
+"""The codes of the extensions' attributes in upstream LLVM: those of dialect "amd"."""
 _VARIABLES = (Tag.VARIABLE, Tag.FORMAL_PARAMETER)
 _MOST_BYTES = 64 << 20
-"""Limit on the size of all lane location lists: further functions get none."""
+"""The maximum size of all lane location lists together: functions beyond it get none."""
 
 
 class CodeRange(Struct, frozen=True):
-    """A function of the symbol table, and the size of the waves that run it; ``None`` if waves of both sizes may."""
+    """A function in the symbol table, and the size of the waves that run it; ``None`` if waves of both sizes may run
+    it.
+    """
 
     start: FileAddress
     end: FileAddress
@@ -51,7 +53,7 @@ class CodeRange(Struct, frozen=True):
 
 
 class Annotation:
-    """Determines the new debug information of a program, entry by entry in order (an `Editor`)."""
+    """Determines the new debug information of a program, entry by entry, in order (an `Editor`)."""
 
     def __init__(self, program: Program, machine_code: MachineCode) -> None:
         self._program = program
@@ -63,7 +65,7 @@ class Annotation:
         self._wave_size = program.wave_size
         self._left = _MOST_BYTES
         self.with_lanes = 0
-        """Functions that have been given lane PCs so far."""
+        """How many functions have been given lane PCs so far."""
 
     # -- functions
 
@@ -87,7 +89,7 @@ class Annotation:
         return found
 
     def rows(self, function: CodeRange) -> list[Row]:
-        """The unwind rules of a function, derived from its machine code; with gaps where none can be derived."""
+        """Return the unwind rules derived from a function's machine code; there are gaps where none can be derived."""
         if function.wave_size is None:
             return []
         source = self._machine_code.rows(function.wave_size)
@@ -99,7 +101,7 @@ class Annotation:
             if row is None:
                 continue
             inside = source.row(low + 1) if instruction.flow is not isa.Flow.NEXT else row
-            # what applies within a call applies while the called function runs
+            # the rules inside a call instruction apply while the called function runs
             bounds = [(low, high, row)]
             if inside is not None and (inside.cfa, inside.rules) != (row.cfa, row.rules):
                 bounds = [(low, low + 1, row), (low + 1, high, inside)]
@@ -116,7 +118,7 @@ class Annotation:
         return iter(isa.disassemble(code, self._target, address=function.start, wave_size=wave_size))
 
     def _lanes(self, die: Die) -> Iterator[tuple[int, NewValue]]:
-        """The attributes of a function about its lanes, except those that it already has."""
+        """Yield the attributes about lanes that a function lacks."""
         low = Function(die).low_pc
         function = self.functions.get(low) if low is not None else None
         if function is None or function.wave_size is None:
@@ -143,7 +145,7 @@ class Annotation:
         return True
 
     def _active_lanes(self, function: CodeRange, wave_size: int) -> list[LocationListEntry]:
-        """DW_AT_LLVM_active_lane of a function; empty if EXEC is the mask of active lanes everywhere."""
+        """Return DW_AT_LLVM_active_lane of a function; empty if EXEC is the mask of active lanes throughout."""
         exec_mask = assemble(("regx", EXEC_32 if wave_size == 32 else EXEC_64))
         found: list[LocationListEntry] = []
         differs = False
@@ -164,7 +166,7 @@ class Annotation:
 
     @staticmethod
     def _is_renewed(unit: Unit) -> bool:
-        """Whether a unit has upstream's dialect; units of other dialects are kept as their compilers wrote them."""
+        """Whether a unit has upstream's dialect; units in other dialects are kept as their compilers wrote them."""
         return unit.dialect == "llvm22" and unit.unit_type not in (UnitType.SKELETON, UnitType.SPLIT_COMPILE)
 
     def dialect(self, unit: Unit) -> str:
@@ -197,7 +199,7 @@ class Annotation:
         return entries
 
     def _clean(self, die: Die, code: int, data: bytes) -> bytes:
-        """An expression in the form of the text."""
+        """Return an expression in the form that the specification defines."""
         conventions = die.unit.conventions
         try:
             if code == At.FRAME_BASE:
@@ -208,7 +210,7 @@ class Annotation:
                 placed = self._lds.location(die)
                 return placed or clean_location(self._program, die, data, self._target, self._wave_size)
         except DwarfError:
-            return data  # it cannot be read
+            return data  # the expression cannot be read
         return data
 
     def added(self, die: Die) -> Sequence[tuple[int, NewValue]]:
@@ -234,7 +236,7 @@ class Annotation:
         return found
 
     def _enter(self, die: Die) -> None:
-        """The entries that follow belong to a function: use the size of the waves that run it."""
+        """Note that the following entries belong to a function: use the size of the waves that run it."""
         low = Function(die).low_pc
         function = self.functions.get(low) if low is not None else None
         if function is not None:

@@ -1,1 +1,1 @@
-"""What every part of the debugger shares: errors, the focus, settings, digits, patterns, warnings."""
+"""What all parts of the debugger share: errors, the focus, settings, digits, patterns, warnings."""

@@ -1,4 +1,4 @@
-"""Numbers as users type them: any number of digits."""
+"""Numbers as users type them, with any number of digits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_DIGITS = 4000
 
 
 def decimal(text: str, radix: int = 10) -> int:
-    """The value of a string of digits. Raises `ExpressionError`, like GDB, if it does not fit any integer type."""
+    """Return the value of a string of digits. Raises `ExpressionError`, as GDB does, if no integer type can hold it."""
     if len(text) > MAX_DIGITS and len(text.lstrip("0")) > MAX_DIGITS:
         raise ExpressionError("Numeric constant too large.")
     return int(text.lstrip("0") or "0", radix)

@@ -1,4 +1,4 @@
-"""The engine's errors about bad requests: one class per kind, data as attributes."""
+"""The engine's errors about requests that it cannot meet: one class for each kind, with data as attributes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ class DebuggerError(Error):
 
 
 class ControlFlow(BaseException):
-    """Not an error: unwinds to the front end (`quit`, a closed pipe). Error handlers of commands and plug-ins let it
-    pass.
+    """Unwinds to the front end (`quit`, a closed pipe), and is not an error: error handlers of commands and plug-ins
+    must not catch it.
     """
 
 
 class NoProgramError(DebuggerError):
-    """A command needs a code object and none is loaded."""
+    """A command needs a code object, but none is loaded."""
 
     def __init__(self) -> None:
         super().__init__('No symbol table is loaded.  Use the "file" command.')
@@ -80,7 +80,7 @@ class ExpressionError(DebuggerError):
 
 
 class QuitError(ExpressionError):
-    """The evaluation of an expression that Ctrl-C has ended."""
+    """Ctrl-C has ended the evaluation of an expression."""
 
     def __init__(self) -> None:
         super().__init__("Quit")
@@ -102,7 +102,7 @@ class TypeNameError(ExpressionError):
 
 
 class UnavailableError(DebuggerError):
-    """A value that does not exist was needed: it is optimized out or unavailable."""
+    """A value is needed that does not exist, because it is optimized out or unavailable."""
 
 
 class LocationSpecError(DebuggerError):
@@ -110,7 +110,8 @@ class LocationSpecError(DebuggerError):
 
 
 class BreakpointError(DebuggerError):
-    """A request about breakpoints that cannot be met; ``number`` identifies the breakpoint, if any."""
+    """A request about breakpoints that cannot be met; ``number`` identifies the breakpoint, if the request names one.
+    """
 
     def __init__(self, message: str, number: int | None = None) -> None:
         self.number = number

@@ -1,4 +1,4 @@
-"""The focus of a request (wave, lane and frame), a value that is passed with each request.
+"""The focus (wave, lane and frame), a value that is passed with each request.
 
 Only the session has a current focus; everything below it takes a `Focus`.
 """
@@ -12,8 +12,8 @@ from msgspec.structs import replace
 class Focus(Struct, frozen=True):
     """Where a request is evaluated.
 
-    ``thread`` is the wave's number (from 1), ``lane`` the lane within it (from 0), ``frame`` the
-    level (0 is the innermost), ``iteration`` which of the loop iterations that execute together. Without a running
+    ``thread`` is the wave's number (from 1), ``lane`` the lane within it (from 0), ``frame`` the level (0 is the
+    innermost), ``iteration`` the number of a loop iteration among those that execute together. Without a running
     program ``thread`` and ``lane`` are ``None``.
     """
 
@@ -28,13 +28,13 @@ class Focus(Struct, frozen=True):
         return self.thread is not None
 
     def with_lane(self, lane: int) -> Focus:
-        """The same wave and frame level, another lane."""
+        """Return the same wave and frame level with another lane."""
         return replace(self, lane=lane)
 
     def with_frame(self, frame: int) -> Focus:
-        """The same lane, another frame level."""
+        """Return the same lane with another frame level."""
         return self if frame == self.frame else replace(self, frame=frame)
 
 
 STATIC = Focus()
-"""The scope of a program that is not running: static storage only."""
+"""The focus in a program that is not running: only static storage exists."""

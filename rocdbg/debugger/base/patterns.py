@@ -1,8 +1,8 @@
 """Regular expressions as users type them, in GDB's syntax: POSIX basic expressions with GNU's additions.
 
-In a basic expression ``|``, ``+``, ``?``, ``(``, ``)`` and ``{`` are ordinary characters, and operators after a
-backslash. The commands with an older matcher (``search``, ``thread find``) use Emacs' syntax: there ``+`` and ``?`` are
-operators without a backslash, and there are no intervals.
+In a basic expression ``|``, ``+``, ``?``, ``(``, ``)`` and ``{`` are ordinary characters, and become operators after a
+backslash. Commands with an older matcher (``search``, ``thread find``) use the syntax of Emacs, in which ``+`` and
+``?`` are operators without a backslash, and there are no intervals.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Syntax(enum.Enum):
 
 
 MOST_REPEATS = 0x7FFF
-"""The greatest number in an interval: RE_DUP_MAX."""
+"""The largest number in an interval: RE_DUP_MAX."""
 _CLASSES = {
     "alpha": "a-zA-Z", "digit": "0-9", "alnum": "0-9a-zA-Z", "upper": "A-Z", "lower": "a-z", "space": r" \t-\r",
     "blank": r" \t", "punct": r"!-/:-@\[-`{-~", "xdigit": "0-9a-fA-F", "cntrl": r"\x00-\x1f\x7f", "print": " -~",
@@ -42,21 +42,21 @@ _INTERVAL = re.compile(r"(\d{0,9})(?:(,)(\d{0,9}))?\\\}")
 
 @dataclass(frozen=True)
 class Pattern:
-    """A compiled expression, and how it was typed."""
+    """A compiled expression, and its text as typed."""
 
     pattern: str
     compiled: re.Pattern[str]
 
     def search(self, text: str) -> re.Match[str] | None:
-        """Where the expression first matches in a text."""
+        """Return the first match of the expression in a text."""
         return self.compiled.search(text)
 
 
 def compile_pattern(text: str, ignore_case: bool = False, syntax: Syntax = Syntax.BASIC) -> Pattern:
-    """The compiled expression. Raises `PatternError` saying what is wrong with it."""
+    """Compile an expression. Raises `PatternError`, which says what is wrong with the expression."""
     translated = _Translation(text, syntax).all()
     try:
-        with warnings.catch_warnings():  # characters that a later version of Python may interpret differently
+        with warnings.catch_warnings():  # about text that a later version of Python may interpret differently
             warnings.simplefilter("ignore")
             return Pattern(text, re.compile(translated, re.IGNORECASE if ignore_case else 0))
     except (re.error, OverflowError, RecursionError) as error:
@@ -76,9 +76,9 @@ class _Translation:
         self._at = 0
         self._out: list[str] = []
         self._starts: list[int] = []
-        """Where in ``_out`` the open groups begin."""
+        """The positions in ``_out`` at which the open groups begin."""
         self._item: int | None = None
-        """Where in ``_out`` the item begins to which a repetition would apply; None at a start."""
+        """The position in ``_out`` of the item to which a repetition would apply; None if there is no such item."""
         self._groups = 0
 
     def all(self) -> str:
@@ -170,7 +170,7 @@ class _Translation:
         self._repeat(f"{{{least},{'' if most is None else most}}}")
 
     def _bracket(self) -> str:
-        """``[...]``, after its opening bracket."""
+        """Translate ``[...]``, from after its opening bracket on."""
         text = self._text
         negated = text.startswith("^", self._at)
         self._at += negated

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Warnings:
-    """Warnings in order, without the ``warning: `` prefix."""
+    """Warnings in order, without the prefix ``warning:``."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -14,6 +14,6 @@ class Warnings:
         self._texts.append(text)
 
     def take(self) -> list[str]:
-        """The warnings since the last call."""
+        """Return the warnings since the last call."""
         texts, self._texts = self._texts, []
         return texts

@@ -1,1 +1,1 @@
-"""The program: code objects with their debug information, source text, and places in them."""
+"""The program: code objects with their debug information, source text, and locations in them."""

@@ -1,9 +1,9 @@
 """Recognises the compiler's own bookkeeping code between two statements.
 
 After a call, AMD's compilers restore what they had saved: scalar registers from lanes of a vector register, vector
-registers from accumulation registers or from the stack, and EXEC. Where control flow joins, they merge masks. All of
-this belongs to rows of the line table, but does not correspond to the source. Compilers for hosts have no such code
-there, so that host debuggers never show it.
+registers from accumulation registers or from the stack, and EXEC. Where control flow joins, they merge masks. All this
+code belongs to rows of the line table, but corresponds to nothing in the source. Compilers for CPUs have no such code
+in these places, so CPU debuggers never show it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocdbg.errors import Error
 from rocdbg.isa.instruction import Flow, Instruction, OperandKind
 
 MAX_INSTRUCTIONS = 400
-"""How many instructions are examined after a call: a longer sequence is not bookkeeping."""
+"""How many instructions after a call are examined: a longer sequence is not bookkeeping."""
 _IDLE = frozenset(("s_nop", "s_waitcnt", "s_waitcnt_depctr", "s_delay_alu", "s_clause", "s_inst_prefetch",
                    "s_set_inst_prefetch_distance", "s_wait_loadcnt", "s_wait_storecnt", "s_wait_dscnt", "s_wait_kmcnt",
                    "s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt", "s_wait_alu", "s_wait_samplecnt", "s_wait_bvhcnt",
@@ -43,9 +43,9 @@ _COMMENT = re.compile(r"//.*|/\*.*?(\*/|$)")
 
 
 class Bookkeeping(Struct):
-    """Queries about the code of one program; results are cached as long as it exists.
+    """Queries about the code of one program, which cache their results.
 
-    ``source_line`` gives a line's text, ``None`` where there is none.
+    ``source_line`` returns a line's text, ``None`` if there is no such line.
     """
 
     program: Program
@@ -55,26 +55,27 @@ class Bookkeeping(Struct):
     _passed: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def remains(self, address: FileAddress, wave_size: int) -> bool:
-        """Whether only bookkeeping follows an address in a statement before the next statement of the source begins.
+        """Whether, from an address in a statement, only bookkeeping is left before the next statement of the source.
 
-        False if that statement comes after others, as at the end of a branch that has an "else", or is on the same
-        line, as at the end of a loop: a host compiler has a jump there.
+        False if the next statement comes after others, as at the end of a branch that has an "else", or if it is on the
+        same line, as at the end of a loop: a compiler for CPUs has a jump there.
         """
         row = self.program.info.line_at(address)
         following = self.following(address, wave_size)
         if row is None or not following or any((one.line, one.file) == (row.line, row.file) for one in following):
             return False
         if not row.line:
-            return len(following) == 1  # after all lines already
+            return len(following) == 1  # the code is after all lines already
         ahead = [other.line for other in following if other.file == row.file and other.line > row.line]
         return not ahead or not self._has_code_between(address, row, max(ahead))
 
     def is_passed(self, row: LineRow, wave_size: int) -> bool:
-        """Whether a row is not a statement for a reader: control falls through a brace that closes a block, or into a
+        """Whether a row is not a statement to a reader: control falls through a brace that closes a block, or into a
         ``do`` loop.
 
-        A host compiler has no code there, unless only another block's end precedes the brace: clang then writes a jump.
-        Without the source, it is a row that only jumps over its own bookkeeping to the start of the next row.
+        A compiler for CPUs has no code there, unless only the end of another block precedes the brace: clang then
+        writes a jump. If the source is not available, it is a row that only jumps over its own bookkeeping to the start
+        of the next row.
         """
         found = self._passed.get((row.address, wave_size))
         if found is None:
@@ -117,9 +118,9 @@ class Bookkeeping(Struct):
     # -- reading code
 
     def following(self, address: FileAddress, wave_size: int) -> tuple[LineRow, ...]:
-        """The statements that paths from an address reach; None if one of the paths contains more than bookkeeping.
+        """Return the statements that paths from an address reach; None if a path contains more than bookkeeping.
 
-        A statement begins at a row of another line, or at one of the same line that is marked as such.
+        A statement begins at a row of another line, or at one of the same line that is marked as a statement.
         """
         found = self._next.get((address, wave_size))
         if found is None:
@@ -150,7 +151,7 @@ class Bookkeeping(Struct):
         return found
 
     def _is_all_of_block(self, address: FileAddress, wave_size: int) -> bool:
-        """Whether the basic block around an address has nothing but bookkeeping before it."""
+        """Whether only bookkeeping precedes an address in its basic block."""
         function = self.exec_map.function_at(address, wave_size)
         if function is None:
             return False
@@ -164,7 +165,7 @@ class Bookkeeping(Struct):
         return True
 
     def _jumps_to_its_end(self, row: LineRow, wave_size: int) -> bool:
-        """Whether there are at most restores, then a branch to the end of the rows of this line and of line 0."""
+        """Whether the code is at most restores, then a branch to the end of the rows that have this line or line 0."""
         end = row.end_address
         while (after := self.program.info.line_at(end)) is not None and after.end_address > end and (
             not after.line or (after.line, after.file) == (row.line, row.file)
@@ -204,7 +205,7 @@ class Bookkeeping(Struct):
 
     def _decode(self, address: FileAddress, wave_size: int) -> Instruction | None:
         target = self.program.code_object.target.name
-        for size in (16, 8, 4):  # the longest, or what is left of the code
+        for size in (16, 8, 4):  # the longest size first; less may be left of the code
             try:
                 code = self.program.code_object.read(address, size)
             except Error:
@@ -218,7 +219,7 @@ class Bookkeeping(Struct):
 
 
 def _is_constant(one: Instruction, row: LineRow) -> bool:
-    """Whether an instruction prepares a constant for later lines, or, in code without a line, a copy."""
+    """Whether an instruction prepares a constant for later lines or, in code without a line, a copy."""
     if one.name not in _COPIES:
         return False
     sources = [operand for operand in one.operands if operand.name.startswith("src")]
@@ -226,6 +227,6 @@ def _is_constant(one: Instruction, row: LineRow) -> bool:
 
 
 def _is_in_frame(one: Instruction) -> bool:
-    """Whether an access is to a place in the frame itself, without an address in a vector register."""
+    """Whether an access is to the frame itself: no vector register provides an address."""
     address = one.operand("vaddr")
     return address is None or address.kind is OperandKind.OFF

@@ -1,7 +1,7 @@
 """Where machine code changes EXEC, and where it does so only for its own housekeeping.
 
 Spill code activates all lanes for a few instructions (``s_or_saveexec_b64 s[40:41], -1`` ... ``s_mov_b64 exec,
-s[40:41]``). The additional lanes are not active in the sense of the source: in such a window the saved mask gives the
+s[40:41]``). The additional lanes are not active in the sense of the source: in such a window, the saved mask has the
 active lanes.
 """
 
@@ -20,13 +20,15 @@ _EXEC = (126, 127)
 
 
 class FunctionExec(Struct, frozen=True):
-    """One function: file addresses where EXEC may change or control may leave, and housekeeping windows.
+    """One function: the file addresses where EXEC may change or control may leave, and its housekeeping windows.
 
-    ``events`` are ends of such instructions, ascending. ``windows`` maps the address of each instruction
-    in a window to the first SGPR of the saved mask. ``settled`` are the ends of instructions that write EXEC, with
-    whether they may turn on lanes that are not in the function (which takes a constant other than 0), ``joins`` the
-    addresses of branch targets, both ascending. ``leaves`` are the addresses of instructions after which control may be
-    outside the function.
+    Attributes:
+        events: ends of the instructions that may change EXEC or leave the function, ascending.
+        windows: for the address of each instruction in a window, the first SGPR of the saved mask.
+        settled: ends of instructions that write EXEC, ascending, with whether they may turn on lanes that are not in
+            the function (which takes a constant other than 0).
+        joins: addresses of branch targets, ascending.
+        leaves: addresses of instructions after which control may be outside the function.
     """
 
     low: int
@@ -38,8 +40,8 @@ class FunctionExec(Struct, frozen=True):
     leaves: frozenset[int] = frozenset()
 
     def wakes_lanes(self, address: int) -> bool:
-        """Whether EXEC may select other lanes than the active ones: the straight run up to an address does not exclude
-        it.
+        """Whether EXEC may contain lanes other than the active ones at an address, because the straight-line code
+        before the address does not exclude it.
         """
         if not any(wakes for _, wakes in self.settled):
             return False
@@ -49,20 +51,22 @@ class FunctionExec(Struct, frozen=True):
         return wakes or bool(join and self.joins[join - 1] >= end)
 
     def next_event(self, address: FileAddress) -> FileAddress:
-        """The end of the straight run from ``address`` in which EXEC cannot change before its last instruction."""
+        """Return the end of the straight-line code from ``address`` on in which only the last instruction can change
+        EXEC.
+        """
         index = bisect_right(self.events, address)
         return FileAddress(self.events[index] if index < len(self.events) else self.high)
 
 
 class ExecMap(Struct):
-    """Maps per function, created on first use and kept as long as the program."""
+    """The maps of functions, created on first use and kept as long as the program exists."""
 
     program: Program
     functions: dict[tuple[int, int], FunctionExec] = field(default_factory=dict)
-    """By first address and wave size: a code object may have kernels of both, and functions that both call."""
+    """By first address and wave size: a code object may have kernels of both sizes, and functions that both call."""
 
     def function_at(self, address: int, wave_size: int) -> FunctionExec | None:
-        """The map of the function at a file address; ``None`` outside of known code."""
+        """Return the map of the function at a file address; ``None`` outside known code."""
         function = self.program.functions.at(address)
         if function is None:
             return None
@@ -74,12 +78,12 @@ class ExecMap(Struct):
         return found
 
     def wakes_lanes(self, address: int, wave_size: int) -> bool:
-        """Whether EXEC may have other lanes than the active ones at an address, by a quick check."""
+        """Check quickly whether EXEC may contain lanes other than the active ones at an address."""
         function = self.function_at(address, wave_size)
         return function is None or function.wakes_lanes(address)
 
     def saved_mask(self, address: int, wave_size: int) -> int | None:
-        """In a housekeeping window the first SGPR of the saved mask, else ``None``."""
+        """Return the first SGPR of the saved mask in a housekeeping window, otherwise ``None``."""
         function = self.function_at(address, wave_size)
         return function.windows.get(address) if function is not None else None
 
@@ -111,7 +115,7 @@ class ExecMap(Struct):
             if instruction.branch_target is not None:
                 joins.add(instruction.branch_target)
             if instruction.flow not in (isa.Flow.NEXT, isa.Flow.CALL, isa.Flow.COND_BRANCH, isa.Flow.TRAP):
-                joins.add(end)  # no straight run leads there
+                joins.add(end)  # straight-line code does not lead there
             if leaves or writes:
                 events.append(end)
                 saved = None if leaves else _all_lanes_on(instruction)
@@ -131,7 +135,8 @@ def _writes_exec(instruction: isa.Instruction) -> bool:
 
 
 def _all_lanes_on(instruction: isa.Instruction) -> int | None:
-    """The destination SGPR of an instruction that saves EXEC and activates lanes for housekeeping: OR or XOR with -1.
+    """Return the destination SGPR of an instruction that saves EXEC and activates lanes for housekeeping (OR or XOR
+    with -1).
     """
     if instruction.name not in (
         "s_or_saveexec_b64", "s_or_saveexec_b32", "s_xor_saveexec_b64", "s_xor_saveexec_b32",

@@ -1,8 +1,9 @@
-"""Where the code of a line in a macro, or in a block that an assembler repeats, is in the line table.
+"""Where the line table has the code of a line that is in a macro, or in a block that an assembler repeats.
 
-LLVM's assembler gives the instructions of a macro to the line that invokes it, and those of ``.rept``, ``.irp`` and
-``.irpc`` to the directive's line; GNU's gives those of macros to the line that invokes them. So the lines inside have
-no code of their own, and the next line that has some is mostly elsewhere. The source says which lines have it.
+LLVM's assembler assigns the instructions of a macro to the line that invokes it, and those of ``.rept``, ``.irp`` and
+``.irpc`` to the directive's line; GNU's assigns those of macros to the line that invokes them. The lines inside have no
+code of their own then, and the next line with code is usually somewhere else. The source shows which lines have the
+code.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.program.program import Program
 
 MOST_LINES = 200_000
-"""Lines of a file that are looked at."""
+"""The maximum number of lines of a file that are examined."""
 _BEGIN = re.compile(r"\s*\.(?:(?P<macro>macro)\s+(?P<name>[^\s,(]+)|rept|rep|irpc?)\b", re.IGNORECASE)
 _END = re.compile(r"\s*\.(?:endm|endmacro|endr)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"//.*|;.*|/\*.*?\*/|^\s*#.*")
@@ -27,13 +28,13 @@ _WORD = re.compile(r"\s*(?:[\w.$@\\]+\s*:\s*)*([A-Za-z_.$][\w.$]*)")
 
 
 class Block(Struct):
-    """A macro (``name``) or a repeated block between two lines, with what its lines begin with."""
+    """A macro (``name``) or a repeated block, between two lines, with the first words of its lines."""
 
     first: int
     last: int
     name: str | None
     words: dict[str, list[int]] = field(default_factory=dict)
-    """The lines outside of the blocks in it by their first word, which may be a macro."""
+    """The lines outside inner blocks, by their first word, which may be the name of a macro."""
     inside: list[Block] = field(default_factory=list)
 
 
@@ -45,9 +46,9 @@ class Expansions:
         self._files: dict[SourceFile, Block] = {}
 
     def lines_of(self, file: SourceFile, line: int) -> list[tuple[SourceFile, int]]:
-        """The lines with the code of a line that has none itself; empty where the source does not say.
+        """Return the lines with the code of a line that has none itself; empty if the source does not show them.
 
-        That is the outermost directive of a repeated block, and all places where a macro is invoked.
+        These are the outermost directive of a repeated block, and all places where a macro is invoked.
         """
         if not self._is_assembly(file) or self._program.info.rows_of_line(file, line):
             return []
@@ -64,7 +65,7 @@ class Expansions:
         )
 
     def _invocations(self, name: str, seen: set[str]) -> list[tuple[SourceFile, int]]:
-        """The lines that invoke a macro and have its code: through others that do, too."""
+        """Return the lines that invoke a macro, also through other macros, and have its code."""
         if name in seen:
             return []
         seen.add(name)
@@ -82,7 +83,7 @@ class Expansions:
         return list(dict.fromkeys(found))
 
     def _blocks(self, file: SourceFile) -> Block:
-        """The whole file as a block, and those in it."""
+        """Return the whole file as a block that contains the other blocks."""
         known = self._files.get(file)
         if known is None:
             known = self._files[file] = self._read(file)

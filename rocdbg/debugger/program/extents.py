@@ -1,8 +1,8 @@
-"""Where functions begin and end in a code object's machine code, even if symbols do not say so.
+"""Where functions begin and end in the machine code of a code object, even if symbols do not show it.
 
 Compilers write the type and size of each symbol. Assembly often has neither; a function then extends to the next one or
-to the end of its section. Such symbols do not distinguish functions from labels: functions are the entries of kernel
-descriptors, the targets of calls, and what other files may call (global symbols).
+to the end of its section. Symbols without a type do not distinguish functions from labels: such a symbol counts as a
+function if it is the entry of a kernel descriptor, the target of a call, or global (callable from other files).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from rocdbg.debugger.program.program import Program
     from rocdbg.isa import Instruction
 
-# The instruction reader is imported late: many sessions do not need it.
+# The instruction reader is imported late, because many sessions do not need it.
 
 _MOST_INSTRUCTIONS = 500_000
-"""How many instructions are searched for calls: no assembly seen so far has a tenth of that."""
+"""How many instructions are searched for calls; no assembly seen so far has a tenth of that."""
 
 
 class FunctionExtents:
@@ -38,7 +38,7 @@ class FunctionExtents:
         self._own_links: dict[int, FunctionCode] = {}
 
     def at(self, address: int) -> FunctionCode | None:
-        """The function whose code contains an address; if there are several, the one that starts last."""
+        """Return the function whose code contains an address; if there are several, the one that starts last."""
         functions, reaches = self._functions
         position = bisect_right(functions, address, key=lambda each: each.start) - 1
         while position >= 0 and reaches[position] > address:
@@ -48,8 +48,10 @@ class FunctionExtents:
         return None
 
     def _linked(self, function: FunctionCode) -> FunctionCode:
-        """The function with its return address. Calls are searched only if its code returns as no compiler's does: most
-        code objects have thousands of functions and no assembly.
+        """Return the function with its return address.
+
+        Calls are searched only if the function returns in a way that no compiler uses, because most code objects have
+        thousands of functions and no assembly.
         """
         if function.is_kernel or self._has_links:
             return function
@@ -62,7 +64,8 @@ class FunctionExtents:
         return known
 
     def _returns_elsewhere(self, function: FunctionCode) -> bool:
-        """Whether a function never jumps to the address in the registers that compilers pass it in, but does to others.
+        """Whether a function jumps to an address in registers, but never in those in which compilers pass the return
+        address.
         """
         from rocdbg.analysis.control_flow import RETURN_ADDRESS
         from rocdbg.isa import Flow
@@ -75,12 +78,12 @@ class FunctionExtents:
 
     @cached_property
     def _has_links(self) -> bool:
-        """Whether `_functions` uses the calls: some symbol has no size, as in assembly."""
+        """Whether `_functions` has to examine calls, because some symbol has no size, as in assembly."""
         return bool(self._declared()[1]) or any(not symbol.size for symbol in self._code_symbols)
 
     @cached_property
     def _links(self) -> dict[int, set[int]]:
-        """The registers with the return address at the calls of each function."""
+        """The registers that hold the return address at the calls of each function."""
         links: dict[int, set[int]] = {}
         for target, link in self._calls():
             links.setdefault(target, set()).add(link)
@@ -88,7 +91,7 @@ class FunctionExtents:
 
     @cached_property
     def _functions(self) -> tuple[list[FunctionCode], list[int]]:
-        """All functions by start, and the furthest end of the functions up to each."""
+        """All functions by start, and for each of them the furthest end of the functions up to it."""
         sized, starts = self._declared()
         links = self._links if self._has_links else {}
         kernels = self._kernels
@@ -133,8 +136,8 @@ class FunctionExtents:
         ]
 
     def _declared(self) -> tuple[set[tuple[int, int]], set[int]]:
-        """Start and end of symbols with a size, and the starts of symbols without one that are functions by type or
-        binding.
+        """The start and end of each symbol that has a size, and the starts of symbols without a size that are functions
+        by their type or binding.
         """
         sized: dict[int, int] = {}
         starts = set()
@@ -151,13 +154,13 @@ class FunctionExtents:
 
     @cached_property
     def _kernels(self) -> set[int]:
-        """Where kernels begin."""
+        """The addresses where kernels begin."""
         found = set()
         for kernel in self._code_object.kernels.values():
             try:
                 entry = kernel.entry_address
                 symbol = self._code_object.symbols.get(kernel.name)
-                # a version 2 kernel has its descriptor before the code and inside its symbol
+                # in code objects of version 2, the descriptor is inside the kernel's symbol, before its code
                 found.add(int(self._code_object.address_of(symbol)) if self._code_object.has_code_headers and symbol
                           else int(entry))
             except CodeObjectError:
@@ -171,7 +174,7 @@ class FunctionExtents:
                 yield section, int(address)
 
     def _section_end(self, address: int) -> int | None:
-        """The end of the section that contains an address; without sections, that of the segment."""
+        """Return the end of the section that contains an address; without sections, that of the segment."""
         for section, start in self._sections():
             if start <= address < start + section.size:
                 return start + section.size
@@ -181,12 +184,12 @@ class FunctionExtents:
         return None
 
     def _calls(self) -> Iterator[tuple[int, int]]:
-        """The targets of calls, if nearby code determines them, and the register through which each returns."""
+        """Yield the targets of calls that nearby code determines, and the register through which each call returns."""
         for section, start in self._sections():
             yield from self._calls_in(start, section.size)
 
     def called_by(self, function: FunctionCode) -> set[int]:
-        """Where the functions begin that a function calls, as far as code near the calls determines that."""
+        """Return the starts of the functions that a function calls, where code near the calls determines them."""
         return {target for target, _ in self._calls_in(function.start, function.end - function.start)}
 
     def _calls_in(self, start: int, size: int) -> Iterator[tuple[int, int]]:
@@ -213,12 +216,12 @@ class FunctionExtents:
                 if len(found) >= _MOST_INSTRUCTIONS:
                     break
         except Error:
-            pass  # truncated, or not in the file: decode as far as possible
+            pass  # truncated, or not in the file: decode what there is
         return found
 
 
 def function_start(program: Program, address: LoadedAddress) -> FileAddress | None:
-    """Where the function (or, without debug information, the symbol) that contains an address begins."""
+    """Return the start of the function (without debug information, of the symbol) that contains an address."""
     function, symbol = program.function_at(address), program.symbol_at(address)
     if function is not None:
         return function.low_pc

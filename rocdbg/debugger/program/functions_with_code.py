@@ -1,4 +1,4 @@
-"""Code with its own variables: functions, and inlined calls in them."""
+"""Code that has its own variables: functions, and calls inlined in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocdbg.dwarf.info.scopes import Scope
 
 
 class Routine(Struct, frozen=True):
-    """A function with code, or an inlined call in one: all inlined calls around it, outermost first."""
+    """A function with code, or a call inlined in it; ``calls`` are that call and those around it, outermost first."""
 
     function: Function
     calls: tuple[InlinedSubroutine, ...] = ()
@@ -25,12 +25,12 @@ class Routine(Struct, frozen=True):
 
     @property
     def source(self) -> Function:
-        """The function of the source."""
+        """The function in the source."""
         return self.calls[-1].function if self.calls else self.function
 
 
 def routines_in(function: Function) -> Iterator[Routine]:
-    """A function with code, and all calls that were inlined in it."""
+    """Yield a function with code, and all calls that were inlined in it."""
     todo: list[tuple[Routine, Scope]] = [(Routine(function), function)]
     while todo:
         routine, scope = todo.pop()
@@ -45,7 +45,7 @@ def routines_in(function: Function) -> Iterator[Routine]:
 
 
 def inlined_starting_at(program: Program, address: LoadedAddress) -> list[InlinedSubroutine]:
-    """The inlined calls whose code begins at a loaded address, innermost first."""
+    """Return the inlined calls whose code begins at a loaded address, innermost first."""
     found: list[InlinedSubroutine] = []
     file_address = program.to_file(address)
     if program.function_at(address) is None:

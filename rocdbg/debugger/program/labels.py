@@ -1,9 +1,9 @@
-"""Labels: places in code that have a name and are not functions.
+"""Labels: named places in code that are not functions.
 
 Symbols without a type are labels, and so are label entries in the debug information of assembly. Assemblers drop names
-that begin with ``.L`` and numbers (``1:``); the source still has them. The line table gives the address of such a label
-if the next statement of the source has a row; a label in source that was not assembled, in a macro or before another
-section is left out.
+that begin with ``.L``, and numbers (``1:``), but the source still has them. The line table gives the address of such a
+label if the next statement of the source has a row. A label is ignored if the source around it was not assembled, if it
+is in a macro, or if another section follows.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from rocdbg.debugger.program.program import Program
 
 ASSEMBLER = 0x8001
-"""DW_LANG_Mips_Assembler, which LLVM and GNU give to all assembly."""
+"""DW_LANG_Mips_Assembler, which LLVM and GNU tools use for all assembly."""
 _MOST_LINES = 500_000
 _LABEL = re.compile(r"\s*(?:/\*.*?\*/\s*)*([A-Za-z_.$][\w.$@]*|\d+)\s*:(?![:=])")
 _SILENT = re.compile(
     r"\s*(?:\.(?:set|equ|equiv|globl|global|hidden|protected|local|weak|type|size|loc|cfi_\w+|print|warning|ident)\b.*"
     r"|[A-Za-z_.$][\w.$]*\s*=[^=].*)?$"
 )
-"""A line without code that does not affect the address of the next one."""
+"""Matches a line without code that does not affect the address of the next line."""
 _BODY = re.compile(r"\s*\.(macro|rept|irpc?|altmacro|rep)\b")
 _END_BODY = re.compile(r"\s*\.(endm|endmacro|endr)\b")
 _INVOCATION = re.compile(
     r"\s*(?!(?:s|v|ds|buffer|tbuffer|global|flat|scratch|image|exp|lds)_)\.?[A-Za-z_][\w.$]*(?:\s|$)"
 )
-"""What begins like a macro's name and unlike an instruction's."""
+"""Matches what may begin with the name of a macro and cannot begin with an instruction."""
 _COMMENT = re.compile(r"//.*|;.*|/\*.*?\*/|^\s*#.*")
 
 
 class NamedLabel(Struct, frozen=True):
-    """A label by name; ``file`` and ``line`` are those of the label itself, if known."""
+    """A label with a name; ``file`` and ``line`` are those of the label itself, if known."""
 
     name: str
     address: FileAddress
@@ -63,17 +63,17 @@ class Labels:
         self._program = program
 
     def named(self, name: str) -> list[NamedLabel]:
-        """The labels of a name that no symbol has, by address."""
+        """Return the labels of a name that no symbol has, by address."""
         return self._by_name.get(name, [])
 
     def names(self) -> Iterator[str]:
-        """The names that can be looked up: without numeric labels."""
+        """Yield the names that can be looked up, which excludes numeric labels."""
         return (name for name in self._by_name if not name.isdecimal())
 
     def of_unit(self, unit: Unit) -> Iterator[Label]:
-        """The labels of a unit outside its functions, where assemblers describe those of a whole file.
+        """Yield the labels of a unit that are outside its functions; assemblers put a file's labels there.
 
-        LLVM describes ``_end`` as ``end``, without the first underscore.
+        LLVM describes ``_end`` as ``end``, without the leading underscore.
         """
         symbols = self._program.code_object.symbols
         for label in Scope(unit.top).labels:
@@ -82,19 +82,19 @@ class Labels:
             yield Label(f"_{label.name}", label.address, label.line, label.file) if full else label
 
     def heads(self, address: LoadedAddress) -> list[str]:
-        """The labels at an address, without function names."""
+        """Return the labels at an address, without names of functions."""
         place = self._program.to_file(address)
         symbols = [symbol.name for symbol in self._symbols(place) if symbol.type == SymbolType.NOTYPE]
         return [*symbols, *(label.name for label in self._by_address.get(place, ()) if label.name not in symbols)]
 
     def _symbols(self, place: FileAddress) -> list[Symbol]:
-        """The labels of code that begins at an address; first the one by which the address is shown."""
+        """Return the labels of code that begins at an address; the label by which the address is shown comes first."""
         code_object = self._program.code_object
         found = [symbol for symbol in code_object.symbols.starting_in(place, place + 1) if code_object.is_code(symbol)]
         return found[::-1]
 
     def target(self, address: LoadedAddress, branch: LoadedAddress) -> str | None:
-        """The name that the source uses for a branch target; ``None`` if it has no name of its own."""
+        """Return the name that the source uses for a branch target; ``None`` if it uses none."""
         place = self._program.to_file(address)
         for symbol in self._symbols(place):
             return symbol.name
@@ -135,7 +135,7 @@ class Labels:
         return list(found.values())
 
     def _of_source(self, unit: Unit, declared: list[NamedLabel]) -> Iterator[NamedLabel]:
-        """The labels of a unit's files that only the source has."""
+        """Yield the labels of a unit's files that exist only in the source."""
         table = unit.line_table
         if table is None:
             return
@@ -151,7 +151,7 @@ class Labels:
             yield from self._in_file(file, rows, known)
 
     def _expanded(self, label: NamedLabel) -> bool:
-        """Whether a macro made a label: LLVM gives it the number of its line in the text of the expansion."""
+        """Whether a macro produced a label: LLVM numbers its line within the text of the expansion."""
         row = self._program.info.line_at(label.address)
         text = self._program.source_line(row.file, row.line) if row is not None and row.line else None
         return text is not None and _may_expand(text)
@@ -167,7 +167,7 @@ class Labels:
             if text is None:
                 return
             if number in known and f"{known[number]}:" not in re.sub(r"\s+:", ":", text):
-                return  # not the text that was assembled
+                return  # this is not the text that was assembled
             rest = _COMMENT.sub("", text)
             if _END_BODY.match(rest):
                 depth = max(0, depth - 1)

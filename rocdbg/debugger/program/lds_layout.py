@@ -1,8 +1,8 @@
-"""Locates LDS variables without a location by repeating the layout of the compiler's backend.
+"""Locates LDS variables that have no location, by repeating the layout of the compiler's backend.
 
-LLVM places the LDS variables of a kernel in one structure: sorted by alignment and size, largest first,
-then by symbol name, after raising the alignment of larger ones; gaps are filled with variables that fit without
-padding. The result is trusted only if its size equals that in the kernel descriptor.
+LLVM places the LDS variables of a kernel in one structure, after raising the alignment of larger ones. They are sorted
+by alignment and size, largest first, then by symbol name; gaps are filled with variables that fit without padding. The
+result is trusted only if its size equals that in the kernel descriptor.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _IN_SPACE = re.compile(rb"([\x30-\x4f])\x16\x18\Z", re.DOTALL)
 """DW_OP_lit<N>, DW_OP_swap, DW_OP_xderef: the preceding value is an address in the space with the producer's number N.
 """
 _MOST_SUBSETS = 10
-"""Limit on variables that are tried in all combinations."""
+"""The maximum number of variables of which all combinations are tried."""
 _LIT0 = 0x30
 _LDS = 3
 
@@ -35,7 +35,7 @@ class _Item(Struct, frozen=True):
 
 
 def natural_alignment(type_: Type) -> int:
-    """Alignment of a type on amdgcn."""
+    """Return the alignment of a type on amdgcn."""
     stripped = type_.strip_typedefs()
     if isinstance(stripped, ArrayType):
         return natural_alignment(stripped.element)
@@ -49,7 +49,7 @@ def natural_alignment(type_: Type) -> int:
 
 
 def _raised(size: int, alignment: int) -> int:
-    """The alignment after the backend has raised it for wider accesses."""
+    """Return the alignment after the backend has raised it for wider accesses."""
     for limit, raised in ((8, 16), (4, 8), (2, 4), (1, 2)):
         if size > limit:
             return max(alignment, raised)
@@ -57,9 +57,9 @@ def _raised(size: int, alignment: int) -> int:
 
 
 def is_unplaced(variable: Variable) -> bool:
-    """Whether a variable in LDS has no location of its own: none at all, or a symbol that is not defined.
+    """Whether a variable in LDS has no usable location: none at all, or one with a symbol that is not defined.
 
-    In the location upstream clang names a symbol that its backend then replaces, so that address 0 remains.
+    In the location, upstream clang refers to a symbol that its backend then replaces, so that address 0 remains.
     """
     location = variable.location
     if location is None:
@@ -80,7 +80,7 @@ def is_unplaced(variable: Variable) -> bool:
 
 
 def body_variables(program: Program, function: Function) -> list[Variable]:
-    """The LDS variables of an OpenCL kernel's body, which only its own copy describes, not the inlined ones."""
+    """Return the LDS variables of an OpenCL kernel's body; only its out-of-line copy describes them."""
     if not is_kernel_body(function):
         return []
     copies = program.info.functions_named(function.linkage_name or function.name or "")
@@ -88,7 +88,7 @@ def body_variables(program: Program, function: Function) -> list[Variable]:
 
 
 def _symbol_name(kernel: Function, variable: Variable) -> str:
-    """The compiler's internal name of an LDS variable: a static local of C++, or ``kernel.variable``."""
+    """Return the compiler's internal name of an LDS variable: that of a C++ static local, or ``kernel.variable``."""
     if variable.linkage_name is not None:
         return variable.linkage_name
     name, function = variable.name or "", kernel.linkage_name or kernel.name or ""
@@ -99,9 +99,9 @@ def _symbol_name(kernel: Function, variable: Variable) -> str:
 
 
 def _lds_variables(function: Function) -> list[Variable]:
-    """The LDS variables of a function: those without a location, except locals that the optimiser has removed.
+    """Return the LDS variables of a function: those without a location, except locals that the optimiser has removed.
 
-    The compiler describes static variables of a function before its parameters, all others after them.
+    The compiler describes static variables of a function before its parameters, and all others after them.
     """
     parameters = [v.offset for v in function.variables if v.is_parameter and v.offset > function.offset]
     first = min(parameters, default=function.offset)
@@ -117,9 +117,9 @@ def _unplaced(scope: Scope) -> list[Variable]:
 
 
 def place_variables(program: Program, kernel: Function) -> dict[int, int]:
-    """The LDS offset of each variable without location in a kernel, by its entry's offset.
+    """Return the LDS offset of each variable without a location in a kernel, by the offset of its entry.
 
-    Empty if the layout is not known because the object has other LDS variables too.
+    Return nothing if the layout is not known, because the code object has other LDS variables too.
     """
     if kernel.offset not in program.lds_places:
         program.lds_places[kernel.offset] = _place(program, kernel)
@@ -141,11 +141,11 @@ def _place(program: Program, kernel: Function) -> dict[int, int]:
 
 
 def _place_some(program: Program, kernel: Function, total: int) -> dict[int, int]:
-    """Where some of the program's variables are in a kernel that does not use all of them.
+    """Place variables in a kernel that does not use all of the program's variables.
 
-    LLVM allocates in each kernel only the variables that it uses. A choice of these is trusted if it is the only one
-    that has the kernel's size, and if only kernels can use LDS: variables that other functions use have the same place
-    in all kernels.
+    LLVM allocates in each kernel only the variables that it uses. A selection of variables is trusted if no other
+    selection gives the kernel's LDS size, and if only kernels can use LDS: variables that other functions use have the
+    same place in all kernels.
     """
     own = {variable.offset for variable in _unplaced(kernel)}
     others = {
@@ -172,7 +172,7 @@ def _place_some(program: Program, kernel: Function, total: int) -> dict[int, int
 
 
 def _functions_use_lds(program: Program) -> bool:
-    """Whether code of a function that is not a kernel may access LDS, by LDS instructions or generic addresses."""
+    """Whether functions other than kernels may access LDS, by LDS instructions or generic addresses."""
     target = program.code_object.target.name
     for function in program.info.functions_matching(""):
         low, high = function.low_pc, function.high_pc
@@ -188,10 +188,10 @@ def _functions_use_lds(program: Program) -> bool:
 
 
 def place_shared(program: Program) -> dict[int, int]:
-    """The LDS offset of each variable of called functions and namespaces, where it is the same in all kernels.
+    """Return the LDS offset of each variable of called functions and namespaces if it is the same in all kernels.
 
-    With several kernels the result is trusted if each of them has room for exactly all these variables: then none
-    belongs to a single kernel.
+    If there are several kernels, the result is trusted if each of them has room for exactly these variables: then none
+    of them belongs to a single kernel.
     """
     if None not in program.lds_places:
         program.lds_places[None] = _place_shared(program)
@@ -204,7 +204,7 @@ def _place_shared(program: Program) -> dict[int, int]:
         return {}
     variables = _program_variables(program)
     if len(program.code_object.kernels) > 1:
-        # where a variable is smaller than the alignment of others, padding could hide that it is missing
+        # if a variable is smaller than the alignment of others, padding could hide that it is missing
         sizes = [variable.type.size or 0 for _, variable in variables]
         whole = max((natural_alignment(variable.type) for _, variable in variables), default=1)
         if any(size == 0 or size % whole for size in sizes):
@@ -213,7 +213,7 @@ def _place_shared(program: Program) -> dict[int, int]:
 
 
 def sole_kernel(program: Program) -> Function | None:
-    """The kernel of a program with a single kernel: it owns all LDS variables, including those that other functions
+    """Return the kernel of a program that has only one: it owns all LDS variables, including those that other functions
     declare.
     """
     if len(program.code_object.kernels) != 1:
@@ -223,7 +223,7 @@ def sole_kernel(program: Program) -> Function | None:
 
 
 def _program_variables(program: Program) -> list[tuple[str, Variable]]:
-    """The LDS variables of all functions and of namespaces, with their symbols' names."""
+    """Return the LDS variables of all functions and of namespaces, with the names of their symbols."""
     found = [
         (_symbol_name(function, variable), variable)
         for function in program.info.functions_matching("")
@@ -238,7 +238,7 @@ def _program_variables(program: Program) -> list[tuple[str, Variable]]:
 
 
 def _lay_out(program: Program, variables: list[tuple[str, Variable]], total: int) -> dict[int, int]:
-    """The offsets of variables if exactly these make up the kernel's LDS, otherwise nothing."""
+    """Return the offsets of variables if exactly these make up the kernel's LDS, otherwise nothing."""
     items: list[_Item] = []
     dynamic: list[Variable] = []
     for name, variable in variables:
@@ -256,7 +256,7 @@ def _lay_out(program: Program, variables: list[tuple[str, Variable]], total: int
     place = 0
     remaining = items
     while remaining:
-        # prefer variables without padding here, widest alignment first; otherwise the least padding
+        # prefer a variable that needs no padding here, widest alignment first; otherwise the least padding
         item = next((i for i in remaining if place % i.alignment == 0), None)
         if item is None:
             least = min(i.alignment for i in remaining)

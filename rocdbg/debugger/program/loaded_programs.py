@@ -17,9 +17,10 @@ from rocdbg.sim.device.dispatch import Dispatch
 
 
 class Programs:
-    """Each translation unit of a file has a code object of its own; a target may load more.
+    """The programs being debugged. Each translation unit of a file has its own code object, and a target may load more.
 
-    ``first`` is the one whose names take precedence (for a launch, the one with the kernel), ``None`` before ``file``.
+    ``first`` is the program whose names take precedence (for a launch, the one with the kernel); ``None`` before
+    ``file``.
     """
 
     def __init__(self) -> None:
@@ -27,12 +28,12 @@ class Programs:
         self._all: Sequence[Program] = ()
         self._loaded: Sequence[LoadedCodeObject] | None = None
         self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
-        """Gives the text of a line of source, ``None`` where it is not found."""
+        """Returns the text of a source line, ``None`` if it is not found."""
         self._targets: set[Program] = set()
-        """Programs that come from a target and not from the user's file."""
+        """Programs that a target has loaded and that are not from the user's file."""
 
     def __iter__(self) -> Iterator[Program]:
-        """All programs, in order of the file and of loading."""
+        """Yield all programs: those of the file in its order, then in the order of loading."""
         return iter(self._all)
 
     def use(self, first: Program | None, all_: Sequence[Program]) -> None:
@@ -43,13 +44,13 @@ class Programs:
         self._targets.clear()
 
     def need(self) -> Program:
-        """``first``; raises `NoProgramError`."""
+        """Return ``first``; raises `NoProgramError`."""
         if self.first is None:
             raise NoProgramError
         return self.first
 
     def at(self, address: LoadedAddress) -> Program:
-        """The program loaded at an address, otherwise ``first``. Raises `NoProgramError`."""
+        """Return the program loaded at an address, otherwise ``first``. Raises `NoProgramError`."""
         if len(self._all) > 1:
             for program in self._all:
                 if program.is_loaded_at(address):
@@ -57,9 +58,9 @@ class Programs:
         return self.need()
 
     def update(self, loaded: Sequence[LoadedCodeObject]) -> bool:
-        """Take over a target's loaded code objects; returns whether there are new ones, or some have gone.
+        """Take over a target's loaded code objects; return whether any were loaded or unloaded.
 
-        Programs that are no longer loaded are dropped, unless they come from the user's file.
+        Programs that are no longer loaded are dropped, unless they are from the user's file.
         """
         if loaded is self._loaded:
             return False
@@ -89,7 +90,7 @@ class Programs:
         return news
 
     def _of(self, loaded: LoadedCodeObject, taken: Mapping[Program, int]) -> Program | None:
-        """The known program of a loaded code object: the same object, otherwise one with the same bytes."""
+        """Return the known program of a loaded code object: the same object, otherwise one with the same bytes."""
         free = [known for known in self._all if known not in taken]
         for known in free:
             if known.code_object is loaded.code_object:
@@ -111,13 +112,14 @@ class Programs:
         return demangle(name)
 
     def symbolize(self, address: int, data: bool = True, limit: int = 0, mangled: bool = False) -> str | None:
-        """``fn+12`` for an address in any of them; ``None`` if nothing is there, or if the offset exceeds ``limit``."""
+        """Return ``fn+12`` for an address in any program; ``None`` if nothing is there or the offset exceeds ``limit``.
+        """
         if self.first is None:
             return None
         return self.at(LoadedAddress(address)).symbolize(address, data, mangled, limit)
 
     def source_place(self, address: int) -> str | None:
-        """``file.c:12`` for an address of code in any of them; ``None`` where no line is known."""
+        """Return ``file.c:12`` for a code address in any program; ``None`` if no line is known."""
         program = self.at(LoadedAddress(address)) if self.first is not None else None
         if program is None or not program.has_debug_info:
             return None

@@ -1,6 +1,6 @@
 """Resolves location specifications (`linespec`) in a code object.
 
-A `Location` holds the file's address, so it remains valid when the program is loaded elsewhere.
+A `Location` contains the address in the file, so it remains valid when the program is loaded elsewhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST_BASES = 32
 """How many generations of base classes are searched for a method."""
 MOST_KNOWN = 1 << 14
-"""How many locations a program caches."""
+"""The maximum number of locations that a program caches."""
 _CODE_SYMBOLS = (0, 2, 10)  # STT_NOTYPE (labels), STT_FUNC and STT_AMDGPU_HSA_KERNEL
 
 _EXECUTABLE = 4
@@ -39,7 +39,7 @@ _EXECUTABLE = 4
 
 
 class Location(Struct, frozen=True):
-    """A place in the program. ``file`` and ``line`` where known; ``function`` is its name as tables show it."""
+    """A place in the program. ``file`` and ``line`` are set if known; ``function`` is its name as shown in tables."""
 
     program: Program
     file_address: FileAddress
@@ -48,7 +48,7 @@ class Location(Struct, frozen=True):
     function: str | None = None
     code: Function | None = None
     label: str = ""
-    """``FUNCTION:LABEL`` if it was found by a label."""
+    """``FUNCTION:LABEL`` if the place was found by its label."""
 
     @property
     def address(self) -> LoadedAddress:
@@ -75,13 +75,13 @@ class LocationResolver:
         return self._make_defaults()
 
     def resolve(self, spec: LineSpec | FunctionSpec) -> list[Location]:
-        """Where breakpoints are placed, ordered by address. Raises `LocationSpecError` with GDB's wording."""
+        """Return the places for breakpoints, ordered by address. Raises `LocationSpecError` with GDB's wording."""
         if isinstance(spec, LineSpec) and (spec.relative or spec.file is None):
-            return self._resolve(spec)  # it depends on where the program is stopped
+            return self._resolve(spec)  # not cached: it depends on where the program is stopped
         return list(self._known(spec, lambda: self._resolve(spec)))
 
     def _known(self, what: object, find: Callable[[], Sequence[Location]]) -> Sequence[Location]:
-        """The cached locations, or newly found ones."""
+        """Return the cached locations, or find and cache them."""
         known = self._program.known_places
         found = known.get(what)
         if found is None:
@@ -101,11 +101,11 @@ class LocationResolver:
         return list({place.file_address: place for place in reversed(found)}.values())[::-1]
 
     def without_function_as_file(self, spec: FunctionSpec) -> FunctionSpec:
-        """``f:label``, where ``f`` is not a file but a function, as the label in it."""
+        """Interpret ``f:label``, where ``f`` is a function and not a file, as the label in the function."""
         return FunctionSpec(spec.file or "", label=spec.name) if self._is_function(spec.file) else spec
 
     def _is_function(self, file: str | None) -> bool:
-        """Whether an apparent file is a function: GDB interprets ``f:12`` as the function itself."""
+        """Whether an apparent file name is that of a function: GDB interprets ``f:12`` as the function itself."""
         if file is None or not self._program.has_debug_info:
             return False
         info = self._program.info
@@ -114,7 +114,7 @@ class LocationResolver:
         )
 
     def at(self, address: FileAddress) -> Location:
-        """The place at a file address."""
+        """Return the place at a file address."""
         return self._known(address, lambda: [self._at(address)])[0]
 
     def _at(self, address: FileAddress) -> Location:
@@ -149,7 +149,7 @@ class LocationResolver:
         return files
 
     def line_of(self, spec: LineSpec) -> int:
-        """The absolute line number."""
+        """Return the absolute line number."""
         if not spec.relative:
             return spec.line
         if self._defaults.line is None:
@@ -163,7 +163,7 @@ class LocationResolver:
         info = self._program.info
         instead = self._program.expansions.lines_of(file, line)
         found = sorted((each for where in instead for each in info.addresses_of(*where)), key=lambda each: each.address)
-        found = found or info.addresses_of(name, line)  # the first line with code in any such file
+        found = found or info.addresses_of(name, line)  # in any such file, the first line that has code
         if not found:
             where = f'file "{spec.file}"' if spec.file is not None else "the current file"
             raise LocationSpecError(f"No line {line} in {where}.")
@@ -174,7 +174,7 @@ class LocationResolver:
     # -- functions
 
     def functions(self, spec: FunctionSpec) -> list[Function]:
-        """The functions that a name matches."""
+        """Return the functions that a name matches."""
         program = self._program
         if not program.has_debug_info:
             return []
@@ -191,7 +191,8 @@ class LocationResolver:
         return found
 
     def _inherited(self, name: str) -> list[Function]:
-        """The methods of the nearest base classes to which ``Derived::method`` refers if the class itself has none."""
+        """Return the methods of the nearest base classes that have ``Derived::method``, if the class itself has none.
+        """
         info = self._program.info
         scope, _, method = name.rpartition("::")
         classes: list[Type] = list(info.types_named(scope)) if scope and "(" not in name else []
@@ -209,7 +210,7 @@ class LocationResolver:
         return []
 
     def labels(self, function: Function, name: str) -> list[Location]:
-        """The places of a label in a function."""
+        """Return the places of a label in a function."""
         waiting: list[Scope] = [function]
         found = []
         while waiting:
@@ -223,9 +224,9 @@ class LocationResolver:
         return found
 
     def _begin_of(self, label: Label) -> FileAddress:
-        """The address of a label: where the row of the statement after it begins.
+        """Return the address of a label: where the row of the statement after it begins.
 
-        That row includes the code that a compiler puts before a block so that lanes reconverge there.
+        That row includes the code that a compiler puts before a block to make lanes reconverge there.
         """
         row = self._program.info.line_at(label.address)
         return row.address if row is not None and row.is_stmt and row.line > (label.line or 0) else label.address
@@ -240,7 +241,7 @@ class LocationResolver:
         return found
 
     def _assembly_labels(self, spec: FunctionSpec, label: str) -> list[Location]:
-        """The labels of a name in the code of a function that debug information does not describe."""
+        """Return the labels of a name in the code of a function that debug information does not describe."""
         program = self._program
         symbols = _plain_functions(program, spec.name, spec.qualified) if spec.file is None else []
         codes = {program.functions.at(program.code_object.entry_address_of(symbol)) for symbol in symbols}
@@ -273,7 +274,7 @@ class LocationResolver:
             for symbol in _plain_functions(program, spec.name, spec.qualified):
                 address = program.code_object.address_of(symbol)
                 described = program.info.function_at(address) if program.has_debug_info else None
-                if described is not None and described.low_pc == address:  # by its mangled name
+                if described is not None and described.low_pc == address:  # found by its mangled name
                     for place in program.info.breakpoint_locations(described):
                         found.setdefault(place.address, self._in_function(described, place))
                 else:
@@ -289,10 +290,13 @@ class LocationResolver:
         return [found[address] for address in sorted(found)]
 
     def _kernels_without(self, spec: FunctionSpec, places: Iterable[int]) -> dict[int, Location]:
-        """The starts of kernels of a name in which none of the places is, as GDB adds symbols without debug
-        information: what is described may be other functions of that name, or code that never runs. A kernel that calls
-        the code of a place is left out: clang compiles an OpenCL kernel as a stub and a body. Kernels that have the
-        name only in C++ are sought where debug information is known to be damaged, as that is slow."""
+        """Return the starts of the kernels of a name that contain none of the places.
+
+        GDB, too, adds symbols without debug information: what debug information describes may be other functions of
+        that name, or code that never runs. A kernel that calls the code of a place is left out: clang compiles an
+        OpenCL kernel as a stub and a body. Kernels whose name matches only in C++ are searched only if debug
+        information is known to be damaged, as that is slow.
+        """
         program = self._program
         if program.complaints:
             symbols = _plain_functions(program, spec.name, spec.qualified)
@@ -320,8 +324,8 @@ class LocationResolver:
         return any(each is not None and each.start in called for each in around)
 
     def _is_elsewhere(self, function: Function) -> bool:
-        """Whether debug information places a function where the file has no code: its symbol is then used; this is
-        reported.
+        """Whether debug information places a function where the file has no code. This is reported, and the function's
+        symbol is used instead.
         """
         code, low = self._program.code_object, function.low_pc
         if low is None or code.is_relocatable or any(
@@ -339,7 +343,8 @@ class LocationResolver:
         return Location(self._program, place.address, place.file, place.line or None, name, place.function)
 
     def _in_function(self, function: Function, place: CodeLocation) -> Location:
-        """A place in a function, from that function's view: for inlined functions, the line of their call."""
+        """Return a place from the point of view of a function that contains it; if inlined there, the line of the call.
+        """
         file, line = place.file, place.line or None
         inner = None
         for instance in self._program.info.inline_frames_at(place.address):
@@ -352,7 +357,7 @@ class LocationResolver:
 
 
 def of_best_line(found: Sequence[Location], spec: LineSpec) -> Sequence[Location]:
-    """If one program has code for exactly this line, drop the next lines with code of other programs."""
+    """If one program has code for exactly this line, drop the places in others, which are on later lines."""
     files = [spec.file or place.file for place in found]
     exact = [
         place for place, file in zip(found, files, strict=True)
@@ -366,13 +371,13 @@ def _has_code(program: Program, file: str | SourceFile, line: int) -> bool:
 
 
 def like_named(program: Program, file: SourceFile) -> str | SourceFile:
-    """The key for the current file: its name, as in GDB, although another file's name can end with it."""
+    """Return the key for the current file: as in GDB its name, although other files' names may end with it."""
     known = program.has_debug_info and file in program.info.files_named(file.name)
     return file.name if known else file
 
 
 def _is_whole_name(name: str, function: Function) -> bool:
-    """Whether a name as typed is a function's complete name with its scopes; parameters and template arguments are
+    """Whether a name, as typed, is a function's complete name with its scopes. Parameters and template arguments are
     optional.
     """
     typed = name.strip().removeprefix("::")
@@ -383,9 +388,9 @@ def _is_whole_name(name: str, function: Function) -> bool:
 
 
 def _plain_functions(program: Program, name: str, qualified: bool) -> list[Symbol]:
-    """The symbols of functions that ``name`` matches: as a symbol, or as the C++ name from which it is mangled.
+    """Return the symbols of functions that ``name`` matches, as a symbol or as the C++ name of a mangled symbol.
 
-    ``qualified``: only those whose scopes ``name`` has, too.
+    ``qualified``: only those whose scopes are all in ``name``.
     """
     symbols = program.code_object.symbols
     named = symbols.defined(_CODE_SYMBOLS)

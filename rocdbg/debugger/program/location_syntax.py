@@ -1,7 +1,7 @@
-"""Location strings: ``function``, ``file:line``, ``line``, ``+3``, ``*address``, ``-function F -label L``; parsed.
+"""Parses location strings: ``function``, ``file:line``, ``line``, ``+3``, ``*address``, ``-function F -label L``.
 
-GDB's errors about their form (`LocationSyntaxError`) are separate from those about places that do not exist: such
-places may exist later, so that a breakpoint can wait for them.
+Errors in the syntax, which have GDB's wording (`LocationSyntaxError`), are separate from those about places that do not
+exist: such places may exist later, and a breakpoint can wait for them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class LocationSyntaxError(LocationSpecError):
 
 
 class LineSpec(Struct, frozen=True):
-    """A line of a file (``None``: the default file); ``relative`` counts from the default line."""
+    """A line of a file (``None``: the default file); if ``relative``, counted from the default line."""
 
     file: str | None
     line: int
@@ -27,7 +27,7 @@ class LineSpec(Struct, frozen=True):
 
 
 class FunctionSpec(Struct, frozen=True):
-    """A function, optionally of a file, optionally with a label in it. ``qualified``: the name is complete."""
+    """A function, optionally in a given file, optionally with a label in it. ``qualified``: the name is complete."""
 
     name: str
     file: str | None = None
@@ -36,7 +36,7 @@ class FunctionSpec(Struct, frozen=True):
 
 
 class LabelSpec(Struct, frozen=True):
-    """A label of the selected frame's function."""
+    """A label in the selected frame's function."""
 
     label: str
 
@@ -104,7 +104,7 @@ def _line(file: str | None, match: re.Match[str]) -> LineSpec:
 
 
 def _need_end(rest: str) -> None:
-    """Nothing may follow a line's number."""
+    """Raise an error if anything follows a line number."""
     if not rest:
         return
     if rest.startswith(":"):
@@ -115,7 +115,7 @@ def _need_end(rest: str) -> None:
 
 
 def split_file(text: str) -> tuple[str | None, str]:
-    """The file before a single colon outside ``::``, brackets and quotes."""
+    """Split off the file before a single colon that is outside ``::``, brackets and quotes."""
     if text[:1] in ('"', "'"):
         end = text.find(text[0], 1)
         if end > 0 and text[end + 1 :].lstrip()[:1] == ":" and text[end + 1 :].lstrip()[:2] != "::":
@@ -143,7 +143,7 @@ def _unquote(text: str) -> str:
 
 
 def whole_words(text: str) -> str:
-    """An explicit location with its options spelled out, in GDB's order; any other unchanged."""
+    """Return an explicit location with its options spelled out, in GDB's order; other locations are unchanged."""
     if not re.match(r"-[A-Za-z]", text.strip()):
         return text
     given, qualified, rest = _options(text.strip())
@@ -155,13 +155,13 @@ def whole_words(text: str) -> str:
 
 
 def _explicit(text: str) -> Spec:
-    """``-function F -label L`` and similar; ``-qualified`` may also precede another kind of location."""
+    """Parse ``-function F -label L`` and similar; ``-qualified`` may also precede another kind of location."""
     given, qualified, rest = _options(text)
     return _linespec(rest, qualified=True) if rest else _spec_of(given, qualified)
 
 
 def _options(text: str) -> tuple[dict[str, str], bool, str]:
-    """The options of an explicit location, whether one is ``-qualified``, and the location that follows a lone
+    """Return the options of an explicit location, whether ``-qualified`` is among them, and the location after a lone
     ``-qualified``.
     """
     given: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""How clang compiles an OpenCL kernel: a wrapper with its name, and a separate function with its body."""
+"""How clang compiles an OpenCL kernel: as a wrapper with the kernel's name, and a separate function with its body."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function
 
 KERNEL_BODY = "__clang_ocl_kern_imp_"
-"""How the name of a body begins."""
+"""The prefix of the name of a kernel's body."""
 
 
 def is_kernel_body(function: Function) -> bool:
@@ -25,7 +25,7 @@ def is_kernel_wrapper(program: Program, function: Function) -> bool:
 
 
 def is_library_function(name: str) -> bool:
-    """Whether a name is that of a library function of OpenCL C."""
+    """Whether a name is that of a function in the library of OpenCL C."""
     return name in _FUNCTIONS or name.startswith(_PREFIXES)
 
 

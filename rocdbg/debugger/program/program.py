@@ -1,7 +1,7 @@
 """The program being debugged: a code object, its debug information, and where it is loaded.
 
 Debug information and symbols use file addresses; everything that the user sees is a loaded address. `Program.base` is
-the difference (0 until the code object is loaded).
+the difference between them (0 until the code object is loaded).
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 MAX_ADDRESS = (1 << 64) - 1
 _POINTER = 8
-"""Bytes of an address."""
+"""The size of an address in bytes."""
 
 
 def same_function(one: Function, other: Function) -> bool:
-    """Whether two entries are the same function: its out-of-line instance and its abstract one differ."""
+    """Whether two entries describe the same function; a concrete instance differs from its abstract entry."""
     if one.offset == other.offset:
         return True
     name = one.linkage_name or one.qualified_name
@@ -59,8 +59,8 @@ def same_function(one: Function, other: Function) -> bool:
 class Program:
     """A code object with its debug information.
 
-    ``path`` is the file the user named, ``built`` when it was written (nanoseconds; None if there is no such file);
-    ``base`` is added to file addresses; ``debug_files`` finds debug information in other files.
+    ``path`` is the file that the user named; ``built`` is when it was written (nanoseconds; None if there is no such
+    file). ``base`` is added to file addresses. ``debug_files`` finds debug information in other files.
     """
 
     def __init__(self, code_object: CodeObject, path: Path, debug_files: DebugFiles | None = None) -> None:
@@ -73,22 +73,22 @@ class Program:
         self.built = modified(path)
         self.names: NameList = NameList(self._names)
         self.lds_places: dict[int | None, dict[int, int]] = {}
-        """Cache of `lds`, by the kernel's entry; None for variables that do not belong to a kernel."""
+        """Cache of `lds`, by the kernel's entry; None is the key for variables that belong to no kernel."""
         self.functions: FunctionExtents = FunctionExtents(code_object)
         self.labels: Labels = Labels(self)
         self.expansions: Expansions = Expansions(self)
         self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
-        """Gives the text of a line of source, ``None`` where it is not found."""
+        """Returns the text of a source line, ``None`` if it is not found."""
         self.passed_arguments: dict[tuple[int, int], KernelArg | None] = {}
-        """Cache of `kernel_arguments`, by the entries of routine and parameter: it is called for each lane."""
+        """Cache of `kernel_arguments`, by the entries of routine and parameter, because it is called for each lane."""
         self.known_places: dict[object, tuple[Location, ...]] = {}
-        """Cache of `LocationResolver`, by specification or file address: scripts set many breakpoints."""
+        """Cache of `LocationResolver`, by specification or file address, because scripts set many breakpoints."""
 
     @classmethod
     def open_all(
         cls, name: Path | str, target_id: str | None = None, debug_files: DebugFiles | None = None
     ) -> list[Program]:
-        """Open a code object, bundle or fat binary, by path or URI: one program per translation unit.
+        """Open a code object, bundle or fat binary by path or URI, and return one program per translation unit.
 
         Raises `rocdbg.Error`.
         """
@@ -106,7 +106,7 @@ class Program:
         return info
 
     def _begins_instruction(self, start: FileAddress, address: FileAddress) -> bool:
-        """`begins_instruction`; that none does is named."""
+        """Apply `begins_instruction`, and report it if no instruction begins there."""
         if begins_instruction(self.code_object, start, address):
             return True
         wrong = DebuggerError(f"The line table has a line at {address:#x}, inside of an instruction")
@@ -114,12 +114,12 @@ class Program:
         return False
 
     def _names(self) -> Iterator[DeclaredName | None]:
-        """Yields the names that completion offers."""
+        """Yield the names that completion offers."""
         yield from self.info.declared_names()
         shown = (SymbolType.NOTYPE, SymbolType.OBJECT, SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
         for symbol in self.code_object.symbols:
             if symbol.is_absolute and "." in symbol.name:
-                continue  # LLVM's counts of the registers of a function: `saxpy.num_vgpr`
+                continue  # register counts that LLVM defines for a function: `saxpy.num_vgpr`
             if symbol.type in shown and symbol.is_defined and symbol.name and not symbol.name.startswith(".L"):
                 data = symbol.type == SymbolType.OBJECT or symbol.is_absolute or not self.code_object.is_code(symbol)
                 yield DeclaredName(symbol.name, NameKind.DATA_SYMBOL if data else NameKind.SYMBOL, 0)
@@ -129,7 +129,8 @@ class Program:
 
     @cached_property
     def debug(self) -> DebugContents:
-        """The file with the debug information: the code object itself, or the separate debug file of a stripped one."""
+        """The file with the debug information: the code object itself or, if it was stripped, its separate debug file.
+        """
         contents = self.debug_files.contents(self.code_object)
         contents.sections.report = lambda damage: self.complaints.add(damage, "it is not used")
         return contents
@@ -146,47 +147,47 @@ class Program:
         return str(uri) if uri is not None else f"file://{self.path.resolve()}"
 
     def is_loaded_at(self, address: LoadedAddress) -> bool:
-        """Whether a loaded address is in one of its segments."""
+        """Whether a loaded address is in one of the program's segments."""
         return self.loaded and 0 <= address - self.base < self.code_object.memory_size
 
     def to_file(self, address: LoadedAddress) -> FileAddress:
-        """The file address for a loaded address."""
+        """Convert a loaded address to a file address."""
         return FileAddress(address - self.base)
 
     def to_loaded(self, address: FileAddress) -> LoadedAddress:
-        """The loaded address for a file address."""
+        """Convert a file address to a loaded address."""
         return LoadedAddress(address + self.base)
 
     # -- symbols
 
     def symbol_at(self, address: LoadedAddress) -> Symbol | None:
-        """The function or object whose bytes hold this loaded address."""
+        """Return the function or object whose bytes include this loaded address."""
         symbol = self.code_object.symbols.at(self.to_file(address))
         return symbol if symbol is not None and symbol.is_defined and not symbol.is_lds else None
 
     def symbol_address(self, name: str) -> LoadedAddress | None:
-        """The loaded address of a symbol; ``None`` if there is none, and for LDS and absolute symbols."""
+        """Return the loaded address of a symbol; ``None`` if there is none, and for LDS and absolute symbols."""
         symbol = self.code_object.symbols.get(name)
         if symbol is None or not symbol.is_defined or symbol.is_lds or symbol.is_absolute:
             return None
         return self.to_loaded(self.code_object.address_of(symbol))
 
     def code_start(self, address: FileAddress) -> FileAddress:
-        """The start of the code of the symbol at this address: after the descriptor in code objects of version 2."""
+        """Return where the code of the symbol at an address starts: in version 2 code objects, after the descriptor."""
         symbol = self.code_object.symbols.at(address) if self.code_object.has_code_headers else None
         if symbol is None or self.code_object.address_of(symbol) != address:
             return address
         return self.code_object.entry_address_of(symbol)
 
     def lds_offset(self, name: str) -> int | None:
-        """The LDS offset of a symbol that the linker left in LDS, else ``None``."""
+        """Return the LDS offset of a symbol that the linker left in LDS, otherwise ``None``."""
         symbol = self.code_object.symbols.get(name)
         if symbol is None or not symbol.is_lds:
             return None
         return self.code_object.address_of(symbol)
 
     def symbolize(self, address: int, data: bool = True, mangled: bool = False, limit: int = 0) -> str | None:
-        """``fn+12``, ``fn+0`` as ``fn``; ``None`` if there is no symbol, or if the offset exceeds ``limit``."""
+        """Return ``fn+12``, or ``fn`` for offset 0; ``None`` if there is no symbol or the offset exceeds ``limit``."""
         found = code_name(self, address, mangled, data)
         if found is None or (limit and found[1] > limit):
             return None
@@ -196,7 +197,7 @@ class Program:
     def symbol_and_offset(
         self, address: int, data: bool = True, mangled: bool = False
     ) -> tuple[str, int] | None:
-        """The name of the symbol at a loaded address, and the offset into it; any number is accepted."""
+        """Return the name of the symbol at a loaded address, and the offset into it; any number is accepted."""
         address = LoadedAddress(address)
         symbol = self.symbol_at(address)
         if symbol is not None:
@@ -210,7 +211,7 @@ class Program:
         return self._unnamed_kernel(self.to_file(address))
 
     def _unnamed_kernel(self, address: FileAddress) -> tuple[str, int] | None:
-        """The kernel whose code is at a file address if only its descriptor has a symbol."""
+        """Return the kernel whose code is at a file address, if only the kernel's descriptor has a symbol."""
         if not any(low <= address < high for low, high in self._code_ranges):
             return None
         function = self.functions.at(address)
@@ -219,7 +220,7 @@ class Program:
 
     @cached_property
     def _kernel_names(self) -> dict[int, str]:
-        """Kernels by the address of their code."""
+        """The names of kernels, by the address of their code."""
         found = {}
         for kernel in self.code_object.kernels.values():
             with suppress(CodeObjectError):
@@ -234,22 +235,22 @@ class Program:
 
     @staticmethod
     def function_title(function: Function) -> str:
-        """A function with its parameters as GDB names code: ``ns::f<3u>(int const*)``; in C just its name."""
+        """Return a function's name with parameters as GDB shows it: ``ns::f<3u>(int const*)``; in C only the name."""
         if function.linkage_name is not None and function.linkage_name.startswith("_Z"):
             text = demangle(function.linkage_name)
             start = 0 if "thunk" in text else text.find(function_name(function.linkage_name))
             if text != function.linkage_name and start >= 0:
-                return text[start:]  # without the return type in names of templates
+                return text[start:]  # without the return type that the name of a template instance includes
         if not function.unit.is_cxx:
             return function.display_name
         text = function.display_name.replace("(void)", "()")
-        text = re.sub(r"\bconst ([\w:]+(?:<[^()]*>)?) (?=[*&])", r"\1 const ", text)  # as in demangled names
+        text = re.sub(r"\bconst ([\w:]+(?:<[^()]*>)?) (?=[*&])", r"\1 const ", text)  # the order of demangled names
         return re.sub(r" ([*&]+)(?=[,)])", r"\1", text)
 
     def _name(self, name: str, place: FileAddress, mangled: bool) -> str:
-        """The displayed name of a symbol at a file address: its source name if debug information has it.
+        """Return the displayed name of a symbol at a file address: its source name if debug information has it.
 
-        A function described without DW_AT_linkage_name only has its described name.
+        For a function described without DW_AT_linkage_name, that is the name in its description.
         """
         function = self.info.function_at(place) if self.has_debug_info else None
         if not name.startswith("_Z"):
@@ -268,30 +269,30 @@ class Program:
         return self.info.function_at(self.to_file(address)) if self.has_debug_info else None
 
     def line_at(self, address: LoadedAddress) -> LineRow | None:
-        """The line row that covers a loaded address; its addresses are the file's."""
+        """Return the line table row that covers a loaded address; the row itself has file addresses."""
         return self.info.line_at(self.to_file(address)) if self.has_debug_info else None
 
     def complete_type(self, type_: Type) -> Type:
-        """The definition of a type that is only declared where it was found."""
+        """Return the definition of a type that is only declared where it was found."""
         return self.info.complete_type(type_) if self.has_debug_info else type_
 
     # -- kernels and code
 
     @property
     def architecture(self) -> Architecture:
-        """Registers and address spaces as DWARF numbers them."""
+        """Registers and address spaces by their DWARF numbers."""
         large = self.code_object.target.vgpr_file > 256
         return architecture_by_name("amdgcn_gfx125" if large else "amdgcn")
 
     @cached_property
     def wave_size(self) -> int:
-        """Lanes of the waves its code is for: its first kernel's; the target's usual size without one."""
+        """The wave size that the code is for: that of its first kernel or, without kernels, the target's usual size."""
         for name in self.code_object.kernels:
             return self.code_object.kernels[name].wave_size
         return self.code_object.target.default_wave_size
 
     def kernel_title(self, kernel: Kernel) -> str:
-        """The source name of a kernel, as threads are labelled."""
+        """Return the source name of a kernel, which labels threads."""
         if self.has_debug_info:
             for function in self.info.functions_named(kernel.name):
                 return function.name or kernel.name
@@ -307,7 +308,7 @@ class Program:
         return symbol is not None and self.code_object.kernels.find(symbol.name) is not None
 
     def read(self, address: int, size: int) -> bytes:
-        """Bytes of the file at a loaded address; zeros for zero-initialised data. Raises `MemoryAccessError`.
+        """Read bytes of the file at a loaded address; zero-initialised data reads as zeros. Raises `MemoryAccessError`.
 
         Pointers in data are relocated as if the program were loaded here.
         """
@@ -320,7 +321,7 @@ class Program:
             raise MemoryAccessError("global", address, size, str(error)) from None
 
     def _linked(self, address: int, data: bytearray) -> bytes:
-        """Bytes of the file, with relocations applied to its data, which contains zeros until it is loaded."""
+        """Return bytes of the file with relocations applied to its data, which contains zeros until it is loaded."""
         size = len(data)
         first = bisect_left(self._pointers, (address - self.base - _POINTER + 1, 0))
         for index in range(first, len(self._pointers)):
@@ -335,7 +336,7 @@ class Program:
 
     @cached_property
     def _pointers(self) -> list[tuple[int, int]]:
-        """The relocations of the program's own addresses, by place; file addresses."""
+        """The relocations that refer to the program's own addresses, by place; all are file addresses."""
         if self.code_object.is_relocatable:
             return []
         found = {}
@@ -348,17 +349,17 @@ class Program:
                     if symbol.is_defined:
                         found[record.address] = self.code_object.address_of(symbol) + record.addend
         except CodeObjectError:
-            return []  # a damaged table is reported when the program is loaded
+            return []  # damage to the table is reported when the program is loaded
         return sorted(found.items())
 
     @cached_property
     def _zeros(self) -> list[tuple[int, int]]:
-        """The file addresses of sections without bytes in the file (``.bss``)."""
+        """The file addresses of sections that have no bytes in the file (``.bss``)."""
         sections = self.code_object.sections.values()
         return [(s.address, s.address + s.size) for s in sections if s.flags & SHF_ALLOC and not s.has_bytes]
 
     def text_range(self) -> tuple[int, int]:
-        """The loaded addresses of ``.text``; (0, 0) without one."""
+        """The loaded addresses of ``.text``; (0, 0) if there is none."""
         section = self.code_object.sections.get(".text")
         if section is None:
             return 0, 0
@@ -369,11 +370,11 @@ class Program:
 def code_name(
     program: Program, address: int, mangled: bool = False, data: bool = False
 ) -> tuple[str, int] | None:
-    """As `Program.symbol_and_offset`; in C++ the name of a function without a linkage name includes its parameters."""
+    """Return `Program.symbol_and_offset`; a C++ function without a linkage name is shown with its parameters."""
     found = program.symbol_and_offset(address, data, mangled)
     symbol = program.symbol_at(LoadedAddress(address)) if found is not None and data else None
     if symbol is not None and not symbol.size and not program.code_object.is_code(symbol):
-        return None  # as in GDB, which omits the offset from data without a size
+        return None  # as in GDB, which does not name addresses by data without a size
     if found is None or not program.has_debug_info or "(" in found[0] or found[0].startswith("_Z"):
         return found
     function = program.function_at(LoadedAddress(address - found[1]))
@@ -382,26 +383,27 @@ def code_name(
     return found
 
 
-# The names of a program for completion, gathered bit by bit.
+# The names of a program for completion, gathered in small steps.
 MOST = 200
-"""Names that are given at once."""
+"""The maximum number of names that are returned at once."""
 CHUNK = 4096
-"""Names that are sorted at once."""
+"""The number of names that are sorted at once."""
 
 
 class NameList:
-    """The names that ``source`` yields, with ``None`` now and then: as much work as may be done between two looks at
-    the clock.
+    """The names that ``source`` yields. It also yields ``None`` at intervals, between which the clock need not be
+    checked.
 
-    `advance` gathers names for a while, `finish` gathers all; until then `starting` only knows those gathered so far.
+    `advance` gathers names for a limited time, `finish` gathers all; until then, `starting` finds only those gathered
+    so far.
     """
 
     def __init__(self, source: Callable[[], Iterator[DeclaredName | None]]) -> None:
         self._source: Iterator[DeclaredName | None] | None = _started(source)
         self._sorted: dict[NameKind, list[list[str]]] = {kind: [] for kind in NameKind}
-        """Names in chunks, each of which is sorted: a key press need not wait until all are."""
+        """Names in chunks, each of them sorted, so that a key press does not have to wait until all names are."""
         self._latest: dict[NameKind, list[str]] = {kind: [] for kind in NameKind}
-        """Names that are not in a chunk yet."""
+        """Names that are not yet in a chunk."""
         self._offsets: dict[str, int] = {}
 
     @property
@@ -410,19 +412,19 @@ class NameList:
         return self._source is None
 
     def advance(self, seconds: float) -> bool:
-        """Gather for about that long; returns whether all names are known."""
+        """Gather names for about ``seconds``; return whether all names are known."""
         end = time.monotonic() + seconds
         while self._source is not None and time.monotonic() < end:
             self._gather()
         return self.complete
 
     def finish(self) -> None:
-        """Gather the rest."""
+        """Gather the remaining names."""
         while self._source is not None:
             self._gather()
 
     def _gather(self) -> None:
-        """The names up to the source's next pause."""
+        """Gather names up to the next pause of the source."""
         source = self._source
         assert source is not None
         for item in source:
@@ -445,7 +447,7 @@ class NameList:
             self._latest[kind] = []
 
     def starting(self, prefix: str, kinds: Iterable[NameKind]) -> list[str]:
-        """The first gathered names of some kinds with this prefix, at most `MOST` of each kind, sorted."""
+        """Return the first gathered names of some kinds with this prefix, sorted, at most `MOST` of each kind."""
         found: list[str] = []
         for kind in kinds:
             fit = {name for name in self._latest[kind] if name.startswith(prefix)}
@@ -456,10 +458,10 @@ class NameList:
         return found
 
     def function_at(self, name: str) -> int | None:
-        """The offset of a function's entry, by its qualified name."""
+        """Return the offset of a function's entry, given its qualified name."""
         return self._offsets.get(name)
 
 
 def _started(source: Callable[[], Iterator[DeclaredName | None]]) -> Iterator[DeclaredName | None]:
-    """The names of a source, which is first called when a name is needed."""
+    """Yield the names of a source, which is not called before the first name is needed."""
     yield from source()

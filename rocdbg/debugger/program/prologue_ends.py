@@ -1,4 +1,4 @@
-"""Whether a line table puts the end of a function's prologue where an instruction begins, and where all calls pass."""
+"""Whether the line table's end of a prologue is at the beginning of an instruction, and on the path of every call."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rocdbg.codeobject import CodeObject
 from rocdbg.errors import Error
 
 _FARTHEST = 1 << 16
-"""Bytes behind a function's start that are decoded: prologues are short."""
+"""How many bytes after a function's start are decoded: prologues are short."""
 
 
 def can_be_passed_by(code_object: CodeObject, start: FileAddress, address: FileAddress) -> bool:
-    """Whether code from a function's start to an address leads past it: a prologue does not end there.
+    """Whether execution from a function's start can bypass an address, so that the prologue cannot end there.
 
-    What cannot be decoded, or is far away, is taken for code that does not.
+    Code that cannot be decoded, or is far away, is assumed not to bypass it.
     """
     if not start <= address <= start + _FARTHEST:
         return False
@@ -25,14 +25,15 @@ def can_be_passed_by(code_object: CodeObject, start: FileAddress, address: FileA
             or (instruction.flow is isa.Flow.COND_BRANCH and (instruction.branch_target or 0) > address)
             for instruction in isa.disassemble(code, code_object.target.name, address=start)
         )
-    except Error:  # as above: nothing speaks against the table
+    except Error:  # nothing contradicts the line table
         return False
 
 
 def begins_instruction(code_object: CodeObject, start: FileAddress, address: FileAddress) -> bool:
-    """Whether an instruction begins at an address behind a function's start.
+    """Whether an instruction begins at an address after a function's start.
 
-    A breakpoint elsewhere would never be reached. What cannot be decoded, or is far away, is taken for one.
+    A breakpoint elsewhere would never be reached. An address is assumed to be the beginning of one if the code cannot
+    be decoded, or if it is far away.
     """
     if not start <= address <= start + _FARTHEST:
         return True
@@ -41,6 +42,6 @@ def begins_instruction(code_object: CodeObject, start: FileAddress, address: Fil
         for instruction in isa.disassemble(code, code_object.target.name, address=start):
             if instruction.address >= address:
                 return instruction.address == address
-    except Error:  # the code is not known: nothing speaks against the table
+    except Error:  # the code is not known, so nothing contradicts the line table
         pass
     return True

@@ -1,7 +1,7 @@
 """Where machine code may have written a register: after each instruction that names it.
 
-An instruction that only reads a register counts too, so that no list of writes has to be correct. Instructions that may
-write a register without naming it (through M0 or an index mode) count for all registers.
+An instruction that only reads a register counts too, so that the analysis does not depend on a correct list of writes.
+Instructions that may write a register without naming it (through M0 or an index mode) count for all registers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
 from rocdbg.sim.core.layout import GPR_IDX_EN
 
 Named = tuple[OperandKind, int]
-"""A register; a vector register's number without the bits that some targets have in MODE."""
+"""A register; the number of a vector register lacks the bits that some targets have in MODE."""
 _FILES = frozenset((OperandKind.VGPR, OperandKind.AGPR, OperandKind.SGPR))
 _BANK = 256
 
@@ -28,8 +28,8 @@ _BANK = 256
 class RegisterUses(Struct, frozen=True):
     """Loaded addresses in the code of one program.
 
-    ``behind``: those that may come next after an instruction that names a register. ``anyhow``: those after an
-    instruction that may write any register. ``every``: all instructions.
+    ``behind``: for each register, the addresses that may come next after an instruction that names it. ``anyhow``:
+    those after instructions that may write any register. ``every``: all instructions.
     """
 
     behind: dict[Named, set[int]] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class RegisterUses(Struct, frozen=True):
 
     @classmethod
     def of(cls, program: Program) -> RegisterUses:
-        """Read all of a program's text."""
+        """Read the whole text of a program."""
         section = program.code_object.sections.get(".text")
         uses = cls()
         if section is None:
@@ -67,7 +67,7 @@ class RegisterUses(Struct, frozen=True):
         return uses
 
     def after(self, registers: Iterable[Named]) -> set[int]:
-        """The addresses at which one of the registers may just have been written."""
+        """Return the addresses at which one of the registers may just have been written."""
         found = set(self.anyhow)
         for kind, index in registers:
             found |= self.behind.get((kind, index if kind is OperandKind.SGPR else index % _BANK), set())
@@ -75,7 +75,7 @@ class RegisterUses(Struct, frozen=True):
 
 
 def _named(instruction: Instruction) -> Iterable[Named]:
-    extra = 1 if instruction.modifiers.get("tfe") else 0  # a status after the data
+    extra = 1 if instruction.modifiers.get("tfe") else 0  # a status dword after the data
     for operand in instruction.operands:
         if operand.kind in _FILES:
             for index in range(operand.index, operand.index + operand.dwords + extra):
@@ -92,7 +92,7 @@ def _is_vector_result(operand: Operand) -> bool:
     return operand.kind is OperandKind.VGPR and operand.name == "vdst"
 
 
-# Whether code may switch on the index mode of GFX8 and GFX9, in which M0 chooses registers.
+# Whether code may switch on the index mode of GFX8 and GFX9, in which M0 selects registers.
 _SET_GPR_IDX_ON = 0xBF11
 """The upper half of s_set_gpr_idx_on."""
 _SETREGS = (0x172, 0x174)
@@ -101,7 +101,7 @@ _MODE = 1
 
 
 def may_index(code: bytes, target: Target) -> bool:
-    """Whether there is an instruction that can set the mode, or a literal that looks like one."""
+    """Whether the code has an instruction that can set the index mode, or a literal that looks like one."""
     if target.generation not in (Generation.GFX8, Generation.GFX9):
         return False
     words = np.frombuffer(code[: len(code) & ~3], "<u4")

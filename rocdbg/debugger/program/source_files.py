@@ -1,4 +1,4 @@
-"""Source text: where files are found, and their lines."""
+"""Source text: where its files are found, and their lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SECOND = 1_000_000_000
 
 
 class SourceError(DebuggerError):
-    """A source file that cannot be read; ``name`` and ``line`` as requested."""
+    """A source file cannot be read; ``name`` and ``line`` are those that were requested."""
 
     def __init__(self, name: str, line: int | None, reason: str) -> None:
         self.name = name
@@ -32,19 +32,19 @@ class SourceError(DebuggerError):
 
 
 class SourceText(Struct, frozen=True):
-    """A file that was found: its lines, and where (``None`` for text embedded in the debug information)."""
+    """A file that was found: its lines, and its path (``None`` for text embedded in debug information)."""
 
     file: SourceFile
     lines: tuple[str, ...]
     path: Path | None
 
     def line(self, number: int) -> str | None:
-        """Line ``number`` (from 1) without its end, ``None`` past the end."""
+        """Return line ``number`` (from 1) without its line end, ``None`` past the end of the file."""
         return self.lines[number - 1] if 1 <= number <= len(self.lines) else None
 
 
 def _current_directory() -> Path | None:
-    """``None`` when it was deleted."""
+    """Return the current directory, ``None`` if it was deleted."""
     try:
         return Path.cwd()
     except OSError:
@@ -52,12 +52,12 @@ def _current_directory() -> Path | None:
 
 
 def split_lines(text: str) -> tuple[str, ...]:
-    r"""Lines as compilers count them: they end at ``\n`` or ``\r\n`` and nowhere else (form feed, NEL, U+2028)."""
+    r"""Split a text into lines as compilers do: only ``\n`` and ``\r\n`` end a line, not form feed, NEL or U+2028."""
     return tuple(line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")) if text else ()
 
 
 def modified(path: Path) -> int | None:
-    """When a file was last modified, in nanoseconds; None if it does not exist."""
+    """Return when a file was last modified, in nanoseconds; None if it does not exist."""
     try:
         return path.stat().st_mtime_ns
     except (OSError, ValueError):
@@ -65,15 +65,15 @@ def modified(path: Path) -> int | None:
 
 
 def checksum(data: bytes) -> bytes:
-    """A text's checksum in the form of line tables."""
+    """Return the checksum of a text in the form that line tables use."""
     return hashlib.md5(data, usedforsecurity=False).digest()
 
 
 class SourceFiles:
-    """Finds and keeps source texts. The cache lives until settings change (`forget`).
+    """Finds source texts, and caches them until settings change (`forget`).
 
-    ``built``: when the program was written (nanoseconds), None if that is not known. ``warnings`` lists texts that
-    differ from those that were compiled, by their checksums or, without one, their times.
+    ``built`` is when the program was written (nanoseconds), None if that is not known. ``warnings`` lists texts that
+    differ from those that were compiled, judging by their checksums or, without one, by their times.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -90,11 +90,11 @@ class SourceFiles:
         self.program_directory, self.built = directory, built
 
     def forget(self) -> None:
-        """Drop cached texts (``directory``, ``set substitute-path``)."""
+        """Drop cached texts, because ``directory`` or ``set substitute-path`` was used."""
         self._texts.clear()
 
     def candidates(self, file: SourceFile) -> list[Path]:
-        """The places a file may be, in order."""
+        """Return the paths at which a file may be, in the order in which they are tried."""
         paths = [self._substitute(file.path)]
         name = self._substitute(file.name)
         compile_directory = file.directory
@@ -119,7 +119,7 @@ class SourceFiles:
             if not relative.is_absolute():
                 paths.append(str(self.program_directory / relative))
             paths.append(str(self.program_directory / relative.name))
-        # A name that is not UTF-8 is looked up with the bytes of the debug information.
+        # A name that is not valid UTF-8 is looked up with the bytes that debug information has.
         paths += [raw_text(path) for path in paths]
         return [Path(path) for path in dict.fromkeys(paths)]
 
@@ -130,7 +130,7 @@ class SourceFiles:
         return path
 
     def text(self, file: SourceFile) -> SourceText:
-        """The file's text: embedded, else from disk. Raises `SourceError` naming the file."""
+        """Return the file's text: embedded text, or else that on disk. Raises `SourceError`, which names the file."""
         found = self._texts.get(file.path)
         if found is not None:
             return found
@@ -169,7 +169,7 @@ class SourceFiles:
             self.warnings.add(f"{file.name} is not the text that was compiled: its checksum differs.")
 
     def line(self, file: SourceFile, number: int) -> str:
-        """One line. Raises `SourceError`, worded as GDB: ``12\\tk.hip: No such file or directory.``"""
+        """Return one line. Raises `SourceError` with GDB's wording: ``12\\tk.hip: No such file or directory.``"""
         try:
             text = self.text(file)
         except SourceError as error:
@@ -180,7 +180,7 @@ class SourceFiles:
         return line
 
     def line_or_none(self, file: SourceFile, number: int) -> str | None:
-        """One line, ``None`` where there is none or its file is not found."""
+        """Return one line, ``None`` if it does not exist or its file is not found."""
         try:
             return self.text(file).line(number)
         except SourceError:

@@ -1,6 +1,6 @@
 """The message of ``__builtin_verbose_trap(CATEGORY, REASON)``.
 
-clang has no other place for it: around the trap it puts an inlined function whose name is
+clang stores the message as the name of an inlined function that it puts around the trap:
 ``__clang_trap_msg$CATEGORY$REASON``.
 """
 
@@ -14,7 +14,7 @@ PREFIX = "__clang_trap_msg"
 
 
 def message_in(name: str | None) -> str:
-    """``CATEGORY: REASON`` of such a function's name; "" of another."""
+    """Return ``CATEGORY: REASON`` from the name of such a function; "" for other names."""
     if name is None or not name.startswith(f"{PREFIX}$"):
         return ""
     category, _, reason = name.removeprefix(f"{PREFIX}$").partition("$")
@@ -22,7 +22,7 @@ def message_in(name: str | None) -> str:
 
 
 def trap_message(program: Program, pc: LoadedAddress) -> str:
-    """The message of the trap at an address; "" where there is none."""
+    """Return the message of the trap at an address; "" if there is none."""
     for instance in program.info.inline_frames_at(program.to_file(pc)):
         if message := message_in(instance.function.name):
             return message

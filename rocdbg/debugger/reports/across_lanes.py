@@ -1,4 +1,4 @@
-"""One expression in many places (all lanes of a wave, all waves or workgroups), and which values are outliers."""
+"""Evaluates one expression in many places (all lanes of a wave, all waves or workgroups), and finds outliers."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
 Show = Callable[[Value, ProgramEnvironment | None], str]
-"""Formats a value of a place."""
+"""Formats a value; the environment is the place to which the value belongs."""
 
 ODD_SHARE = 8
-"""At most one in this many places may be an outlier, and more than half of all must agree."""
+"""Outliers are at most one in this many places, and more than half of all places must have the same value."""
 
 
 class Sample(Struct, frozen=True):
-    """The value of an expression in one place, of a lane or a wave.
+    """The value of an expression in one place: a lane or a wave.
 
-    ``number`` counts the places of its kind, ``label`` names this one; ``text`` is the displayed value, or in angle
-    brackets why there is none (``failed``); ``order`` is the key for comparisons, ``None`` for values that are not
-    numbers.
+    ``number`` is the number of the lane or wave, ``label`` its name. ``text`` is the displayed value or, in angle
+    brackets, the reason why there is none (``failed``). ``order`` is the key for comparisons, ``None`` for values that
+    are not numbers.
     """
 
     number: int
@@ -56,7 +56,7 @@ class Run(Struct, frozen=True):
 
     @property
     def places(self) -> str:
-        """``5`` or ``0-31``."""
+        """The places as text: ``5`` or ``0-31``."""
         return self.first.label if self.first is self.last else f"{self.first.label}-{self.last.label}"
 
 
@@ -71,7 +71,7 @@ class Spread(Struct, frozen=True):
 
 
 def runs(samples: Iterable[Sample]) -> Iterator[Run]:
-    """Samples with consecutive equal values folded."""
+    """Fold consecutive samples with equal values."""
     current: Run | None = None
     for sample in samples:
         if current is not None and (
@@ -88,7 +88,7 @@ def runs(samples: Iterable[Sample]) -> Iterator[Run]:
 
 
 def spread(samples: Sequence[Sample]) -> Spread:
-    """Minimum, maximum and outliers of samples. Outliers are a few values that differ where most others agree."""
+    """Return minimum, maximum and outliers of samples. Outliers are few values that differ where most others agree."""
     numbers = [sample for sample in samples if sample.order is not None and sample.order == sample.order]
     counts = Counter(sample.text for sample in samples)
     odd: tuple[Sample, ...] = ()
@@ -108,7 +108,7 @@ def _order(sample: Sample) -> float | int:
 
 
 class Across:
-    """Evaluates an expression in many places. ``focus`` is the selected one; its frame level applies to all."""
+    """Evaluates an expression in many places. ``focus`` is the selection; its frame level applies to all places."""
 
     def __init__(self, inferior: Inferior, focus: Selection, data: Data) -> None:
         self._inferior = inferior
@@ -118,10 +118,10 @@ class Across:
     # -- samples
 
     def lanes(self, text: str, show: Show, thread: int | None = None) -> list[Sample]:
-        """The value on every lane of a wave (by default the focused one) that has a work-item.
+        """Return the value on every lane of a wave (by default the focused one) that has a work-item.
 
-        ``show`` formats it. Lanes in which it cannot be evaluated give the reason. Raises `rocdbg.Error` for a text
-        that is not an expression.
+        ``show`` formats the value. Lanes in which it cannot be evaluated give the reason. Raises `rocdbg.Error` for a
+        text that is not an expression.
         """
         focus = self._focus.need_running()
         thread = focus.thread if thread is None else thread
@@ -137,9 +137,9 @@ class Across:
         return samples
 
     def waves(self, text: str, show: Show, per_group: bool = False) -> Iterator[Sample]:
-        """The value in every resident wave, on its first active lane.
+        """Yield the value in every resident wave, on its first active lane.
 
-        ``per_group``: in the first wave of each workgroup; the samples are labelled with its position.
+        ``per_group``: only in the first wave of each workgroup; the samples are labelled with the workgroup's position.
         """
         inferior = self._inferior
         self._focus.need_running()
@@ -158,7 +158,8 @@ class Across:
                     yield _sample(wave.number, str(wave.number), value, show, place, True)
 
     def lanes_where(self, text: str, thread: int) -> int:
-        """The mask of the active lanes of a wave for which an expression is true; lanes without a value do not count.
+        """Return the active lanes of a wave for which an expression is true, as a mask; lanes without a value do not
+        count.
 
         Raises `rocdbg.Error` if no lane has a value.
         """
@@ -182,7 +183,7 @@ class Across:
     def _values(
         self, text: str, thread: int, lanes: Sequence[int], active: int, level: int
     ) -> Iterator[tuple[int, Value | Error, ProgramEnvironment | None]]:
-        """The value on each lane, references followed, or why there is none; and the place that it belongs to.
+        """Yield for each lane the value (with references followed), or why there is none, and the value's place.
 
         Facts that are the same for all active lanes in their innermost frame are computed once.
         """
@@ -210,11 +211,11 @@ class Across:
     # -- places
 
     def wave_of_group(self, group: Triple) -> WaveInfo | None:
-        """The first resident wave of a workgroup; ``None`` without any."""
+        """Return the first resident wave of a workgroup; ``None`` if there is none."""
         return next((wave for wave in self._inferior.need_target().waves() if wave.workgroup == group), None)
 
     def place_of_item(self, group: Triple, item: Triple) -> Focus | None:
-        """The lane of a work-item, by its position in a workgroup; ``None`` where that is not resident."""
+        """Return the lane of a work-item, given its position in a workgroup; ``None`` if it is not resident."""
         x, y, z = item
         for wave in self._inferior.need_target().waves():
             if wave.workgroup != group:
@@ -228,9 +229,9 @@ class Across:
         return None
 
     def differing(self, one: int, other: int, show: Show) -> list[tuple[str, str, str]]:
-        """Arguments and locals of the selected frame that differ between two lanes: name, text in each.
+        """Return arguments and locals of the selected frame that differ between two lanes: name, and text in each lane.
 
-        A variable that one lane does not have, because it is in another block, is shown as ``<not in scope>``.
+        A variable that one of the lanes does not have, because it is in another block, is shown as ``<not in scope>``.
         """
         focus = self._focus.need_running()
         columns = [self._variables(focus.with_lane(lane), show) for lane in (one, other)]

@@ -1,4 +1,4 @@
-"""The address spaces of the architecture, and which generic addresses alias other spaces: rows of tables."""
+"""The address spaces of the architecture, and the generic addresses that alias other spaces, as rows of tables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _ACCESS = {
     AddressSpace.GLOBAL: "all", AddressSpace.GENERIC: "lane", AddressSpace.REGION: "device",
     AddressSpace.LOCAL: "workgroup", AddressSpace.PRIVATE_LANE: "lane", AddressSpace.PRIVATE_WAVE: "wave",
 }
-"""Who finds the same memory at an address of a space."""
+"""Which lanes find the same memory at an address of a space."""
 
 
 def address_spaces() -> list[tuple[str, str, str, str, str]]:
-    """For each space its name, DWARF number, bits of an address, null address, and who finds the same memory there."""
+    """Return for each space its name, DWARF number, address size in bits, null address, and who shares its memory."""
     return [
         (info.name, str(int(info.space)), str(8 * info.address_size), f"{info.null:#x}", _ACCESS[info.space])
         for info in ADDRESS_SPACES.values()
@@ -21,7 +21,8 @@ def address_spaces() -> list[tuple[str, str, str, str, str]]:
 
 
 def address_aliases(memory: Memory) -> list[tuple[str, str, str]]:
-    """The first and last generic address that the focused lane has for each other space, and address 0 of that space.
+    """Return the first and last generic address that the focused lane has for each other space, and the space's address
+    0.
 
     Empty if the target has no generic address space.
     """

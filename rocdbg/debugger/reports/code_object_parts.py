@@ -36,7 +36,7 @@ class NoteRow(Struct, frozen=True):
 
 
 class RelocationRow(Struct, frozen=True):
-    """A line of ``info relocations``; the address is the file's own."""
+    """A line of ``info relocations``; the address is that in the file."""
 
     address: int
     type: str
@@ -44,7 +44,7 @@ class RelocationRow(Struct, frozen=True):
 
 
 def note_rows(code_object: CodeObject) -> Iterator[NoteRow]:
-    """All notes in the order of the file. Raises `CodeObjectError` if they are damaged."""
+    """Yield all notes in the order of the file. Raises `CodeObjectError` if they are damaged."""
     for note in code_object.notes:
         name = _NAMES.get((note.owner, note.type), f"{note.type:#x}")
         describe = _DESCRIPTIONS.get(name)
@@ -58,7 +58,7 @@ def note_rows(code_object: CodeObject) -> Iterator[NoteRow]:
 
 
 def metadata_documents(code_object: CodeObject) -> Iterator[Iterable[str]]:
-    """The lines of each metadata note, or of Mesa's equivalent. Raises `CodeObjectError` if it is damaged."""
+    """Yield the lines of each metadata note, or of Mesa's equivalent. Raises `CodeObjectError` if it is damaged."""
     for _, lines in metadata_text(code_object.name, code_object.notes):
         yield lines
     if code_object.os_abi != OsAbi.AMDGPU_PAL and code_object.shaders:
@@ -69,7 +69,7 @@ def metadata_documents(code_object: CodeObject) -> Iterator[Iterable[str]]:
 
 
 def relocation_rows(code_object: CodeObject) -> Iterator[RelocationRow]:
-    """The relocations that loading applies. Raises `CodeObjectError` for damaged tables."""
+    """Yield the relocations that loading applies. Raises `CodeObjectError` for damaged tables."""
     for record in iter_relocations(code_object):
         value = f"{record.addend:#x}"
         if record.symbol:
@@ -112,11 +112,11 @@ _DESCRIPTIONS: dict[str, Callable[[bytes], str]] = {
 }
 
 
-# Whether memory still holds what the code object's sections have in the file: ``compare-sections``.
+# ``compare-sections``: whether memory still holds what the sections of a code object contain in the file.
 
 
 class SectionContents(Struct, frozen=True):
-    """One section. ``high`` is the first address after it; ``matches``: its bytes are those of the file."""
+    """One section. ``high`` is the first address after it; ``matches``: memory holds the bytes of the file."""
 
     name: str
     low: LoadedAddress
@@ -126,7 +126,7 @@ class SectionContents(Struct, frozen=True):
 
 
 def section_contents(program: Program, memory: Memory) -> Iterator[SectionContents]:
-    """A comparison of each loaded section that has bytes in the file. Raises `Error` if they cannot be read."""
+    """Compare each loaded section that has bytes in the file. Raises `Error` if they cannot be read."""
     image = program.code_object
     for name, section in image.sections.items():
         address = image.section_address(section)

@@ -1,4 +1,4 @@
-"""Kernel descriptors by name (``saxpy.kd``) and by address."""
+"""Finds kernel descriptors by name (``saxpy.kd``) and by address."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ QUOTES = "'\""
 
 
 def described_kernel(programs: Iterable[Program], text: str, bare: bool = False) -> Kernel | None:
-    """The kernel whose descriptor a text names (``saxpy.kd``, in quotes or not), or ``None``.
+    """Return the kernel whose descriptor a text names (``saxpy.kd``, with or without quotes), or ``None``.
 
-    The suffix follows the symbol or the source name; of several kernels with that name (overloads, or the same in two
-    code objects) the first is used. ``bare``: the suffix may be left out.
+    The suffix follows the symbol or the source name. If several kernels have that name (overloads, or kernels in two
+    code objects), the first is used. ``bare``: the suffix may be omitted.
     """
     name = text.strip()
     if len(name) > 1 and name[0] in QUOTES and name[-1] == name[0]:
@@ -37,16 +37,16 @@ def described_kernel(programs: Iterable[Program], text: str, bare: bool = False)
 
 
 def described_address(programs: Iterable[Program], kernel: Kernel) -> int:
-    """The address of a kernel's descriptor, loaded or in its file."""
+    """Return the address of a kernel's descriptor: the loaded address, or that in the file if it is not loaded."""
     program = next(each for each in programs if each.code_object is kernel.code_object)
     return int(program.to_loaded(FileAddress(kernel.descriptor_address)))
 
 
 def descriptor_at(programs: Iterable[Program], memory: Memory, address: int) -> tuple[str, list[str], int]:
-    """The descriptor at an address: its place (``0x1000 <saxpy.kd>``), its directives, and the address after it.
+    """Return the descriptor at an address: its place (``0x1000 <saxpy.kd>``), its directives, and the address after it.
 
-    If the address is a kernel's entry or descriptor, it is that kernel's descriptor; otherwise the bytes there are
-    interpreted as one. Raises `DebuggerError` without a code object, `MemoryAccessError`.
+    If the address is that of a kernel's entry or descriptor, that kernel's descriptor is returned; otherwise the bytes
+    at the address are interpreted as one. Raises `DebuggerError` without a code object, or `MemoryAccessError`.
     """
     found = [program for program in programs if program.is_loaded_at(LoadedAddress(address)) or not program.loaded]
     for program in found:

@@ -16,15 +16,15 @@ from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 
 MAX_INSTRUCTION = 32
-"""Minimum number of bytes that are read for one instruction."""
+"""How many bytes are read for one instruction, if they are readable."""
 
 
 class DisassemblyLine(Struct, frozen=True):
     """One instruction.
 
-    ``function`` and ``offset`` give the symbol that contains it; ``file`` and ``line`` its source line, where
-    known; ``current`` marks the PC. ``text`` is in llvm-objdump's format, with branch targets by label name, followed
-    by their place in the function. ``labels`` are those at this address.
+    ``function`` and ``offset`` identify the symbol that contains it; ``file`` and ``line`` its source line, if known.
+    ``current`` marks the PC. ``text`` is in llvm-objdump's format, with branch targets by label, followed by their
+    place in the function. ``labels`` are the labels at this address.
     """
 
     address: int
@@ -43,13 +43,13 @@ def disassemble(
     program: Program, memory: Memory, low: int, high: int, pc: int | None = None, wave_size: int | None = None,
     mangled: bool = True,
 ) -> Iterator[DisassemblyLine]:
-    """The instructions that begin in [low, high), loaded addresses; C++ symbols ``mangled`` or as in the source.
+    """Yield the instructions that begin in [low, high), loaded addresses; ``mangled``: C++ symbols are not demangled.
 
     Raises `MemoryAccessError`.
     """
     target = program.code_object.target.name
     code = memory.read(0, low, high - low)
-    with suppress(Error):  # the last one may reach past the end, if anything is mapped there
+    with suppress(Error):  # the last instruction may extend past the end, where memory need not be readable
         code += memory.read(0, high, MAX_INSTRUCTION)
     for instruction in isa.disassemble(code, target, address=low, **_wave(wave_size)):
         if instruction.address >= high:
@@ -62,7 +62,7 @@ def instructions_before(
     program: Program, memory: Memory, end: int, count: int, pc: int | None = None,
     wave_size: int | None = None, mangled: bool = True,
 ) -> Sequence[DisassemblyLine]:
-    """The last ``count`` instructions before an address (``x/-3i``), from as many functions as necessary.
+    """Return the last ``count`` instructions before an address (``x/-3i``), from as many functions as necessary.
 
     Raises `DebuggerError` if no function shows where instructions begin.
     """
@@ -78,7 +78,7 @@ def instructions_at(
     program: Program, memory: Memory, start: int, count: int, pc: int | None = None,
     wave_size: int | None = None, mangled: bool = True,
 ) -> Iterator[DisassemblyLine]:
-    """``count`` instructions from an address on (``x/i``)."""
+    """Yield ``count`` instructions from an address on (``x/i``)."""
     target = program.code_object.target.name
     address = start
     for _ in range(count):
@@ -93,8 +93,8 @@ def _wave(wave_size: int | None) -> dict[str, int]:
 
 
 def _readable(memory: Memory, address: int) -> bytes:
-    """The readable bytes, up to the length of the longest instruction; raises the error if not even a dword is
-    readable.
+    """Return the readable bytes at an address, at most those of the longest instruction. Raise the error if not even a
+    dword is readable.
     """
     for size in (MAX_INSTRUCTION, 20, 12, 8):
         try:
@@ -124,13 +124,13 @@ def _line(
 
 
 def _labels(program: Program, address: LoadedAddress, function: tuple[str, int] | None) -> tuple[str, ...]:
-    """The labels at an address, without the name of the enclosing function."""
+    """Return the labels at an address, without the name of the enclosing function."""
     own = function[0] if function is not None and function[1] == 0 else ""
     return tuple(name for name in program.labels.heads(address) if name != own)
 
 
 def _with_target(program: Program, instruction: isa.Instruction, target: LoadedAddress, mangled: bool) -> str:
-    """A branch with its target by name: ``s_branch L_loop <k+20>``, or, without a label, ``s_branch 65532 <k+20>``.
+    """Return a branch with its target by name: ``s_branch L_loop <k+20>``; without a label, ``s_branch 65532 <k+20>``.
 
     The brackets contain the place in the function, even if the label is itself a symbol by which addresses are named.
     """
@@ -140,7 +140,7 @@ def _with_target(program: Program, instruction: isa.Instruction, target: LoadedA
     head, blank, operand = text.rpartition(" ")
     if "<" in text:
         return text
-    # in compiled code it is the function's own beginning, which the brackets already show
+    # in compiled code the label is the function's own beginning, which the brackets already show
     if label is not None and program.function_at(target) is None and operand.isdecimal() and blank:
         text = f"{head} {label}"
         if name == label:
@@ -152,7 +152,7 @@ def _with_target(program: Program, instruction: isa.Instruction, target: LoadedA
 
 
 def function_bounds(program: Program, address: int) -> tuple[str, int, int]:
-    """Name, start and end (loaded) of the function around an address. Raises `DebuggerError`."""
+    """Return the name, start and end (loaded) of the function around an address. Raises `DebuggerError`."""
     loaded = LoadedAddress(address)
     function, symbol = program.function_at(loaded), program.symbol_at(loaded)
     if symbol is not None and (symbol.size or function is None):
@@ -166,6 +166,6 @@ def function_bounds(program: Program, address: int) -> tuple[str, int, int]:
         name_text = program.function_title(function)
         return name_text, program.to_loaded(function.low_pc), program.to_loaded(function.high_pc)
     name, code = program.symbol_and_offset(address, data=False), program.functions.at(program.to_file(loaded))
-    if name is not None and code is not None:  # a kernel that only a descriptor names
+    if name is not None and code is not None:  # a kernel that only its descriptor names
         return name[0], program.to_loaded(FileAddress(code.start)), program.to_loaded(FileAddress(code.end))
     raise DebuggerError("No function contains specified address.")

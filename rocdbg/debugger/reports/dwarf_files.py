@@ -10,7 +10,7 @@ from rocdbg.dwarf.checker.reports import as_json, as_sarif, as_text
 
 
 def check_file(path: str, target_id: str | None, form: str, version: str) -> tuple[bool, list[str]]:
-    """Whether a file breaks no rule, and its findings in a form: "text", "json" or "sarif"."""
+    """Return whether a file breaks no rule, and the findings as lines of "text", "json" or "sarif"."""
     findings = dwarf.check(dwarf.open(path, target_id))
     if form == "json":
         lines = as_json(path, findings).splitlines()
@@ -22,10 +22,10 @@ def check_file(path: str, target_id: str | None, form: str, version: str) -> tup
 
 
 def print_file(path: str, target_id: str | None) -> Iterator[str]:
-    """Units, entries and attributes."""
+    """Yield the units, entries and attributes of a file."""
     return listed(dwarf.open(path, target_id))
 
 
 def explain_file(path: str, target_id: str | None, name: str, pc: int | None, lane: int) -> Iterator[str]:
-    """Where the objects with a name are, and by which operations."""
+    """Yield where the objects with a name are, and the operations that determine it."""
     return explained(dwarf.open(path, target_id), name, pc, lane)

@@ -35,7 +35,7 @@ from rocdbg.dwarf.info import Variable
 from rocdbg.errors import Error
 
 DIALECTS = tuple(dwarf.DIALECTS)
-"""How the extensions may be encoded."""
+"""The possible encodings of the extensions."""
 
 
 class DwarfInspection:
@@ -48,7 +48,7 @@ class DwarfInspection:
         self._symbols = symbols
 
     def _find(self, name: str) -> Variable:
-        """A variable of the selected scope, otherwise a global one. Raises `NoSymbolError`."""
+        """Return a variable of the selected scope, otherwise a global one. Raises `NoSymbolError`."""
         for variable in self._data.environment().local_variables():
             if variable.name == name:
                 return variable
@@ -59,7 +59,7 @@ class DwarfInspection:
         raise NoSymbolError(name)
 
     def coverage(self, name: str) -> list[CoverageRow]:
-        """``maint dwarf coverage``. Raises `NoSymbolError` if there is no function with code of this name."""
+        """``maint dwarf coverage``. Raises `NoSymbolError` if no function with code has this name."""
         return coverage_rows(self._inferior, self._data.recovery, self._focus, name)
 
     def explain_variable(self, name: str) -> Iterator[str]:
@@ -94,7 +94,7 @@ class DwarfInspection:
             yield from (f"  {line}" for line in lines)
 
     def variable_words(self, variable: Variable, scope: Focus) -> list[str]:
-        """Where a variable is in a scope, as text."""
+        """Return where a variable is in a scope, as text."""
         environment = self._data.environment(scope)
         location = environment.location_of(variable)
         if location is None:
@@ -104,7 +104,7 @@ class DwarfInspection:
     def evaluate_hex(
         self, words: Sequence[str], kind: Literal["value", "location"] | None, dialect: str
     ) -> Iterator[str]:
-        """``maint dwarf eval [-v|-l] [-dialect D] HEX``: an expression in the selected frame and lane.
+        """``maint dwarf eval [-v|-l] [-dialect D] HEX``: evaluate an expression in the selected frame and lane.
 
         ``words`` are its bytes in hexadecimal, with or without blanks between them.
         """
@@ -121,7 +121,7 @@ class DwarfInspection:
             self._inferior.need_program()
             raise DebuggerError("There is nothing to evaluate in.")
         yield dwarf.format_expression(data, dialect=dialect)
-        # addresses as the user sees them are already loaded
+        # addresses that the user enters are loaded addresses
         explanation = dwarf.explain(data, context, kind=kind, dialect=dialect, load_bias=0)
         yield from _step_lines(explanation)
         if explanation.error is not None:
@@ -153,7 +153,8 @@ class DwarfInspection:
             yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture, program.base)}"
 
     def _is_in_frame(self, variable: Variable) -> bool:
-        """Whether a variable is at one place in the frames of all lanes: then that place is stated, as by `info scope`.
+        """Whether a variable is at the same place in the frames of all lanes: as by `info scope`, that place is then
+        stated.
         """
         frame, program = self._data.environment().frame, self._inferior.program
         if frame is None or program is None:
@@ -209,7 +210,7 @@ def _stack(entries: tuple[str, ...]) -> str:
 
 
 DIALECTS = tuple(dwarf.DIALECTS)
-"""How the extensions may be encoded."""
+"""The possible encodings of the extensions."""
 def _value_text(value: dwarf.Value) -> str:
     name = value.type.name if value.type is not None else "generic"
     number = f"{value.value} ({value.value:#x})" if isinstance(value.value, int) else str(value.value)

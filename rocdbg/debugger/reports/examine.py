@@ -32,8 +32,8 @@ from rocdbg.errors import Error
 class ExamineLine(Struct, frozen=True):
     """A line: the address as text (with its symbol), and the columns after the colon.
 
-    ``following`` is the address after the line, for an ``x`` without argument. ``current`` marks the PC for
-    instructions, otherwise it is ``None``.
+    ``following`` is the address after the line, where an ``x`` without argument continues. For instructions,
+    ``current`` says whether the line is at the PC; otherwise it is ``None``.
     """
 
     label: str
@@ -58,12 +58,12 @@ class Examination(Struct, frozen=True):
     last: Value | None
     last_address: int
     begun: str = ""
-    """The incomplete line at which memory ended."""
+    """The incomplete line in which memory ended."""
     error: Error | None = None
-    """Why it ended there."""
+    """The error at the place where memory ended."""
 
     def whole(self) -> tuple[ExamineLine, ...]:
-        """The lines. Raises the error if memory ended before them."""
+        """Return the lines. If memory ended before the last of them, raise the error."""
         if self.error is not None:
             raise self.error
         return self.lines
@@ -81,12 +81,12 @@ def item_type(fmt: Format) -> Type:
 
 
 def sized(size: int) -> Type:
-    """The integer type of this size as ``x`` names it; one byte is not a character."""
+    """Return the integer type of this size under the name that ``x`` uses; one byte is not a character."""
     return BaseType(f"int{8 * size}_t", Encoding.SIGNED, size)
 
 
 def effective(fmt: Format, last: Format) -> Format:
-    """A format with missing letters taken from the last one, and GDB's default sizes."""
+    """Complete a format: missing letters come from the last format, sizes from GDB's defaults."""
     letter = fmt.letter or last.letter or "x"
     size = fmt.size
     if letter == "a":
@@ -106,7 +106,7 @@ def examine(
     memory: Memory, formatter: Formatter, program: Program | None, space: int, address: int, fmt: Format,
     pc: int | None = None, wave_size: int | None = None,
 ) -> Examination:
-    """Show ``fmt.count`` items from an address on; a negative count shows those before it."""
+    """Show ``fmt.count`` items from an address on; a negative count shows the items before the address."""
     if fmt.letter == "i":
         return _instructions(memory, program, address, fmt, pc, wave_size, not formatter.settings.asm_demangle)
     if fmt.letter == "s":
@@ -137,7 +137,7 @@ def examine(
         done += len(cells)
         lines.append(ExamineLine(label, tuple(cells), _pointer(type_, space, address + done * size)))
     end = address + count * size
-    # after looking back, the next one begins where this one did
+    # after items before an address were shown, the next ``x`` begins where this one did
     return Examination(tuple(lines), end if fmt.count >= 0 else address, kind, last, end - size)
 
 
@@ -224,7 +224,7 @@ class LastFormat(Struct):
 
 
 class Examiner:
-    """``x`` at the focus."""
+    """Executes ``x`` at the focus."""
 
     def __init__(
         self, inferior: Inferior, focus: Selection, data: Data, convenience: Convenience, last: LastFormat
@@ -236,7 +236,7 @@ class Examiner:
         self._last = last
 
     def continued(self, fmt: Format) -> Format:
-        """A format after ``print``'s slash; without a letter, the letter of the last format.
+        """Return a format after the slash of ``print``; without a letter, the letter of the last format is used.
 
         Raises `ExpressionError` for the instruction format.
         """
@@ -247,9 +247,9 @@ class Examiner:
         return fmt
 
     def examine(self, address: Value, fmt: Format, count: int | None = None) -> Examination:
-        """``x/FMT``; ``$_`` and ``$__`` are set to the last address and value.
+        """``x/FMT``: show memory; set ``$_`` and ``$__`` to the last address and value.
 
-        If memory ends, the result has the part before the end and the error; the variables then do not change.
+        If memory ends, the result has the part before the end, and the error; the variables are then not set.
         """
         shown = self.shown(address, fmt if count is None else replace(fmt, count=count))
         if shown.error is not None:
@@ -262,7 +262,7 @@ class Examiner:
         return shown
 
     def shown(self, address: Value, fmt: Format) -> Examination:
-        """As `examine`, without variables being set: what a display of memory shows."""
+        """Show memory as `examine` does, without setting variables; used for displays of memory."""
         environment = self._data.environment()
         fmt = effective(fmt, self._last.format)
         place = place_of(address, environment)
@@ -275,10 +275,10 @@ class Examiner:
         return examine(environment.memory, self._data.formatter(), program, space, start, fmt, pc, wave_size)
 
     def descriptors(self, text: str, count: int) -> Iterator[tuple[str, list[str]]]:
-        """``x/kd``: kernel descriptors, each with its place and its directives.
+        """``x/kd``: yield kernel descriptors, each with its place and its directives.
 
-        ``text`` is the name of a kernel, with ``.kd`` or without, or an expression: the address of a descriptor or
-        of a kernel's first instruction.
+        ``text`` is the name of a kernel, with or without ``.kd``, or an expression: the address of a descriptor or of a
+        kernel's first instruction.
         """
         programs = list(self._inferior.programs)
         environment = self._data.environment()
@@ -292,11 +292,11 @@ class Examiner:
             yield place, lines
 
     def go_to(self, address: int) -> Value:
-        """Let ``$_`` and an ``x`` without an argument begin at an address; the pointer there."""
+        """Let ``$_``, and an ``x`` without an argument, begin at an address; return a pointer to it."""
         self._convenience.set("_", _pointer(c_types.VOID, 0, address))
         return _pointer(c_types.INT, 0, address)
 
     def following(self, shown: Examination, address: Value) -> Value:
-        """Where an ``x`` without an argument continues."""
+        """Return where an ``x`` without an argument continues."""
         space = c_types.pointer_space(decay(follow(address, self._data.environment())).type)
         return _pointer(c_types.INT, space, shown.next_address)

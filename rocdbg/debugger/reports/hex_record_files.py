@@ -1,4 +1,4 @@
-"""Files of records: Intel HEX and Motorola S-records, which give bytes their addresses in text."""
+"""Text files of records with addresses and bytes: Intel HEX and Motorola S-records."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rocdbg import work
 from rocdbg.debugger.base.errors import DebuggerError
 
 IHEX_DATA, SREC_DATA = 16, 16
-"""Bytes in a record."""
+"""The number of data bytes in a record."""
 VERILOG_LINE = 16
 MAX_ADDRESS = (1 << 32) - 1
 MAX_FILE = 1 << 28
-"""Limit on the size of a file in bytes."""
+"""The size in bytes of the largest file."""
 MAX_CHUNKS = 1 << 14
-"""Limit on contiguous parts of a file of records: each is written, and stated, by itself."""
+"""The maximum number of contiguous parts in a file of records: each of them is written and reported separately."""
 
 
 class Chunk(Struct, frozen=True):
@@ -27,11 +27,11 @@ class Chunk(Struct, frozen=True):
 
 
 class RecordFormatError(DebuggerError):
-    """An address too large for a format, or a file that does not have the format."""
+    """An address is too large for a format, or a file does not have the format."""
 
 
 def to_ihex(chunk: Chunk, name: str) -> bytes:
-    """Intel HEX: data records, each 64 KiB after a record with the upper half of the address."""
+    """Encode as Intel HEX: data records, and before each 64 KiB a record with the upper half of the address."""
     _check(chunk, name, "Intel Hex")
     lines = []
     upper = 0
@@ -45,7 +45,7 @@ def to_ihex(chunk: Chunk, name: str) -> bytes:
 
 
 def to_srec(chunk: Chunk, name: str) -> bytes:
-    """Motorola S-records, with addresses of two, three or four bytes as the last one needs."""
+    """Encode as Motorola S-records, with addresses of two, three or four bytes, as the last address requires."""
     _check(chunk, name, "S-record")
     width = next(size for size in (2, 3, 4) if (chunk.address + max(len(chunk.data), 1) - 1) >> (8 * size) == 0)
     lines = [_srec_line(0, bytes(2) + name.encode("utf-8", "replace")[:40])]
@@ -55,7 +55,7 @@ def to_srec(chunk: Chunk, name: str) -> bytes:
 
 
 def to_verilog(chunk: Chunk) -> bytes:
-    """Verilog's hexadecimal text, as ``$readmemh`` reads it: where the bytes begin, then lines of bytes."""
+    """Encode as Verilog's hexadecimal text, which ``$readmemh`` reads: the first address, then lines of bytes."""
     width = 8 if chunk.address <= MAX_ADDRESS else 16
     rows = [chunk.data[at : at + VERILOG_LINE] for at in range(0, len(chunk.data), VERILOG_LINE)]
     lines = [f"@{chunk.address:0{width}X}", *(row.hex(" ").upper() for row in rows)]
@@ -63,7 +63,7 @@ def to_verilog(chunk: Chunk) -> bytes:
 
 
 def read_records(text: bytes, name: str) -> list[Chunk]:
-    """The bytes of a file in either format, neighbours put together. Raises `RecordFormatError`."""
+    """Return the bytes of a file in either format, with adjacent records merged. Raises `RecordFormatError`."""
     unknown = RecordFormatError(f"'{name}' is not a recognized file format.")
     try:
         if text.startswith(b":"):
@@ -83,7 +83,7 @@ def _check(chunk: Chunk, name: str, format_: str) -> None:
 
 
 def _parts(chunk: Chunk, most: int) -> Iterator[tuple[int, bytes]]:
-    """Records' worth of bytes; none goes over a multiple of 64 KiB."""
+    """Split bytes into records of at most ``most`` bytes; none crosses a multiple of 64 KiB."""
     done = 0
     while done < len(chunk.data):
         address = chunk.address + done
@@ -134,7 +134,7 @@ def _srec_chunks(text: bytes) -> Iterator[Chunk]:
 
 
 def _joined(chunks: Iterable[Chunk], name: str) -> list[Chunk]:
-    """Merges adjacent chunks."""
+    """Merge adjacent chunks."""
     found: list[tuple[int, bytearray]] = []
     for chunk in chunks:
         work.unit()

@@ -1,4 +1,4 @@
-"""`info image` and `info sampler`: descriptors in memory, in registers or as values."""
+"""`info image` and `info sampler`: descriptors in memory, in registers, or as values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REGISTERS = re.compile(r"\s*\$?(s|ttmp)\[\s*(\d{1,3})\s*:\s*(\d{1,3})\s*\]\s*")
 
 
 def described_image(data: Data, inferior: Inferior, text: str) -> list[str]:
-    """Describes the image whose descriptor ``text`` names. Raises `Error` if there is none."""
+    """Describe the image whose descriptor ``text`` denotes. Raises `Error` if there is none."""
     words, kind = _words(data, inferior, text, IMAGE_DWORDS)
     if kind == "sampler":
         raise DebuggerError(f"{text.strip()} is a sampler: try \"info sampler {text.strip()}\".")
@@ -27,7 +27,7 @@ def described_image(data: Data, inferior: Inferior, text: str) -> list[str]:
 
 
 def described_sampler(data: Data, inferior: Inferior, text: str) -> list[str]:
-    """Describes the sampler whose descriptor ``text`` names. Raises `Error` if there is none."""
+    """Describe the sampler whose descriptor ``text`` denotes. Raises `Error` if there is none."""
     words, kind = _words(data, inferior, text, SAMPLER_DWORDS)
     if kind in ("image", "buffer"):
         raise DebuggerError(f"{text.strip()} is an image: try \"info image {text.strip()}\".")
@@ -35,8 +35,10 @@ def described_sampler(data: Data, inferior: Inferior, text: str) -> list[str]:
 
 
 def _words(data: Data, inferior: Inferior, text: str, count: int) -> tuple[list[int], str]:
-    """The dwords of a descriptor, from registers as an instruction names them, a value that is long enough, or memory
-    at an address, and its kind (`kind_of`) if a type gives it. An image of four dwords is padded with zeros.
+    """Return the dwords of a descriptor, and its kind (`kind_of`) if a type determines it.
+
+    The dwords come from registers as an instruction names them, from a value that is long enough, or from memory at an
+    address. An image descriptor of four dwords is padded with zeros.
     """
     target = inferior.need_program().code_object.target
     if not target.has_images:
@@ -64,7 +66,7 @@ def _words(data: Data, inferior: Inferior, text: str, count: int) -> tuple[list[
 
 
 def _dwords(value: Value, count: int) -> list[int]:
-    """The first dwords of a value; a shorter one is padded with zeros."""
+    """Return the first dwords of a value; a shorter value is padded with zeros."""
     body = value.contents()[: 4 * count]
     return [int(word) for word in np.frombuffer(body.ljust(4 * count, b"\0"), "<u4")]
 

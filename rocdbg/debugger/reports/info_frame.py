@@ -16,15 +16,15 @@ from rocdbg.dwarf.storage import Fragment, MemoryStorage, RegisterStorage
 from rocdbg.errors import Error
 
 LOST = "optimized out"
-"""The text of `leaf_words` for undefined storage."""
+"""What `leaf_words` returns for undefined storage."""
 
 
 def describe_frame(
     frame: Frame, inferior: Inferior, arguments: str, selected: bool = True, verbose: bool = False
 ) -> list[str]:
-    """What is known about a frame: place, caller, how it was unwound, where registers are saved.
+    """Describe a frame: its place, its caller, how it was unwound, and where registers are saved.
 
-    ``arguments`` is the text of its arguments; the level is stated for the selected frame. ``verbose``: also lists
+    ``arguments`` is the text of its arguments; the level is included for the selected frame. ``verbose``: also list
     where its lane may be, if that is not known.
     """
     context = frame.context
@@ -43,7 +43,7 @@ def describe_frame(
     if frame.inline is not None:
         relatives.append(f" inlined into frame {frame.level + 1}")
     elif outer is not None:
-        # the debugger's own frame is where the stack was when it called
+        # the dummy frame of the debugger is where the stack was when the debugger made the call
         relatives.append(f" called by frame at {base if outer.kind is FrameKind.DUMMY else _cfa(outer.context)}")
     if inner is not None:
         relatives.append(f" caller of frame at {_cfa(inner.context)}")
@@ -58,7 +58,7 @@ def describe_frame(
     if frame.inline is None:
         lines.append(f" Arglist at {own}, args: {arguments}")
         lines.append(f" Locals at {own}, Previous frame's sp is {base}")
-    else:  # the stack belongs to the enclosing frame
+    else:  # the stack frame is that of the enclosing function
         lines.append(" Arglist at unknown address.")
         lines.append(" Locals at unknown address, Previous frame's sp in s32")
     lines += _lane_position(frame, inferior, verbose)
@@ -73,13 +73,13 @@ def describe_frame(
 
 
 def frame_address(frame: Frame) -> int | None:
-    """The stack address of a frame, as ``frame address`` accepts it; ``None`` if not known."""
+    """Return the stack address of a frame, as ``frame address`` accepts it; ``None`` if not known."""
     found = re.search(r"(?:#|^)(0x[0-9a-f]+)$", _cfa(frame.context))
     return int(found[1], 16) if found is not None else None
 
 
 def _lane_position(frame: Frame, inferior: Inferior, verbose: bool) -> list[str]:
-    """What machine code shows about an inactive lane, in its innermost frame."""
+    """Return what machine code shows about an inactive lane, in the lane's innermost frame."""
     scope = frame.scope
     if scope.thread is None or scope.lane is None or inferior.is_active(scope):
         return []
@@ -113,7 +113,7 @@ def _cfa(context: FrameContext) -> str:
 
 
 def _frame_base(context: FrameContext) -> str:
-    """The base of the function's own variables; by default the frame's address."""
+    """Return the base of the function's own variables; by default the frame's address."""
     try:
         text = evaluate_frame_base(context).describe() if context.frame_base is not None else ""
     except Error:
@@ -130,7 +130,7 @@ def _return_address(context: FrameContext) -> str:
 
 
 def _saved_registers(context: FrameContext, architecture: Architecture) -> list[str]:
-    """Registers whose caller's value is not in the register itself, and its place."""
+    """Return the registers whose value in the caller is no longer in the register itself, with its place."""
     found = context.found_row
     assert found is not None
     shown = []
@@ -152,13 +152,13 @@ def _saved_registers(context: FrameContext, architecture: Architecture) -> list[
 
 
 def _in_parts(location: LocationDescription, bits: int) -> str:
-    """Where a scalar register is: ``in $s33``, ``in $v40, lane 0 and $v40, lane 1``, ``at private_wave#0x100``."""
+    """Say where a scalar register is: ``in $s33``, ``in $v40, lane 0 and $v40, lane 1``, ``at private_wave#0x100``."""
     texts = [leaf_words(part) for part in joined(location.fragments(bits, 0))]
     return texts[0] if len(texts) == 1 else " and ".join([texts[0], *(text.removeprefix("in ") for text in texts[1:])])
 
 
 def _by_lane(location: LocationDescription, lanes: int, own: str) -> str:
-    """Where a vector register is, with lanes at the same place grouped; ``own`` if none was moved."""
+    """Say where a vector register is; lanes at the same place are grouped. Return ``own`` if none was moved."""
     masks: dict[str, int] = {}
     for lane in range(lanes):
         text = " and ".join(_of_lane(part, lane) for part in location.fragments(LANE_BITS, LANE_BITS * lane))
@@ -171,7 +171,7 @@ def _by_lane(location: LocationDescription, lanes: int, own: str) -> str:
 
 
 def _of_lane(part: Fragment, lane: int) -> str:
-    """The place of the whole vector, given a lane's dword, if the lanes follow each other."""
+    """Return the place of the whole vector, given a lane's dword, if the lanes are adjacent."""
     start = part.offset - LANE_BITS * lane
     if isinstance(part.storage, RegisterStorage) and start == 0:
         return f"in ${part.storage.name}"

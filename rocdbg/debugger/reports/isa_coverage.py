@@ -1,4 +1,4 @@
-"""Which instructions of a target are modelled, and how well: the rows of ``maint isa coverage``."""
+"""Which instructions of a target are modelled, and how precisely: the rows of ``maint isa coverage``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rocdbg.sim.instruction_coverage import instruction_coverage, summary
 def coverage_rows(
     inferior: Inferior, target: str, pattern: str
 ) -> tuple[str, list[tuple[str, str, str]], dict[str, int]]:
-    """The target's name; (instruction, coverage, reason) of the matching ones; and the number of each kind.
+    """Return the target's name, (instruction, coverage, reason) of matching instructions, and the number of each kind.
 
-    Without a target, the loaded program's. Raises `rocdbg.Error` for an unknown target.
+    Without a target, the loaded program's target is used. Raises `rocdbg.Error` for an unknown target.
     """
     name = target or inferior.need_program().code_object.target.name
     wanted = compile_pattern(pattern)

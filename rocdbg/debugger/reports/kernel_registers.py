@@ -1,4 +1,4 @@
-"""Groups of registers: by kind, and what a kernel asked to find in them when its waves begin."""
+"""Groups of registers: by kind, and by what a kernel requests to find in them when its waves begin."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ GENERAL, VECTOR, SYSTEM_REGISTERS, ALL = "general", "vector", "system", "all"
 CHANGED = "changed"
 GIVEN = {"user-sgprs": USER, "system-sgprs": SYSTEM, "work-item-ids": WORK_ITEM}
 GROUPS = (GENERAL, "float", VECTOR, SYSTEM_REGISTERS, ALL, *GIVEN, CHANGED)
-"""Names of groups; there are no registers for floating point alone."""
+"""Names of groups; the group "float" is empty, as no registers are for floating point alone."""
 _GENERAL = ("pc", "exec", "vcc")
 
 
 class GivenRegister(Struct, frozen=True):
-    """A register with a meaning. ``group`` is `USER`, `SYSTEM` or `WORK_ITEM`; ``name`` is as operands are written."""
+    """A register with a meaning. ``group`` is `USER`, `SYSTEM` or `WORK_ITEM`; ``name`` is in operand syntax."""
 
     group: str
     meaning: str
@@ -25,11 +25,11 @@ class GivenRegister(Struct, frozen=True):
 
 
 def given_registers(descriptor: KernelDescriptor) -> list[GivenRegister]:
-    """The registers that hardware and firmware set, in the order of the ABI.
+    """Return the registers that hardware and firmware set, in the order of the ABI.
 
-    User SGPRs, behind them workgroup ids, workgroup information and the offset of the wave's scratch (from GFX12 on
-    the ids are in trap registers), and the VGPRs with the work-item's position.
-    AMDGPU usage, "Initial Kernel Execution State".
+    These are the user SGPRs; then workgroup ids, workgroup information and the offset of the wave's scratch (from GFX12
+    on, the ids are in trap registers); then the VGPRs with the work-item's position. (AMDGPU usage, "Initial Kernel
+    Execution State".)
     """
     target = descriptor.target
     found = [
@@ -61,7 +61,7 @@ def _name(file: str, first: int, count: int) -> str:
 
 
 def group_of(name: str) -> str:
-    """The group of GDB's that a register is in."""
+    """Return the group, as GDB names groups, to which a register belongs."""
     if name in _GENERAL or (name[0] == "s" and name[1:].isdecimal()):
         return GENERAL
     return VECTOR if name[0] in "va" and name[1:].isdecimal() else SYSTEM_REGISTERS

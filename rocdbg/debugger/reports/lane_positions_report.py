@@ -15,7 +15,7 @@ from rocdbg.errors import Error
 
 
 class LanePlace(Struct, frozen=True):
-    """A position of lanes of a wave; ``lanes`` is their mask, ``file`` and ``line`` are ``None`` if unknown."""
+    """A position of some lanes of a wave; ``lanes`` is their mask, ``file`` and ``line`` are ``None`` if unknown."""
 
     pc: int
     lanes: int
@@ -26,8 +26,9 @@ class LanePlace(Struct, frozen=True):
 class WaveStanding(Struct, frozen=True):
     """Positions of the lanes of a wave.
 
-    ``lane_count`` is their number; ``used``, ``active`` and ``nowhere`` are masks of lanes with a work-item, active
-    lanes, and inactive lanes whose position is not known. ``places`` has the others, that of the active lanes first.
+    ``lane_count`` is their number. ``used``, ``active`` and ``nowhere`` are masks of lanes with a work-item, active
+    lanes, and inactive lanes whose position is not known. ``places`` has all other positions; that of the active lanes
+    is first.
     """
 
     thread: int
@@ -38,11 +39,11 @@ class WaveStanding(Struct, frozen=True):
     places: tuple[LanePlace, ...]
 
     def place_of(self, lane: int) -> int | None:
-        """The index of a lane's place in `places`."""
+        """Return the index of a lane's place in `places`."""
         return next((index for index, place in enumerate(self.places) if place.lanes >> lane & 1), None)
 
     def at_line(self, path: str, line: int) -> int:
-        """The mask of lanes at a line of a file."""
+        """Return the mask of lanes at a line of a file."""
         mask = 0
         for place in self.places:
             if place.line == line and place.file is not None and place.file.path == path:
@@ -51,7 +52,7 @@ class WaveStanding(Struct, frozen=True):
 
 
 def standing(inferior: Inferior, thread: int) -> WaveStanding:
-    """Positions of the lanes of one wave. Raises `FocusError` when it has ended."""
+    """Return the positions of the lanes of one wave. Raises `FocusError` if the wave has ended."""
     wave = inferior.wave(thread)
     count = inferior.lane_count(thread)
     used = wave.used_lanes & (1 << count) - 1
@@ -84,9 +85,9 @@ def line_at(inferior: Inferior, pc: int) -> tuple[SourceFile | None, int | None]
 
 
 def lanes_by_line(inferior: Inferior, without: int | None) -> Counter[tuple[str, int]]:
-    """The number of active lanes at each line (path of the file, line), without those of one given wave."""
+    """Count the active lanes at each line (path of the file, line), except those of the wave ``without``."""
     counts: Counter[tuple[str, int]] = Counter()
-    lines: dict[int, tuple[str, int] | None] = {}  # waves are often at the same place
+    lines: dict[int, tuple[str, int] | None] = {}  # cached, because many waves are at the same place
     for wave in inferior.target.waves() if inferior.target is not None else ():
         if wave.number == without:
             continue

@@ -42,10 +42,10 @@ class KernelRow(Struct, frozen=True):
 
 
 def unit_facts(programs: Iterable[Program], file: SourceFile) -> tuple[str | None, list[str]]:
-    """The compilation directory of a file's unit, and the compilation details of `info source`."""
+    """Return the compilation directory of a file's unit, and the compilation details for `info source`."""
     for program in programs:
         for unit in program.info.units if program.has_debug_info else ():
-            if not unit.is_type_unit and file in unit.files:  # type units say little of themselves
+            if not unit.is_type_unit and file in unit.files:  # type units contain few of these details
                 return unit.files[0].directory, [
                     f"Source language is {unit.language_name}.",
                     f"Producer is {unit.producer}.",
@@ -56,9 +56,9 @@ def unit_facts(programs: Iterable[Program], file: SourceFile) -> tuple[str | Non
 
 
 def kernel_rows(launch: LaunchControl, warn: Callable[[str], None]) -> Iterator[KernelRow]:
-    """All kernels, by name; a damaged descriptor shows zeros rather than hide the others.
+    """Yield all kernels by name; a damaged descriptor shows zeros, so that it does not hide the other kernels.
 
-    If code objects share a name, the file name is prefixed.
+    If several code objects have a kernel of the same name, the file name is prefixed.
     """
     counts = Counter(program.kernel_title(kernel) for program, kernel in launch.kernels())
     for program, kernel in launch.kernels():
@@ -93,7 +93,7 @@ def _kind(kernel: Kernel) -> str:
 
 
 def _shader_row(launch: LaunchControl, program: Program, shader: Shader) -> KernelRow:
-    """Instead of arguments: the stage and the user data."""
+    """Return the row of a shader, with its stage and user data in place of arguments."""
     descriptor, stage = shader.descriptor, shader.program.stage
     data = mapping_text(shader.program, descriptor.user_sgpr_count)
     return KernelRow(
@@ -104,7 +104,7 @@ def _shader_row(launch: LaunchControl, program: Program, shader: Shader) -> Kern
 
 
 def _occupancy(launch: LaunchControl, kernel: Kernel) -> str:
-    """For the workgroup that the kernel requires, otherwise the launch's, otherwise the largest allowed."""
+    """Return the occupancy for the workgroup that the kernel requires, else the launch's, else the largest allowed."""
     descriptor, metadata, spec = kernel.descriptor, kernel.metadata, launch.spec
     required = metadata.reqd_workgroup_size if metadata is not None else None
     largest = metadata.max_flat_workgroup_size if metadata is not None else 0
@@ -112,7 +112,7 @@ def _occupancy(launch: LaunchControl, kernel: Kernel) -> str:
     found = occupancy(
         descriptor.target,
         descriptor.wave_size,
-        # the counts before they were rounded up, where they are known
+        # the register counts before they were rounded up, if they are known
         vgprs=metadata.vgpr_count if metadata is not None and metadata.vgpr_count else descriptor.vgpr_count,
         sgprs=metadata.sgpr_count if metadata is not None and metadata.sgpr_count else descriptor.sgpr_count,
         lds=descriptor.group_segment_fixed_size + spec.dynamic_lds,
@@ -123,7 +123,7 @@ def _occupancy(launch: LaunchControl, kernel: Kernel) -> str:
 
 
 def launch_lines(launch: LaunchControl) -> list[str]:
-    """What the next `run` launches, as text."""
+    """Describe what the next `run` launches."""
     spec = launch.spec
     lines = [
         f"File: {spec.file}",
@@ -155,7 +155,7 @@ def launch_lines(launch: LaunchControl) -> list[str]:
 
 
 def _value(argument: ArgumentSpec) -> str:
-    """A value; an aggregate is shown as its type followed by its bytes."""
+    """Format a value; an aggregate is shown as its type followed by its bytes."""
     if isinstance(argument.value, bytes):
         return f"{argument.type or 'bytes'} of {argument.value.hex(' ', 4)}"
     return f"{argument.type}:{argument.value}" if argument.type else str(argument.value)
@@ -168,7 +168,7 @@ def _sizes(sizes: tuple[int, int, int] | None) -> str:
 def line_table(
     program: Program, pattern: str
 ) -> Iterator[tuple[SourceFile, list[tuple[int, int, int, str]]]]:
-    """The rows of the line tables by file: (address, line, column, flags); ``pattern`` picks files."""
+    """Yield the rows of the line tables by file: (address, line, column, flags); ``pattern`` selects files."""
     wanted = compile_pattern(pattern)
     by_file: dict[SourceFile, list[tuple[int, int, int, str]]] = {}
     for unit in program.info.units:

@@ -1,4 +1,4 @@
-"""LLVM's debug information extensions in files of LLVM assembly: what the tool and ``maint llvmdi`` show, as lines."""
+"""LLVM's debug information extensions in LLVM assembly files: the output of the tool and of ``maint llvmdi``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ACTIONS = ("check", "print", "canonical", "lower", "explain")
 
 
 class Report(Struct, frozen=True):
-    """The lines of an action, and whether what was checked is well-formed."""
+    """The lines that an action prints, and whether what it checked is well-formed."""
 
     lines: Sequence[str]
     is_good: bool = True
@@ -26,7 +26,7 @@ class Report(Struct, frozen=True):
 def report(
     action: str, path: str | Path, name: str = "", dialect: str = "amd", places: str | Path | None = None
 ) -> Report:
-    """The output of an action of `ACTIONS` for a file; `name` picks an object to explain, `places` is a placement file.
+    """Return the output of an action of `ACTIONS` for a file; `name` selects an object, `places` is a placement file.
 
     Raises `llvmdi.ReadError` for a file that cannot be read, and `DebuggerError` for an object that does not exist.
     """

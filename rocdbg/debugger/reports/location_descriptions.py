@@ -24,12 +24,12 @@ from rocdbg.dwarf.storage import (
 from rocdbg.errors import Error
 
 LANE_BITS = 32
-"""Bits of a vector register per lane."""
+"""The number of bits of a vector register in each lane."""
 MAX_PARTS = 256
 
 
 def place_words(location: LocationDescription, bits: int | None) -> list[str]:
-    """Where an object of ``bits`` bits is: a phrase, and a line for each piece of a composite."""
+    """Say where an object of ``bits`` bits is: a phrase, or for a composite a line for each piece."""
     if location.is_undefined or not location.places:
         return ["optimized out"]
     if len(location.places) == 1:
@@ -62,7 +62,7 @@ def _place(place: Place, bits: int | None) -> list[str]:
 
 
 def joined(fragments: Iterable[Fragment]) -> Iterable[Fragment]:
-    """Merges fragments that are adjacent in the same storage."""
+    """Merge fragments that are adjacent in the same storage."""
     current: Fragment | None = None
     for fragment in fragments:
         if not fragment.bits:
@@ -84,13 +84,13 @@ def joined(fragments: Iterable[Fragment]) -> Iterable[Fragment]:
 
 
 def leaf_words(fragment: Fragment) -> str:
-    """Where a part is that is not a composite itself: ``in $s33``, ``at private_wave#0x100``, ``is 0x200``."""
+    """Say where a part that is not itself composite is: ``in $s33``, ``at private_wave#0x100``, ``is 0x200``."""
     text = _leaf(fragment, whole=False)
     return text.replace("at address ", "at ", 1).replace("constant ", "is ", 1)
 
 
 def _lane(fragment: Fragment) -> int | None:
-    """The lane whose part of a vector register it is, otherwise ``None``."""
+    """Return the lane whose part of a vector register a fragment is, otherwise ``None``."""
     storage = fragment.storage
     if isinstance(storage, RegisterStorage) and storage.size > 2 * LANE_BITS:
         lane, start = divmod(fragment.offset, LANE_BITS)
@@ -107,7 +107,7 @@ def _extent(at: int, bits: int) -> str:
 
 
 def _leaf(fragment: Fragment, whole: bool) -> str:
-    """A primitive storage; ``whole`` if it holds the whole object."""
+    """Describe a primitive storage; ``whole`` if it holds the whole object."""
     storage, offset, bits = fragment.storage, fragment.offset, fragment.bits
     variable = "a variable " if whole else ""
     if isinstance(storage, UndefinedStorage):
@@ -132,7 +132,7 @@ def _leaf(fragment: Fragment, whole: bool) -> str:
 
 
 def words_by_lane(lanes: int, words: Callable[[int], list[str]]) -> list[str]:
-    """``words(lane)`` for all lanes of a mask; texts that differ only in the lane number are merged."""
+    """Return ``words(lane)`` for all lanes of a mask; texts that differ only in the lane number are merged."""
     said: list[tuple[int, list[str]]] = []
     for lane in lane_list(lanes):
         try:
@@ -152,16 +152,16 @@ def words_by_lane(lanes: int, words: Callable[[int], list[str]]) -> list[str]:
     return result
 
 
-# Where a variable is by its debug information alone, without a frame, in GDB's words.
+# Where a variable is according to debug information alone, without a frame, in GDB's words.
 IN_FRAME = "a variable at frame base reg"
 _LANE = ("DW_OP_LLVM_push_lane", "DW_OP_constu", "DW_OP_mul", "DW_OP_LLVM_offset")
-"""Operations after a vector register: they select the lane's dword."""
+"""Operations that follow a vector register to select the lane's dword."""
 _LANE_BY_LITERAL = ("DW_OP_LLVM_push_lane", "DW_OP_lit4", "DW_OP_mul", "DW_OP_LLVM_offset")
 _POINTED_TO = tuple(
     (*scale, "lit5", "form_aspace_address") for scale in ((), ("lit5", "shr"), ("lit6", "shr"))
 )
-"""Operations after the contents of a stack pointer, which may count bytes of all lanes: they give the lane's memory
-there.
+"""Operations that follow the contents of a stack pointer, which may count the bytes of all lanes: they select the
+lane's memory there.
 """
 
 
@@ -187,7 +187,7 @@ def static_words(program: Program, variable: Variable, function: Function | None
 
 
 def _frame_base(program: Program, function: Function | None) -> str | None:
-    """The register that a function's frame base is all of."""
+    """Return the register of which a function's frame base consists, if it is a single register."""
     value = written_frame_base(function.die) if function is not None else None
     if not isinstance(value, dwarf.Expression):
         return None
@@ -217,7 +217,7 @@ def _words(data: bytes, unit: Unit, frame_base: str | None, program: Program) ->
 
 
 def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, program: Program) -> str | None:
-    """The text for expressions that compilers write for variables in memory and in registers."""
+    """Describe expressions of the kinds that compilers write for variables in memory and in registers."""
     body = unit.conventions.without_space(operations)
     names = [operation.name for operation in body]
     first = body[0]
@@ -235,7 +235,7 @@ def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, pro
         return f"{IN_FRAME} ${frame_base} offset 0+{first.operands[0]!r}"
     if first.name == "DW_OP_bregx":
         name, offset = _name(first.operands[0], program), first.operands[1]
-        if len(body) < len(operations) and offset == 0:  # the register does not contain an address
+        if len(body) < len(operations) and offset == 0:  # the register holds the object, not an address
             return f"a variable in ${name}"
         return f"a variable at offset {offset!r} from base reg ${name}"
     pushed = unit.address_pushed(first)
@@ -243,7 +243,7 @@ def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, pro
 
 
 def _register(operation: Operation, program: Program) -> str | None:
-    """The name of the register that an operation names, ``None`` for other operations."""
+    """Return the name of the register that an operation names, ``None`` for other operations."""
     return _name(operation.register, program) if operation.register is not None else None
 
 

@@ -1,4 +1,4 @@
-"""Memory and values to files and back: ``dump``, ``append`` and ``restore``."""
+"""Writes memory and values to files, and reads them back: ``dump``, ``append`` and ``restore``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rocdbg.errors import Error
 from rocdbg.regular_file import FileAccessError, read_regular
 
 PART = 1 << 20
-"""Bytes of memory that are read at once."""
+"""How many bytes of memory are read at once."""
 _NUMPY_KINDS: dict[int, str] = {
     Encoding.SIGNED: "i", Encoding.SIGNED_CHAR: "i", Encoding.UNSIGNED: "u", Encoding.UNSIGNED_CHAR: "u",
     Encoding.FLOAT: "f", Encoding.BOOLEAN: "b", Encoding.COMPLEX_FLOAT: "c", Encoding.UTF: "u",
@@ -40,7 +40,7 @@ class Dumped(Struct, frozen=True):
 
 
 class Restored(Struct, frozen=True):
-    """A part of a file and its destination, which ``sentence`` states. Without ``data`` it is skipped."""
+    """A part of a file and its destination, which ``sentence`` describes. Without ``data`` it is skipped."""
 
     sentence: str
     address: int = 0
@@ -73,7 +73,7 @@ def dumped_memory(data: Data, start: str, stop: str) -> Dumped:
 
 
 def encoded(dumped: Dumped, format_: str, name: str) -> bytes:
-    """A file's bytes: ``binary``, ``ihex``, ``srec``, ``verilog`` or ``npy``, for a file of that name."""
+    """Encode the contents of a file ``name`` in a format: ``binary``, ``ihex``, ``srec``, ``verilog`` or ``npy``."""
     if format_ == "ihex":
         return to_ihex(dumped.chunk, name)
     if format_ == "srec":
@@ -98,7 +98,7 @@ def write_file(path: Path, contents: bytes, append: bool) -> None:
 
 
 def read_file(path: Path, end: str = ".") -> bytes:
-    """A file's bytes. Raises `DebuggerError`, with ``end`` after the reason, if it is empty or too large."""
+    """Return a file's bytes. Raises `DebuggerError` if it is empty or too large; ``end`` follows the reason."""
     try:
         if path.exists() and not path.is_file():
             raise DebuggerError(f"'{path}' is not a recognized file format.")
@@ -113,10 +113,10 @@ def read_file(path: Path, end: str = ".") -> bytes:
 def restored(
     contents: bytes, name: str, binary: bool, offset: int, start: int | None, stop: int | None
 ) -> Iterator[Restored]:
-    """The parts of a file that ``restore`` writes.
+    """Yield the parts of a file that ``restore`` writes.
 
-    Raw bytes go to ``offset``, and ``start`` and ``stop`` count in the file; records go to their addresses plus
-    ``offset``, and ``start`` and ``stop`` are addresses.
+    Raw bytes go to ``offset``; ``start`` and ``stop`` are positions in the file. Records go to their addresses plus
+    ``offset``; ``start`` and ``stop`` are addresses.
     """
     if binary or contents.startswith(_NPY_MAGIC):
         kind = "binary file" if binary else "array"
@@ -138,7 +138,7 @@ def restored(
 
 
 def write_memory(data: Data, space: int, part: Restored, warn: Warn) -> None:
-    """Write a part into memory; if that fails, ``warn`` is called and nothing is written."""
+    """Write a part to memory; if that fails, call ``warn`` and write nothing."""
     try:
         data.environment().memory.write(space, part.address & ((1 << 64) - 1), part.data)
     except Error as error:
@@ -146,7 +146,7 @@ def write_memory(data: Data, space: int, part: Restored, warn: Warn) -> None:
 
 
 def address_operand(data: Data, expression: str) -> Address:
-    """Where an address expression points."""
+    """Return the address to which an address expression points."""
     return place_of(data.evaluate(expression), data.environment())
 
 
@@ -161,14 +161,14 @@ def _raw(raw: bytes, what: str, offset: int, start: int, stop: int | None) -> Re
 
 
 def _npy_bytes(contents: bytes, name: str) -> bytes:
-    """The elements of a NumPy array file, in C order."""
+    """Return the elements of a NumPy array file, in C order."""
     file = io.BytesIO(contents)
     try:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(file)
     except (ValueError, TypeError, IndexError, KeyError, SyntaxError, TokenError, RecursionError, MemoryError):
-        # NumPy's own reader evaluates the header, even of a file that only resembles one.
+        # NumPy's own reader evaluates the header as code, even that of a file that only resembles an array file.
         raise DebuggerError(f"'{name}' is not a NumPy array file that can be read.") from None
     if dtype.hasobject:
         raise DebuggerError(f"'{name}' holds Python objects: these are not bytes of memory.")
@@ -177,7 +177,7 @@ def _npy_bytes(contents: bytes, name: str) -> bytes:
     if not dtype.itemsize:
         raise DebuggerError(f"'{name}' has elements of no bytes.")
     size = dtype.itemsize * math.prod(shape)
-    if not size:  # other extents may be larger than any that NumPy has
+    if not size:  # the other extents may exceed what NumPy supports
         return b""
     body = contents[file.tell() :]
     if len(body) < size:
@@ -188,7 +188,7 @@ def _npy_bytes(contents: bytes, name: str) -> bytes:
 
 
 def _array_type(value: Value) -> tuple[str, tuple[int, ...] | None]:
-    """NumPy's type of the elements, and the extents; bytes if NumPy has no such type."""
+    """Return NumPy's type for the elements, and the extents; plain bytes if NumPy has no such type."""
     shape: list[int] = []
     current = value
     while isinstance(current.bare, (ArrayType, VectorType)):

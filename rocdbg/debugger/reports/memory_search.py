@@ -1,4 +1,4 @@
-"""Patterns of bytes in memory: ``find``."""
+"""Searches memory for byte patterns: ``find``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rocdbg.debugger.values.value_storage import Address, Memory
 from rocdbg.errors import Error
 
 CHUNK = 16000
-"""Bytes that are read at once; the same number as in GDB, whose warning states it."""
+"""How many bytes are read at once: the same number as in GDB, whose warning mentions it."""
 
 
 class SearchSpace(Struct, frozen=True):
-    """Where to look: the first byte, and how many."""
+    """Where to search: the first byte, and the number of bytes."""
 
     start: Address
     size: int

@@ -28,7 +28,7 @@ _WRITE_SCC = (
 
 
 class OperandRow(Struct, frozen=True):
-    """A register that an instruction reads, writes or both; ``name`` is as operands are written."""
+    """A register that an instruction reads, writes, or both; ``name`` is in operand syntax."""
 
     name: str
     reads: bool
@@ -36,7 +36,7 @@ class OperandRow(Struct, frozen=True):
 
 
 def operands_of(instruction: Instruction, wave_size: int, target_name: str) -> list[OperandRow]:
-    """Its registers in the order of the text, then those that it does not name: EXEC, SCC, VCC."""
+    """Return the instruction's registers in the order of its text, then implicit ones: EXEC, SCC, VCC."""
     target = target_by_name(target_name)
     found: dict[str, tuple[bool, bool]] = {}
 
@@ -72,7 +72,7 @@ def operands_of(instruction: Instruction, wave_size: int, target_name: str) -> l
 
 
 def operands_here(inferior: Inferior, focus: Selection, data: Data) -> tuple[str, list[OperandRow]]:
-    """The instruction at the selected frame's PC and its registers. Raises `NoRegistersError`."""
+    """Return the instruction at the selected frame's PC, and its registers. Raises `NoRegistersError`."""
     target = inferior.target
     if target is None or focus.current.thread is None:
         raise NoRegistersError

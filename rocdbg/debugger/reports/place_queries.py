@@ -1,4 +1,4 @@
-"""Places given as text: where breakpoints go, a source line to list, a range to disassemble."""
+"""Resolves places given as text: locations of breakpoints, source lines to list, ranges to disassemble."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from rocdbg.isa.operand_expressions import Value
 
 
 class UnknownLineError(LocationSpecError):
-    """An address without a known line."""
+    """An address has no known line."""
 
 
 def _without_line(place: Location) -> UnknownLineError:
@@ -64,7 +64,7 @@ def _without_line(place: Location) -> UnknownLineError:
 
 
 class Places:
-    """Resolves locations at the focus. ``kernel_name`` names the chosen kernel, or raises a `rocdbg.Error`."""
+    """Resolves locations at the focus. ``kernel_name`` returns the chosen kernel's name, or raises a `rocdbg.Error`."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Places:
         self._dwarf = DwarfInspection(inferior, focus, data, symbols)
 
     def resolver(self, defaults: Defaults | None = None) -> LocationResolver:
-        """Finds places; locations without a file are relative to ``defaults``, or to the position of `list`."""
+        """Return a resolver; locations without a file are relative to ``defaults``, or to the position of `list`."""
         make = self.default_place if defaults is None else lambda: defaults
         return LocationResolver(self._inferior.need_program(), make)
 
@@ -99,7 +99,7 @@ class Places:
 
     @property
     def has_current_file(self) -> bool:
-        """Whether there is a current file: a stop and most locations without a file make one."""
+        """Whether there is a current file: stops, and most locations without a file, establish one."""
         return self._position.asked or self._position.place is not None or self._frame_place() is not None
 
     def _frame_place(self) -> Defaults | None:
@@ -110,11 +110,12 @@ class Places:
         return None
 
     def _shown_place(self) -> Defaults:
-        """As `default_place`, but if a frame was shown, the position of `list` is ignored."""
+        """Return `default_place`, but if a frame was shown, ignore the position of `list`."""
         return self._position.shown or self._frame_place() or self.default_place()
 
     def _kernel_place(self) -> Defaults:
-        """The line of the kernel, as GDB uses that of ``main``; without one, the first line of the first file."""
+        """Return the line of the kernel, as GDB uses that of ``main``; without a kernel, the first file's first line.
+        """
         program = self._inferior.program
         if program is None or not program.has_debug_info:
             return Defaults(None, None)
@@ -135,7 +136,7 @@ class Places:
         return decay(follow(evaluate(text, environment), environment)).as_int()
 
     def resolve(self, text: str) -> Sequence[Location]:
-        """The places that a location string names; "" is the selected frame's position."""
+        """Return the places that a location string denotes; "" is the selected frame's position."""
         if not text.strip():
             running = self._inferior.target is not None and self._focus.current.thread is not None
             pc = self._focus.frame().pc if running else self._position.shown_pc
@@ -167,7 +168,8 @@ class Places:
         return found
 
     def resolve_shown(self, text: str) -> Sequence[Location]:
-        """As `resolve`, for commands that continue from the last shown frame (`until`): lines refer to its file."""
+        """Resolve as `resolve` does, for commands that continue from the last shown frame (`until`): its file is used.
+        """
         kept = self._position.place
         self._position.place = self._shown_place()
         try:
@@ -176,7 +178,7 @@ class Places:
             self._position.place = kept
 
     def canonical(self, text: str) -> str:
-        """A location that does not depend on the program's position: ``+1`` and ``12`` with their file."""
+        """Return a location that does not depend on the program's position: ``+1`` and ``12`` get their file."""
         spec = parse_spec(self._with_variable(text)) if text else None
         if not isinstance(spec, LineSpec) or (spec.file is not None and not spec.relative):
             return whole_words(text)
@@ -185,7 +187,7 @@ class Places:
         return f"{file}:{(place.line or 0) + spec.line if spec.relative else spec.line}" if file else text
 
     def _with_variable(self, text: str) -> str:
-        """``$line`` or ``file.c:$line`` with the variable's number."""
+        """Replace the variable in ``$line`` or ``file.c:$line`` by its number."""
         found = re.search(r"(?:^|(?<=:))\$\w+$", text.strip())
         if found is None or text.startswith("*"):
             return text
@@ -200,7 +202,7 @@ class Places:
         return text.strip()[: found.start()] + str(value.as_int())
 
     def functions(self, name: str) -> list[Function]:
-        """The functions that a name matches. Raises `LocationSpecError` when there are none."""
+        """Return the functions that a name matches. Raises `LocationSpecError` if there are none."""
         self._inferior.need_program()
         spec = FunctionSpec(name)
         found = [
@@ -213,9 +215,9 @@ class Places:
         return found
 
     def code_around(self, name: str) -> list[tuple[LoadedAddress, LoadedAddress]]:
-        """The loaded addresses of functions with that name, and of all functions into which they are inlined.
+        """Return the loaded addresses of functions with that name, and of all functions into which they are inlined.
 
-        Without such a function, those that the symbol of that name contains. Raises `LocationSpecError`.
+        If there is no such function, return those that the symbol of that name covers. Raises `LocationSpecError`.
         """
         try:
             self.functions(name)
@@ -264,7 +266,7 @@ class Places:
         return LocationResolver(program, self.default_place).at(program.to_file(address))
 
     def _default_in(self, program: Program, make: Callable[[], Defaults]) -> Defaults:
-        """The default place in a code object: in its own file of that path."""
+        """Return the default place in a code object, whose own file of that path is used."""
         place = make()
         if place.file is None or program is self._inferior.program or not program.has_debug_info:
             return place
@@ -283,7 +285,7 @@ class Places:
         return list(disassemble(program, self._data.environment().memory, low, high, pc, wave_size, mangled))
 
     def assemble(self, text: str) -> Sequence[DisassemblyLine]:
-        """Assemble ``[ADDRESS] INSTRUCTION`` and, with an address, write it there; returns the instructions there
+        """Assemble ``[ADDRESS] INSTRUCTION``; with an address, write the instruction there, and return what is there
         afterwards.
 
         Raises `rocdbg.isa.AssemblyError`, `DebuggerError` and `MemoryAccessError`.
@@ -305,7 +307,9 @@ class Places:
         return self._position
 
     def default_line(self) -> SourcePlace:
-        """Where `list` without arguments begins: the selected frame's line, otherwise the kernel's first."""
+        """Return where `list` without arguments begins: at the selected frame's line, otherwise the kernel's first
+        line.
+        """
         place = self.default_place()
         if place.file is None:
             self._inferior.need_program()
@@ -313,17 +317,20 @@ class Places:
         return SourcePlace(place.file, place.line or 1)
 
     def source_line(self, text: str) -> SourcePlace:
-        """The first of `source_lines`."""
+        """Return the first of `source_lines`."""
         return self.source_lines(text)[0]
 
     def source_lines(
         self, text: str, defaults: Defaults | None = None, each_copy: bool = False
     ) -> list[SourcePlace]:
-        """The source lines that a location names: a line, with or without code, in each file of that name; the start of
-        a function's code; the declaration of a variable or class.
+        """Return the source lines that a location denotes. These are, depending on the location:
 
-        ``defaults`` replaces the position of `list`; ``each_copy``: for an inlined function, one line per place, with
-        its address. Raises `LocationSpecError`.
+        * a line, with or without code, in each file of that name;
+        * the start of a function's code;
+        * the declaration of a variable or class.
+
+        ``defaults`` replaces the position of `list`. ``each_copy``: for an inlined function, return one line for each
+        place, with its address. Raises `LocationSpecError`.
         """
         spec = parse_spec(self._with_variable(text))
         if isinstance(spec, AddressSpec):
@@ -352,7 +359,7 @@ class Places:
         return [SourcePlace(file, line) for file in self._last_unit_first(files)]
 
     def _last_unit_first(self, files: Sequence[SourceFile]) -> list[SourceFile]:
-        """Files in the order of GDB's list, to which units are prepended as they are read."""
+        """Return files in the order of GDB's list, to the front of which units are added as they are read."""
         if len(files) < 2:
             return list(files)
         units = [unit for program in self._inferior.programs if program.has_debug_info for unit in program.info.units]
@@ -360,7 +367,7 @@ class Places:
         return sorted(dict.fromkeys(files), key=lambda file: -last.get(file, 0))
 
     def last_shown(self) -> Defaults | None:
-        """The file and line of the last shown frame, to which some commands are relative."""
+        """The file and line of the last shown frame, to which locations of some commands are relative."""
         return self._position.shown
 
     def _function_lines(self, spec: FunctionSpec, each_copy: bool = False) -> list[SourcePlace]:
@@ -406,7 +413,7 @@ class Places:
         return list(found.values())
 
     def disassembly_range(self, text: str) -> tuple[str | None, int, int]:
-        """What `disassemble TEXT` shows: the function's name, or None for a plain range; loaded addresses."""
+        """Return what `disassemble TEXT` shows: the function's name (None for a plain range), and loaded addresses."""
         program = self._inferior.program
         if program is None:
             raise NoProgramError
@@ -420,7 +427,7 @@ class Places:
         return function_bounds(self._inferior.programs.at(LoadedAddress(address)), address)
 
     def describe_address(self, name: str) -> str:
-        """The sentence of `info address NAME`: a variable of the selected scope, else a global symbol."""
+        """Return the sentence of `info address NAME`, for a variable of the selected scope or else a global symbol."""
         if self._inferior.program is None:
             raise NoSymbolError(name)
         lines = self._dwarf.describe_variable(name)
@@ -444,11 +451,11 @@ def _source_place(place: Location) -> SourcePlace:
     return SourcePlace(place.file, place.line, place.code)
 
 
-# Instructions typed by the user: their bytes, and code overwritten with them.
+# Instructions typed by the user: assembled bytes, and the code that they overwrite.
 
 
 def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, str]:
-    """The address expression before an instruction, "" if there is none, and the instruction.
+    """Return the address expression before an instruction ("" if there is none), and the instruction.
 
     Raises `DebuggerError` if no word is an instruction of the target.
     """
@@ -467,7 +474,7 @@ def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, st
 def assemble(data: Data, program: Program, wave_size: int | None, text: str) -> Sequence[DisassemblyLine]:
     """Assemble ``[ADDRESS] INSTRUCTION``; with an address, write the instruction there.
 
-    Returns the instruction; if it was written, also those after it up to the end of the overwritten code. Raises
+    Return the instruction; if it was written, also those after it, up to the end of the overwritten code. Raises
     `isa.AssemblyError`, `DebuggerError` and `MemoryAccessError`.
     """
     target = program.code_object.target.name
@@ -505,20 +512,20 @@ def _bytes(assembler: Assembler, program: Program, text: str, address: int) -> b
     return assembler.assemble(text, address, symbol)
 
 
-# The position of `list`: the file and line to which locations without a file, and `list` without arguments, are
-# relative.
+# The position of `list`: a file and line. Locations without a file, and `list` without arguments, are relative to it.
 
 
 class ListPosition(Observer):
-    """GDB's notion of a current source line; one for a session.
+    """GDB's notion of a current source line; there is one in a session.
 
     Attributes:
-        place: the current line, at which the next `list` begins; ``None`` if it is the selected frame's.
-        shown: the line of the last shown frame: ``break +1`` counts from it.
-        shown_pc: the PC of that frame, used by `break` alone, even after the program has ended.
-        first, last: the lines that `list` last showed, kept as in GDB 13: if a frame was shown since, ``first`` is 0
-        and ``last`` is also the first line. asked: whether a location was relative to a current file: until then, and
-        until the first stop, there is no current file.
+        place: the current line, at which the next `list` begins; ``None`` if it is the selected frame's line.
+        shown: the line of the last shown frame, from which ``break +1`` counts.
+        shown_pc: the PC of that frame, used by `break` without arguments even after the program has ended.
+        first, last: the lines that `list` last showed, as in GDB 13: if a frame was shown since, ``first`` is 0 and
+            ``last`` is also the first line.
+        asked: whether a location was relative to a current file: before that, and before the first stop, there is no
+            current file.
     """
 
     def __init__(self) -> None:
@@ -530,18 +537,18 @@ class ListPosition(Observer):
         self.asked = False
 
     def stopped(self, event: StopEvent) -> None:
-        """Locations are relative to its current position; after the end, to its last position."""
+        """Make locations relative to the program's current position or, after its end, to its last position."""
         if event.scope.thread is not None:
             self.reset()
 
     def reset(self) -> None:
-        """Forget what was listed: use the program's position."""
+        """Forget what was listed, and use the program's position."""
         self.place = self.shown = None
         self.shown_pc = None
         self.first = self.last = 0
 
     def show_frame(self, file: SourceFile, line: int, pc: LoadedAddress) -> None:
-        """Record that a frame was shown with its source line: the next `list` is around it."""
+        """Record that a frame was shown with its source line: the next `list` shows the lines around it."""
         self.place = self.shown = Defaults(file, line)
         self.shown_pc = pc
         self.first = self.last = 0

@@ -9,7 +9,7 @@ from rocdbg.debugger.frames.frame_registers import special_names
 from rocdbg.debugger.target.state import Target
 
 Snapshot = dict[str, bytes]
-"""The contents of registers by name; vector registers have a dword for each lane."""
+"""The contents of registers by name; a vector register has one dword for each lane."""
 
 
 def register_names(target: Target, thread: int) -> list[str]:
@@ -23,7 +23,7 @@ def register_names(target: Target, thread: int) -> list[str]:
 
 
 def snapshot(target: Target, thread: int) -> Snapshot:
-    """The contents of a wave's registers as they are now."""
+    """Return the present contents of a wave's registers."""
     size = target.wave(thread).lane_count
     special = special_names(target, thread)
     found: Snapshot = {}
@@ -36,15 +36,15 @@ def snapshot(target: Target, thread: int) -> Snapshot:
 
 
 class RegisterChanges(Struct):
-    """The registers of waves at their last stop and at the one before it, as far as they were kept."""
+    """The registers of waves at their last stop and at the one before, if they were saved."""
 
     run: int = 0
-    """The run that they are of."""
+    """The run in which the registers were saved."""
     last: dict[int, Snapshot] = field(default_factory=dict)
     before: dict[int, Snapshot] = field(default_factory=dict)
 
     def stop(self, run: int, target: Target, thread: int) -> None:
-        """Keep a wave's registers at a stop."""
+        """Save a wave's registers at a stop."""
         if run != self.run:
             self.run, self.last, self.before = run, {}, {}
         resident = {wave.number for wave in target.waves()}
@@ -55,7 +55,8 @@ class RegisterChanges(Struct):
         self.last[thread] = snapshot(target, thread)
 
     def changed(self, run: int, target: Target, thread: int) -> dict[str, tuple[bytes, bytes]] | None:
-        """Old and new contents of the registers that differ from those at the stop before; ``None``: none were kept."""
+        """Return old and new contents of the registers that changed since the previous stop; ``None``: none were saved.
+        """
         if run != self.run or thread not in self.before:
             return None
         before = self.before[thread]

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def first_lane(mask: int) -> int:
-    """The lowest lane of a mask, 0 for an empty one."""
+    """Return the lowest lane of a mask, 0 for an empty mask."""
     return (mask & -mask).bit_length() - 1 if mask else 0
 
 
 class Tables:
-    """The rows of ``info threads`` and similar commands; the current rows are those of the focus."""
+    """The rows of ``info threads`` and similar commands; the current row is that of the focus."""
 
     def __init__(self, inferior: Inferior, focus: Selection, data: Data) -> None:
         self._inferior = inferior
@@ -54,9 +54,9 @@ class Tables:
         return rows
 
     def lanes(self, thread: int | None = None) -> Sequence[LaneRow]:
-        """``info lanes``: all lanes of a wave (by default the current one), unused ones included.
+        """``info lanes``: return all lanes of a wave (by default the current one), including unused ones.
 
-        DW_AT_LLVM_lanes gives their number. The front end filters.
+        DW_AT_LLVM_lanes determines their number. The front end filters them.
         """
         inferior, focus = self._inferior, self._focus.current
         if thread is None:
@@ -87,7 +87,7 @@ class Tables:
         return rows
 
     def registers(self, names: Sequence[str] = (), focus: Focus | None = None) -> Sequence[RegisterRow]:
-        """``info registers``: by name, or all that the wave has, as raw bits and as values.
+        """``info registers``: return registers by name, or all of the wave, as raw bits and as values.
 
         Raises `NoRegistersError`, `RegisterAccessError`.
         """
@@ -101,7 +101,7 @@ class Tables:
         formatter = self._data.formatter()
         rows = []
         for name in (name.removeprefix("$") for name in names):
-            # s[4:5], [v0,v1], v1.l: the value of the expression $s[4:5]
+            # s[4:5], [v0,v1] and v1.l are the values of the expressions $s[4:5] and so on
             is_word = name.replace("_", "").isalnum()
             value = environment.register(name) if is_word else self._data.evaluate(f"${name}", focus)
             if value is None:
@@ -141,7 +141,7 @@ class Tables:
 
 
 class LaneState(Enum):
-    """State of a lane; the value is the letter ``info lanes`` shows."""
+    """The state of a lane; the value is the letter that ``info lanes`` shows."""
 
     ACTIVE = "A"
     INACTIVE = "I"
@@ -161,9 +161,11 @@ class ThreadRow(Struct, frozen=True):
 
 
 class LaneRow(Struct, frozen=True):
-    """A line of ``info lanes``. ``frame`` is ``None`` for unused lanes; if nothing gives the position of an inactive
-    lane, it is the wave's frame, and ``is_located`` is false. ``is_unknown``: lane PCs exist, but mark this lane's
-    position as unknown; ``synthesised``: derived from machine code.
+    """A line of ``info lanes``.
+
+    ``frame`` is ``None`` for unused lanes. If nothing determines the position of an inactive lane, it is the wave's
+    frame and ``is_located`` is false. ``is_unknown``: lane PCs exist, but mark this lane's position as unknown.
+    ``synthesised``: the position was derived from machine code.
     """
 
     lane: int
@@ -178,7 +180,7 @@ class LaneRow(Struct, frozen=True):
 
 
 class RegisterRow(Struct, frozen=True):
-    """A line of ``info registers``: ``raw`` and ``natural`` are the two columns GDB shows."""
+    """A line of ``info registers``: ``raw`` and ``natural`` are the two columns that GDB shows."""
 
     name: str
     value: Value
@@ -187,7 +189,7 @@ class RegisterRow(Struct, frozen=True):
 
 
 class LibraryRow(Struct, frozen=True):
-    """A line of ``info sharedlibrary``; addresses are of ``.text`` as loaded, 0 before that."""
+    """A line of ``info sharedlibrary``; the addresses are those of ``.text`` as loaded, or 0 if it is not loaded."""
 
     low: int
     high: int

@@ -1,4 +1,4 @@
-"""Lines of source files that a location names, including those of data and types, where no breakpoint can be set."""
+"""Source lines that a location denotes, including those of data and types, where no breakpoint can be set."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from rocdbg.dwarf.info.types import ClassType, EnumType
 
 
 class SourcePlace(Struct, frozen=True):
-    """A line of a source file, and the function or the loaded address by which it was named.
+    """A line of a source file, and the function or loaded address through which it was found.
 
-    For a declaration ``title`` is the declared name, and for a variable ``data`` is its loaded address.
+    For a declaration, ``title`` is the declared name; for a variable, ``data`` is its loaded address.
     """
 
     file: SourceFile
@@ -36,9 +36,9 @@ class SourcePlace(Struct, frozen=True):
 def declarations(
     program: Program, spec: FunctionSpec, frame: Frame | None, of_class: bool = False
 ) -> Iterator[SourcePlace]:
-    """The declarations of global variables with this name, and of the nearest C++ class or enumeration.
+    """Yield the declarations of global variables with this name, and that of the nearest C++ class or enumeration.
 
-    ``of_class``: only a class, whose constructors have the same name.
+    ``of_class``: yield only a class, whose constructors have the same name.
     """
     if not program.has_debug_info:
         return
@@ -58,7 +58,7 @@ def declarations(
 
 
 def fixed_address(program: Program, variable: Variable) -> LoadedAddress | None:
-    """The loaded address of a variable that is at one place in global memory."""
+    """Return the loaded address of a variable if it is always at the same place in global memory."""
     location = variable.location
     if not has_fixed_address(variable) or not isinstance(location, Exprloc):
         return None
@@ -70,11 +70,11 @@ def fixed_address(program: Program, variable: Variable) -> LoadedAddress | None:
 
 
 def begins(program: Program, resolver: LocationResolver, spec: FunctionSpec) -> Iterator[Location]:
-    """Where the code of functions begins: for a function that was only inlined, that of each copy, otherwise its
-    declaration.
+    """Yield where the code of functions begins. For a function that was only inlined, that is the code of each copy;
+    for a function without code, its declaration.
     """
     functions = resolver.functions(spec)
-    if not functions:  # by a mangled name, or a label
+    if not functions:  # the name may be a mangled name, or a label
         for place in resolver.resolve(spec):
             if place.code is None or program.labels.named(spec.name):
                 yield replace(place, code=None)

@@ -1,4 +1,4 @@
-"""`ptype/o`: a structure with the offset and size of each member and the holes between them, laid out as GDB does."""
+"""`ptype/o`: a structure with the offset and size of each member, and the holes between members, in GDB's layout."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from rocdbg.dwarf.info.types import (
     StaticMember,
 )
 
-COMMENT = 27  # columns of the comment before a member
+COMMENT = 27  # the width of the comment before a member, in columns
 
 
 def offset_lines(type_: Type, hexadecimal: bool = False, shown: Shown = ALL) -> list[str]:
-    """The lines of ``ptype/o``; for a type without members those of ``ptype``.
+    """Return the lines of ``ptype/o``; for a type without members, those of ``ptype``.
 
-    A structure named by its own name has a heading; a typedef of one does not.
+    A structure under its own name has a heading; under a typedef's name it has none.
     """
     bare = type_.strip_typedefs().strip_qualifiers()
     if not isinstance(bare, ClassType):
@@ -48,7 +48,7 @@ def offset_lines(type_: Type, hexadecimal: bool = False, shown: Shown = ALL) -> 
 
 
 class _Layout:
-    """Lays out one structure and those in it."""
+    """Lays out one structure and the structures in it."""
 
     def __init__(self, hexadecimal: bool, shown: Shown) -> None:
         self.hexadecimal = hexadecimal
@@ -57,18 +57,16 @@ class _Layout:
     def body(
         self, type_: ClassType, base: int, indent: int, around: dict[str, str], pointed: bool = False, within: int = 0
     ) -> list[str]:
-        """Members, holes, and the total. ``base`` is the structure's own offset in bytes.
+        """Return members, holes, and the total. ``base`` is the structure's own offset in bytes.
 
-        ``within``: its offset in the structure around it, in bits.
-
-        ``pointed``: it has no name and is the target of a pointer or array; then there is no total, and named
-        structures in it are not expanded.
+        ``within`` is its offset, in bits, in the structure around it. ``pointed``: it has no name and is the target of
+        a pointer or array; then there is no total, and named structures in it are not expanded.
         """
         lines: list[str] = []
         names = local_names(type_, around, self.shown)
         blank = " " * (COMMENT + indent)
         union = type_.kind is ClassKind.UNION
-        end = 0  # bits that members so far occupy; as in GDB a hole before the first is not reported
+        end = 0  # bits that the members so far occupy; as in GDB, a hole before the first member is not reported
         current: Access | None = None
         fields = data_members(type_)
         labels = needs_labels(type_)
@@ -91,7 +89,7 @@ class _Layout:
             lines.append(f"{blank}<no data fields>")
         if pointed:
             return lines
-        # for a union GDB counts from its offset in the enclosing structure
+        # for a union, GDB counts from the union's offset in the enclosing structure
         lines += _hole(within if union else end, 8 * (type_.size or 0), "padding")
         return [*lines, "", f"{blank}/* total size (bytes): {type_.size or 0:>4} */"]
 
@@ -116,7 +114,7 @@ class _Layout:
         return [f"{comment}{pad}{member_text(member, leaves)}"]
 
     def _comment(self, member: Member, base: int, union: bool) -> str:
-        """Where a member is and how large, in `COMMENT` columns."""
+        """Return the offset and size of a member, in `COMMENT` columns."""
         bits = member.bit_offset or 0
         offset, size = base + bits // 8, member.type.size or 0
         width = f"{size:#06x}" if self.hexadecimal else f"{size:>6}"
@@ -130,18 +128,18 @@ class _Layout:
 
 
 _END = "\0"
-"""Placeholder for the type at the end of a declarator."""
+"""A placeholder for the type at the end of a declarator."""
 
 
 def _end(type_: Type) -> Type:
-    """The type at the end of pointers and arrays."""
+    """Return the type to which pointers and arrays finally lead."""
     while isinstance(type_, PointerType | ArrayType | QualifiedType):
         type_ = type_.element if isinstance(type_, ArrayType) else type_.target
     return type_
 
 
 def _hole(end: int, start: int, what: str) -> list[str]:
-    """Up to two comments for bits that do not belong to a member."""
+    """Return up to two comments on bits that belong to no member."""
     lines = []
     if 0 < end < start:
         whole, bits = divmod(start - end, 8)

@@ -24,9 +24,9 @@ _MARKS = re.compile(r" ([*&]+)$")
 
 
 class SymbolRow(Struct, frozen=True):
-    """A symbol with its declaration's place and text; ``function`` where it is one.
+    """A symbol, with the place and text of its declaration; ``function`` is set if it is a function.
 
-    ``rank`` orders before the name: what is visible outside of its unit comes first.
+    ``rank`` takes precedence over the name in the order: symbols that are visible outside their unit come first.
     """
 
     file: SourceFile | None
@@ -39,12 +39,12 @@ class SymbolRow(Struct, frozen=True):
 
     @property
     def order(self) -> tuple[str, int, str, int]:
-        """By file, then by name."""
+        """The sort key: by file, then by rank and name."""
         return self.file.name if self.file is not None else "", self.rank, self.name, self.line or 0
 
 
 def function_rows(programs: Iterable[Program], pattern: Pattern, of_type: Pattern) -> list[SymbolRow]:
-    """Functions with code whose name (in C++ with parameters) and type match the expressions."""
+    """Return the functions with code whose name (in C++ with parameters) and type match the expressions."""
     rows = []
     for program in _described(programs):
         for function in program.info.functions_matching(""):
@@ -61,7 +61,7 @@ def function_rows(programs: Iterable[Program], pattern: Pattern, of_type: Patter
 
 
 def variable_rows(programs: Iterable[Program], pattern: Pattern, of_type: Pattern) -> list[SymbolRow]:
-    """Global and static variables whose name and type match the expressions."""
+    """Return the global and static variables whose name and type match the expressions."""
     rows = []
     for program in _described(programs):
         for variable in program.info.global_variables_matching(pattern.compiled):
@@ -80,7 +80,7 @@ def variable_rows(programs: Iterable[Program], pattern: Pattern, of_type: Patter
 
 
 def _constant_rows(program: Program, pattern: Pattern, of_type: Pattern) -> Iterator[SymbolRow]:
-    """Static members whose class gives their value: they have no other definition."""
+    """Yield static members whose values are in the class: they have no other definition."""
     for class_ in program.info.types_matching():
         work.unit()
         if not isinstance(class_, ClassType):
@@ -96,14 +96,14 @@ def _constant_rows(program: Program, pattern: Pattern, of_type: Pattern) -> Iter
 
 
 def type_rows(programs: Iterable[Program], pattern: Pattern) -> list[SymbolRow]:
-    """Named types whose name matches the expression; in C++ classes and enumerations before the others."""
+    """Return the named types whose name matches the expression; in C++, classes and enumerations come first."""
     rows = []
     for program in _described(programs):
         for type_ in program.info.types_matching(pattern.compiled, by_unit=True):
             file, line, is_cxx = program.info.declared_at(type_)
             own = isinstance(type_, ClassType | EnumType)
             if isinstance(type_, ClassType) and type_.is_declaration:
-                continue  # defined elsewhere, or not at all
+                continue  # the type is defined elsewhere, or not at all
             name = _type_name(type_)
             text = str(type_)
             if isinstance(type_, TypedefType):
@@ -113,7 +113,7 @@ def type_rows(programs: Iterable[Program], pattern: Pattern) -> list[SymbolRow]:
             rows.append(SymbolRow(file, line, text, name, int(is_cxx and not own), type=type_))
         rows += _namespace_rows(program, pattern)
     distinct: dict[object, SymbolRow] = {}
-    # of `typedef struct s s;` and the structure itself GDB lists what comes first in the debug information
+    # of `typedef struct s s;` and the structure itself, GDB lists the one that debug information describes first
     for row in sorted(rows, key=lambda row: (row.type.offset or 0) if row.type is not None else 0):
         distinct.setdefault((row.file, row.name), row)
     return sorted(distinct.values(), key=lambda row: row.order)
@@ -128,7 +128,7 @@ def _namespace_rows(program: Program, pattern: Pattern) -> Iterator[SymbolRow]:
 
 
 def _without_typedefs(type_: Type) -> Type:
-    """A type with its outer typedefs resolved, below its qualifiers: its components keep their names."""
+    """Return a type with its outer typedefs resolved and its qualifiers kept; components keep their names."""
     if isinstance(type_, QualifiedType):
         return replace(type_, target=_without_typedefs(type_.target))
     return _without_typedefs(type_.target) if isinstance(type_, TypedefType) else type_
@@ -145,13 +145,13 @@ def _type_name(type_: Type) -> str:
 
 
 def function_type_text(function: Function) -> str:
-    """``int (int, float)``."""
+    """Return a function's type as text: ``int (int, float)``."""
     parameters = ", ".join(str(p.type) for p in function.type.parameters) or "void"
     return f"{function.return_type} ({parameters})"
 
 
 def function_text(function: Function) -> str:
-    """``static float scale(float, int);``: as ``info functions`` lists it."""
+    """Return a function as ``info functions`` lists it: ``static float scale(float, int);``."""
     name = Program.function_title(function)
     static = "" if function.external else "static "
     returned = _MARKS.sub(r" \1", str(function.return_type))
@@ -161,7 +161,7 @@ def function_text(function: Function) -> str:
 
 
 def declaration(type_: Type, name: str) -> str:
-    """A declaration of ``name``: ``float tile[64]``, ``int (*f)(int)``."""
+    """Return a declaration of ``name``: ``float tile[64]``, ``int (*f)(int)``."""
     if isinstance(type_, FunctionType):
         return f"{type_} {name}"
-    return type_.declare(name, Leaves(show=0).text)  # for a structure without a name, the members
+    return type_.declare(name, Leaves(show=0).text)  # a structure without a name is shown with its members

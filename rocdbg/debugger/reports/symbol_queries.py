@@ -32,12 +32,12 @@ from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.all_names import NameKind
 
 CODE = (NameKind.FUNCTION, NameKind.SYMBOL)
-"""Kinds of names of code."""
+"""The kinds of names that denote code."""
 SYMBOLS = (*CODE, NameKind.VARIABLE, NameKind.DATA_SYMBOL)
 
 
 def demangled(name: str) -> str:
-    """The C++ declaration of a mangled name; any other name unchanged."""
+    """Return the C++ declaration of a mangled name; other names are returned unchanged."""
     return demangle(name)
 
 
@@ -51,7 +51,7 @@ class SymbolPlace(Struct, frozen=True):
 
 
 class LineInfo(Struct, frozen=True):
-    """``info line``: the code of a line as loaded. ``low == high`` when the line has none."""
+    """``info line``: the code of a line as loaded. ``low == high`` if the line has no code."""
 
     file: SourceFile
     line: int
@@ -70,7 +70,7 @@ class PlainSymbol(Struct, frozen=True):
 
 
 LABEL_SIZE = 8
-"""Bytes of an address, which GDB uses as the size of a label."""
+"""The size of an address in bytes, which GDB uses as the size of a label."""
 
 
 class ScopeSymbol(Struct, frozen=True):
@@ -82,7 +82,7 @@ class ScopeSymbol(Struct, frozen=True):
 
 
 class Symbols:
-    """Queries over the loaded program. Raises `NoProgramError` without one."""
+    """Queries about the loaded program. They raise `NoProgramError` if there is none."""
 
     def __init__(
         self, program: Callable[[], Program | None], settings: Settings,
@@ -92,10 +92,10 @@ class Symbols:
         self._all = programs
         self._settings = settings
         self.patience: float | None = None
-        """Seconds that completion may read names; ``None``: without limit."""
+        """How many seconds completion may spend on reading names; ``None``: no limit."""
 
     def signature(self, name: str) -> str | None:
-        """The declaration of a function that `names_starting` has given: ``int add(int, int)``."""
+        """Return the declaration of a function that `names_starting` has returned: ``int add(int, int)``."""
         program = self._get()
         offset = program.names.function_at(name) if program is not None and program.has_debug_info else None
         if program is None or offset is None:
@@ -134,9 +134,9 @@ class Symbols:
         return SymbolPlace(found[0], found[1], section, program.uri)
 
     def line(self, file: SourceFile, line: int, address: int | None = None) -> LineInfo:
-        """The first code of a line, or the code around a loaded address; without code, where it would be.
+        """Return the first code of a line, or the code around a loaded address; without code, where it would be.
 
-        The program is the first that has code for the line, otherwise for the file.
+        The first program that has code for the line is used, otherwise the first with code for the file.
         """
         having = [one for one in self._programs() if one.has_debug_info and file in one.info.source_files]
         program = next((one for one in having if one.info.rows_of_line(file, line)), (having or [self.program])[0])
@@ -158,7 +158,7 @@ class Symbols:
 
     @staticmethod
     def _end(program: Program, row: LineRow) -> FileAddress:
-        """Where the next row begins."""
+        """Return where the next row begins."""
         if row.end_address > row.address:
             return row.end_address
         last = program.info.line_at(row.address)
@@ -173,16 +173,16 @@ class Symbols:
         return LineInfo(file, line, low, high, low_name, program.symbolize(high, data=False, mangled=mangled))
 
     def data_name(self, address: LoadedAddress) -> str:
-        """``0x4034 <_ZL7counter>``."""
+        """Return an address with its symbol: ``0x4034 <_ZL7counter>``."""
         name = self.program.symbolize(address, data=True, mangled=not self._settings.print.asm_demangle)
         return f"{address:#x} <{name}>" if name else f"{address:#x}"
 
     def functions(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
-        """Functions with code whose name and type match the regular expressions, by file and name."""
+        """Return the functions with code whose name and type match the regular expressions, by file and name."""
         return function_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
 
     def variables(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
-        """Global and static variables whose name and type match the regular expressions, by file and name."""
+        """Return the global and static variables whose name and type match the expressions, by file and name."""
         return variable_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
 
     def types(self, pattern: str = "") -> list[SymbolRow]:
@@ -207,7 +207,7 @@ class Symbols:
             is_code = program.code_object.is_code(symbol)
             if is_code is not code or symbol.type not in (0, 1, 2, 10) or symbol.name.startswith(".L"):
                 continue
-            if symbol.name == "_DYNAMIC":  # the linker's, not the program's
+            if symbol.name == "_DYNAMIC":  # defined by the linker, not by the program
                 continue
             if not compiled.search(demangle(symbol.name)):
                 continue
@@ -232,7 +232,7 @@ class Symbols:
         scopes = self.program.info.scopes_at(address) if self.program.has_debug_info else ()
         function = scopes[-1] if scopes else None
         for scope in scopes:
-            if isinstance(scope, InlinedSubroutine) and scope.entry_pc is not None:  # to GDB, one of its own names
+            if isinstance(scope, InlinedSubroutine) and scope.entry_pc is not None:  # GDB counts the call as a symbol
                 at = self.program.to_loaded(scope.entry_pc)
                 found.append(ScopeSymbol(Program.function_title(scope.function), f"a function at address {at:#x}", 1))
             for variable in scope.variables:
@@ -253,7 +253,7 @@ class Symbols:
         return found
 
     def where(self, variable: Variable, function: Function | None = None) -> str:
-        """The location of a variable (of ``function``) as text (``info address``, ``info scope``)."""
+        """Return the location of a variable (of ``function``) as text, for ``info address`` and ``info scope``."""
         program = self.program
         unplaced = is_unplaced(variable)
         words = static_words(program, variable, function) if not unplaced or variable.location is None else None
@@ -270,14 +270,14 @@ class Symbols:
         return "optimized out" if variable.location is None else "in LDS, at a place that is not known"
 
     def _where_from(self, variable: Variable, frame: Frame | None) -> str:
-        """`where`, also for a variable in LDS that the layout of the frame's kernel places."""
+        """Return `where`; a variable in LDS may also be located by the layout of the frame's kernel."""
         offset = lds_offset(variable, self.program, frame) if is_unplaced(variable) else None
         if offset is not None:
             return f"static storage at address local#{offset:#x}"
         return self.where(variable, frame.context.function if frame is not None else None)
 
     def address_of(self, name: str, variable: Variable | None, frame: Frame | None = None) -> str:
-        """The sentence of ``info address NAME``, as ``frame`` sees the name. Raises `NoSymbolError`."""
+        """Return the sentence of ``info address NAME``, for the name as seen from ``frame``. Raises `NoSymbolError`."""
         program = self.program
         if variable is not None:
             return f'Symbol "{name}" is {self._where_from(variable, frame)}.'
@@ -285,7 +285,7 @@ class Symbols:
         functions: Sequence[Function] = ()
         if program.has_debug_info:
             functions = program.info.functions_named(name) if "(" in name else names.functions(name)
-        # a method is found by its last name too: a variable with this name takes precedence
+        # a method is also found by its unqualified name: a variable of this name takes precedence
         hidden = functions and any(found.qualified_name == name for found in program.info.variables_named(name))
         for named in () if hidden else functions:
             if named.low_pc is not None:
@@ -300,7 +300,7 @@ class Symbols:
                 if local.name == last:
                     return f'Symbol "{last}" is {self.where(local, owner)}.'
         found = names.variable(name) if program.has_debug_info else None
-        # a qualified name is looked up literally here, without the unnamed namespaces that expressions search
+        # a qualified name is looked up literally here; only expressions search unnamed namespaces
         if found is not None and ("::" not in name or (found.qualified_name or name).endswith(name.removeprefix("::"))):
             return f'Symbol "{found.qualified_name or name}" is {self._where_from(found, frame)}.'
         if program.has_debug_info and names.enumerator(name) is not None:
@@ -316,9 +316,9 @@ class Symbols:
         raise NoSymbolError(name)
 
     def names_starting(self, prefix: str, kinds: Collection[NameKind] = SYMBOLS) -> Iterator[str]:
-        """Names of some kinds for completion.
+        """Yield names of some kinds for completion.
 
-        All names, unless `patience` says not to wait for those that have not been read yet.
+        All names are yielded, unless `patience` limits the time for reading them.
         """
         program = self._get()
         if program is None:
@@ -331,7 +331,7 @@ class Symbols:
 
 
 def variables_in(scope: CodeScope) -> Iterator[Variable]:
-    """The variables of a scope and of the blocks in it."""
+    """Yield the variables of a scope and of the blocks in it."""
     yield from scope.variables
     for child in scope.children:
         yield from variables_in(child)

@@ -20,7 +20,7 @@ from rocdbg.dwarf.info.types import ClassType, Type, TypedefType
 
 
 class Types:
-    """The types of expressions at the focus."""
+    """Reports on types of expressions at the focus."""
 
     def __init__(self, inferior: Inferior, data: Data, settings: Settings) -> None:
         self._inferior = inferior
@@ -28,7 +28,7 @@ class Types:
         self._data = data
 
     def whatis(self, text: str, letters: str = "") -> str:
-        """``whatis``: the type's name; one level of typedef is unrolled for a type name."""
+        """``whatis``: return the type's name; for the name of a type, one level of typedef is resolved."""
         self._flags(letters)
         if not text:
             return str(self._latest())
@@ -43,7 +43,7 @@ class Types:
         return ("" if is_type_name else self._real(text)) + str(type_)
 
     def ptype(self, text: str, letters: str = "") -> list[str]:
-        """The lines of ``ptype``: ``type = struct S {`` and so on; with the letter ``o`` offsets and sizes too."""
+        """Return the lines of ``ptype``: ``type = struct S {`` etc.; with the letter ``o``, also offsets and sizes."""
         shown, offsets, hexadecimal = self._flags(letters)
         namespace = self._data.environment().types.namespace(text)
         if namespace is not None:
@@ -63,23 +63,23 @@ class Types:
         return table_lines(text, self._data)
 
     def _real(self, text: str) -> str:
-        """A remark on the dynamic type of an expression's object; empty without one."""
+        """Return a remark on the dynamic type of an expression's object; empty if it has none."""
         real = self._data.real_type(text)
         return "" if real is None else f"/* real type = {real} */\n"
 
     def _is_of_opencl(self, text: str) -> bool:
-        """Whether it names a built-in type of OpenCL: frames show what the program defines under that name."""
+        """Whether a text names a built-in type of OpenCL; only a frame's own definition of the name hides it."""
         if self._data.language_name != "opencl" or not is_opencl_type(text):
             return False
         environment = self._data.environment()
         return environment.frame is None or environment.types.find(text, "") is None
 
     def _latest(self) -> Type:
-        """The type of the last value of the history."""
+        """Return the type of the last value in the history."""
         return self._data.latest().type
 
     def _flags(self, letters: str) -> tuple[Shown, bool, bool]:
-        """Which parts of classes are shown, whether offsets are, and whether in hexadecimal.
+        """Return which parts of classes are shown, whether offsets are shown, and whether in hexadecimal.
 
         Raises `DebuggerError` for a letter that GDB does not have.
         """
@@ -108,7 +108,7 @@ MOST_SLOTS = 1 << 16
 
 
 def table_lines(text: str, data: Data) -> list[str]:
-    """The tables of an object, or of the target of a pointer or reference, with their functions.
+    """Return the virtual tables of an object, or of a pointer's or reference's target, with their functions.
 
     Raises `DebuggerError` for a value without virtual functions.
     """
@@ -130,7 +130,8 @@ def table_lines(text: str, data: Data) -> list[str]:
 
 
 def _tables(parts: list[Value], environment: Environment) -> dict[int, tuple[Value, int]]:
-    """The first part at each place, with the highest slot for which any class there declares a function, otherwise -1.
+    """Return the first part at each place, with the highest slot for which any class there declares a function (-1 if
+    none does).
     """
     found: dict[int, tuple[Value, int]] = {}
     for part in parts:
@@ -142,7 +143,7 @@ def _tables(parts: list[Value], environment: Environment) -> dict[int, tuple[Val
 
 
 def _parts(value: Value, environment: Environment) -> list[Value]:
-    """The object and its polymorphic bases."""
+    """Return the object and its polymorphic bases."""
     class_ = environment.complete_type(value.bare)
     found = [value]
     if isinstance(class_, ClassType):
@@ -155,7 +156,7 @@ def _parts(value: Value, environment: Environment) -> list[Value]:
 def _table(
     part: Value, last_slot: int, environment: Environment, formatter: Formatter, is_further: bool
 ) -> list[str]:
-    """The table of one part."""
+    """Return the lines for the virtual table of one part."""
     address = part.address
     assert address is not None
     table = int.from_bytes(environment.memory.read(address.space, address.value, 8), "little")
@@ -169,7 +170,7 @@ def _table(
 
 
 def _last_slot(type_: Type, environment: Environment) -> int:
-    """The highest slot of the virtual functions that a class declares; -1 for none."""
+    """Return the highest slot among the virtual functions that a class declares; -1 if it declares none."""
     class_ = environment.complete_type(type_.strip_typedefs().strip_qualifiers())
     if not isinstance(class_, ClassType):
         return -1

@@ -1,4 +1,4 @@
-"""`info uninitialized`: reads of buffer bytes that neither the host nor the kernel had written."""
+"""`info uninitialized`: reads of buffer bytes that neither the host nor the kernel had written before."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from rocdbg.debugger.running.launch_control import LaunchControl
 
 
 class UninitializedRow(Struct, frozen=True):
-    """One instruction with such reads.
+    """One instruction that read uninitialized bytes.
 
-    ``reads`` counts lanes' accesses, ``bytes`` the bytes that were never written. ``thread`` and ``lane`` (None for a
-    scalar instruction) made the first; ``memory`` gives the place of its first such byte. ``what``: function and line.
+    ``reads`` counts the lanes' accesses, ``bytes`` the bytes that were never written. ``thread`` and ``lane`` (None for
+    a scalar instruction) made the first such access; ``memory`` is the place of its first uninitialized byte. ``what``
+    is the function and line.
     """
 
     reads: int
@@ -27,7 +28,7 @@ class UninitializedRow(Struct, frozen=True):
 
 
 def is_counting(launch: LaunchControl) -> bool:
-    """Whether the last launch counts such reads (`MachineOptions.count_uninitialized`)."""
+    """Whether the last launch counts reads of uninitialized bytes (`MachineOptions.count_uninitialized`)."""
     bound = launch.bound
     return bound is not None and bound.machine.uninitialized is not None
 
@@ -51,7 +52,7 @@ def uninitialized_rows(launch: LaunchControl, program: Program, symbols: Symbols
 
 
 def _place(program: Program, symbols: Symbols, pc: int) -> str:
-    """``<saxpy+232> at saxpy.hip:10``, as far as known."""
+    """Return ``<saxpy+232> at saxpy.hip:10``, or the part of it that is known."""
     symbol = symbols.symbol_at(pc)
     row = program.line_at(LoadedAddress(pc))
     name = f"<{symbol.name}+{symbol.offset}>" if symbol is not None else ""

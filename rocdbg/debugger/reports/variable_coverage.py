@@ -1,4 +1,4 @@
-"""At how many instructions of its scope each variable has a value: the rows of ``maint dwarf coverage``."""
+"""The rows of ``maint dwarf coverage``: at how many instructions of its scope each variable has a value."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _MOST_NESTED = 32
 
 
 class CoverageRow(Struct, frozen=True):
-    """A variable of a function: of the ``total`` instructions in its scope, how many have a location from the compiler,
-    and at how many its value is recovered.
+    """A variable of a function: the number of instructions in its scope (``total``), at how many of them the compiler
+    gives its location, and at how many its value is recovered.
     """
 
     function: str
@@ -36,10 +36,9 @@ class CoverageRow(Struct, frozen=True):
 
 
 def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name: str) -> list[CoverageRow]:
-    """The variables of functions called ``name`` (by default of the selected frame's function, otherwise of all), and
-    of calls inlined in them.
+    """Return rows for the variables of functions called ``name``, and of calls inlined in them.
 
-    Raises `NoSymbolError`.
+    Without a name, these are the selected frame's function or, without a frame, all functions. Raises `NoSymbolError`.
     """
     program = inferior.need_program()
     functions: list[Function] = []
@@ -76,7 +75,7 @@ def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name
 
 
 def _summed(rows: list[CoverageRow]) -> list[CoverageRow]:
-    """Rows with the same variable in several inlined calls added up."""
+    """Add up the rows for the same variable in several inlined calls."""
     found: dict[tuple[str, str], CoverageRow] = {}
     for row in rows:
         key = row.function, row.name
@@ -89,9 +88,9 @@ def _summed(rows: list[CoverageRow]) -> list[CoverageRow]:
 
 
 def _routines(program: Program, function: Function) -> Iterator[tuple[str, Routine]]:
-    """A function and the inlined calls in it, with their names."""
+    """Yield a function and the calls inlined in it, with their names."""
     is_wrapper = is_kernel_wrapper(program, function)
-    if not is_wrapper:  # whose variables are never shown
+    if not is_wrapper:  # the variables of a wrapper are never shown
         yield function.display_name, Routine(function)
     pending: list[tuple[Scope, tuple[InlinedSubroutine, ...]]] = [(function, ())]
     while pending:

@@ -1,4 +1,4 @@
-"""The capability to evaluate compiled conditions for a wave where it is."""
+"""The capability to evaluate compiled conditions for a wave at its present position."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from rocdbg.sim.core.checks import Answers, Table
 
 
 class Deciding(Protocol):
-    """A target that can do it."""
+    """A target with this capability."""
 
     def decide(self, thread: int, tables: Sequence[Table], lanes: int) -> list[Answers] | None:
-        """The answers of tables for a wave and some of its lanes; ``None`` if there are none for this wave. Raises
-        `work.Stopped`.
+        """Return the answers of tables for a wave and some of its lanes; ``None`` if they cannot be evaluated for this
+        wave. Raises `work.Stopped`.
         """
 
 
 def deciding_of(target: object) -> Deciding | None:
-    """The capability of a target; only devices have it."""
+    """Return the capability of a target; only devices have it."""
     return target if hasattr(target, "decide") else None
 
 

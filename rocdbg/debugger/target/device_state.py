@@ -1,4 +1,4 @@
-"""Waves, registers and memory of simulated devices as a `Target` shows them, however they were started."""
+"""Waves, registers and memory of simulated devices, as a `Target` shows them, for launches and whole programs."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ _APERTURE_MASK = ~0xFFFF_FFFF
 _APERTURES: dict[int, int] = {
     AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE,
 }
-# Registers without a DWARF number, by name: operand code, or a field of the wave.
+# Registers without a DWARF number by name: their operand code, or a field of the wave.
 _FIELDS = {"scc": "scc", "mode": "mode", "status": "status", "trapsts": "trapsts"}
 _GFX12_FIELDS = {name: name for name in ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")}
 _READ_ONLY = frozenset(("state_priv", "excp_flag_priv"))
 _HIGH_HALVES = {name: SPECIAL_CODES[name] for name in ("vcc_hi", "exec_hi")}
-"""The upper half, which does not exist in 32-bit masks but which wave32 code can still read and write."""
+"""Upper halves: in wave32 they are not part of the 32-bit masks, but code can still read and write them."""
 
 
 class DeviceState(ABC):
-    """State of waves that launches and processes share: registers, memory, places of watched bytes.
+    """State of waves, for targets that run a launch or a process: registers, memory, places of watched bytes.
 
     ``memory`` is global memory, ``caller`` runs functions that the debugger calls.
     """
@@ -54,9 +54,10 @@ class DeviceState(ABC):
     def __init__(self, memory: GlobalMemory, caller: Caller) -> None:
         self.memory = memory
         self._waves: dict[int, Wave] = {}
-        """The resident waves requested since it last ran: finding one requires a walk over those before it."""
+        """The resident waves requested since the target last ran, cached because finding one takes a walk over others.
+        """
         self._scratch: dict[int, tuple[int, int]] = {}
-        """For each of these, where its scratch begins, and the bytes per lane."""
+        """For each of these waves, where its scratch begins, and the bytes per lane."""
         self._own_memory = OwnMemory(memory)
         self._calls = CallStacks.of(self, caller, DeviceState._wave, DeviceState._view)
 
@@ -64,7 +65,7 @@ class DeviceState(ABC):
 
     @abstractmethod
     def _find_wave(self, thread: int) -> Wave:
-        """The resident wave with a number. Raises RunRequestError."""
+        """Return the resident wave with a number. Raises RunRequestError."""
 
     @abstractmethod
     def _dispatch_of(self, thread: int) -> Dispatch:
@@ -75,7 +76,7 @@ class DeviceState(ABC):
 
     @abstractmethod
     def _title(self, dispatch: Dispatch) -> str:
-        """The label of a dispatch's threads."""
+        """Return the label for the threads of a dispatch."""
 
     # -- waves
 
@@ -108,20 +109,20 @@ class DeviceState(ABC):
         )
 
     def _waves_of(self, dispatch: Dispatch) -> tuple[int, int] | None:
-        """As `WaveInfo.dispatch_waves`."""
+        """Return `WaveInfo.dispatch_waves` of a dispatch."""
         return None
 
     def pass_over(self, thread: int) -> None:
-        """Let a wave not stop where it is: the reason for a stop there has already been reported."""
-        if self._calls.wave(thread) is None:  # in a called function only its own stops report breakpoints
+        """Keep a wave from stopping at its position again: the reason for a stop there has already been reported."""
+        if self._calls.wave(thread) is None:  # in a called function, only the function's own stops are reported
             self._dispatch_of(thread).pass_over(thread)
 
     def stop_again(self, thread: int) -> bool:
-        """Let a wave stop where it is, though that was reported; returns whether it would have passed."""
+        """Let a wave stop at its position although that was reported; return whether it would have passed."""
         return self._calls.wave(thread) is None and self._dispatch_of(thread).stop_again(thread)
 
     def forget(self) -> None:
-        """Discard cached state of the waves: they are about to change."""
+        """Discard cached state of the waves, because they are about to change."""
         self._waves.clear()
         self._scratch.clear()
 
@@ -131,7 +132,7 @@ class DeviceState(ABC):
         return self._calls
 
     def _view(self, calls: CallStacks) -> Target:
-        """The same target, but with other calls in progress."""
+        """Return the same target with other calls in progress."""
         return cast("Target", self._seen_with(calls))
 
     def _seen_with(self, calls: CallStacks) -> Self:
@@ -271,7 +272,7 @@ class DeviceState(ABC):
 
     @staticmethod
     def _route(space: int, address: int, lane: int | None) -> tuple[int, int, int | None]:
-        """The space, address and lane to which a generic address, or one of a lane's own space, refers."""
+        """Return the space, address and lane that a generic address, or one in a lane's own space, refers to."""
         info = address_space(space)
         address &= info.address_mask
         if info.lane is not None:
@@ -290,7 +291,7 @@ class DeviceState(ABC):
     def _wave_bytes(
         self, space: int, address: int, size: int, thread: int | None, lane: int | None
     ) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-        """Bytes of a wave's own memory: a view, except of private_lane memory, which is a copy."""
+        """Return bytes of a wave's own memory, as a view; for private_lane memory, as a copy."""
         if thread is None:
             raise MemoryAccessError(address_space(space).name, address, size, "no wave is selected")
         wave = self._calls.innermost(thread) or self._wave(thread)
@@ -336,12 +337,13 @@ class DeviceState(ABC):
     # -- running
 
     def _run(self, request: Resume, run: Callable[[RunOptions], Stop]) -> TargetStop:
-        """The result of ``run`` for a request: translates watched ranges to host memory, and the stop back."""
+        """Return the result of ``run`` for a request: translate watched ranges to host memory, and the stop back."""
         rows, watched = on_host(request.watches, self._host_bytes)
         return target_stop(run(replace(run_options(request), watches=rows)), watched)
 
     def decide(self, thread: int, tables: Sequence[Table], lanes: int) -> list[Answers] | None:
-        """As `rocdbg.debugger.target.deciding.Deciding`. A called function runs on a copy of its wave: none for that.
+        """Implement `rocdbg.debugger.target.deciding.Deciding`. There are no answers for a wave on which a called
+        function runs, because that function runs on a copy of the wave.
         """
         if self._calls.wave(thread) is not None:
             return None
@@ -351,7 +353,7 @@ class DeviceState(ABC):
             return None
 
     def _host_bytes(self, watched: WatchedMemory) -> list[WatchedBytes]:
-        """Where watched memory is on the host; nothing if it is not memory or its wave has ended."""
+        """Return where watched memory is on the host; nothing if it does not exist or its wave has ended."""
         plain = AddressSpace.GENERIC if self.is_generic(watched.address) and not watched.space else watched.space
         space, local, lane = self._route(plain, watched.address, watched.lane)
         memory = self.memory
@@ -371,9 +373,9 @@ class DeviceState(ABC):
                 ]
             view = self._wave_bytes(space, local, watched.size, watched.thread, lane)
             first = last = wave.number
-            if space == AddressSpace.REGION:  # of all waves
+            if space == AddressSpace.REGION:  # shared by all waves
                 return [WatchedBytes(int(view.ctypes.data), watched.size, accesses=watched.accesses)]
-            if space == AddressSpace.LOCAL:  # of all waves of the group
+            if space == AddressSpace.LOCAL:  # shared by all waves of the workgroup
                 first -= wave.index
                 last = first + self._dispatch_of(wave.number).plan.waves_per_group - 1
             return [WatchedBytes(int(view.ctypes.data), watched.size, (first, last), watched.accesses)]
@@ -388,11 +390,11 @@ def _fields(wave: Wave) -> dict[str, str]:
     return _FIELDS if wave.target.generation < Generation.GFX12 else {**_FIELDS, **_GFX12_FIELDS}
 
 
-# The debugger's own memory on a device: for strings that expressions store there.
+# The debugger's own memory on a device, for strings that expressions store there.
 BLOCK = 1 << 16
 """Minimum number of bytes allocated at once."""
 ALIGN = 16
-"""Alignment of stored bytes, as of `malloc`."""
+"""Alignment of stored bytes, the same as that of `malloc`."""
 
 
 class OwnMemory:
@@ -404,7 +406,7 @@ class OwnMemory:
         self._used = 0
 
     def keep(self, data: bytes) -> int:
-        """Store bytes there; returns their address. Raises `DebuggerError` if the device has no room for them."""
+        """Store bytes, and return their address. Raises `DebuggerError` if the device has no room for them."""
         if self._block is None or self._used + len(data) > self._block.size:
             size = max(BLOCK, len(data))
             try:
@@ -413,7 +415,7 @@ class OwnMemory:
                 raise DebuggerError(f"no room for {len(data)} bytes in the device's memory: {error}") from None
             self._used = 0
         start = self._used
-        # not as a write of the program's: no watchpoint sees it, and going back in time does not undo it
+        # This is not a write of the program: watchpoints do not see it, and going back in time does not undo it.
         self._block.data[start : start + len(data)] = np.frombuffer(data, np.uint8)
         self._used += -(-max(1, len(data)) // ALIGN) * ALIGN
         return self._block.address + start

@@ -12,7 +12,7 @@ from rocdbg.debugger.target.state import Target
 class CallPlace(Struct, frozen=True):
     """Stack space for a function called on a wave.
 
-    ``stack`` is the offset in each lane's private memory from which on ``room`` bytes are free.
+    ``stack`` is an offset in each lane's private memory, from which on ``room`` bytes are free.
     """
 
     stack: int
@@ -31,9 +31,10 @@ class Calls(Protocol):
         """The return address of called functions: an address without code."""
 
     def begin(self, thread: int, room: int) -> CallPlace:
-        """Give a wave the registers that functions expect, with ``room`` bytes of private memory in each lane.
+        """Give a wave the registers that functions expect, and ``room`` bytes of private memory in each lane.
 
-        The caller writes PC, EXEC and arguments. Raises a `rocdbg.Error` if there is no memory for it.
+        The caller of this method then writes PC, EXEC and arguments. Raises a `rocdbg.Error` if memory does not
+        suffice.
         """
 
     def place_stack(self, thread: int, offset: int) -> None:
@@ -46,14 +47,14 @@ class Calls(Protocol):
         """How many calls are in progress on a wave."""
 
     def before(self, thread: int) -> Target:
-        """The target as it was before the wave's innermost call: its registers can be read and written.
+        """Return the target as it was before the wave's innermost call: its registers can be read and written.
 
-        Memory is as it is now.
+        Its memory has the present contents.
         """
 
 
 def calls_of(target: object) -> Calls | None:
-    """The capability of a target to call functions: its ``calls``; most kinds of targets have none."""
-    # called for every chain of frames: isinstance would take 70 us
+    """Return the capability of a target to call functions: its ``calls``; most kinds of targets have none."""
+    # not isinstance, which would take 70 us: this is called for every chain of frames
     found: Calls | None = getattr(target, "calls", None)
     return found

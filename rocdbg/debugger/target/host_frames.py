@@ -1,7 +1,7 @@
-"""Frames of a host's program by their addresses: which file, function and line.
+"""Frames of a host program, found from their addresses: file, function and line of each.
 
 The program's mappings are read from /proc; the rest comes from the files' symbols and debug information. The program
-controls all of it, so it is used only as far as it is consistent.
+controls all of this data, so it is used only where it is consistent.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ _TABLES: Final = (2, 11)  # kinds of sections: symbols, dynamic symbols
 
 
 class HostFrame(Struct, frozen=True):
-    """A frame. ``address`` is None where a call was inlined: the frame inside has it."""
+    """A frame. ``address`` is None if a call was inlined into it: only the frame inside has an address."""
 
     address: int | None
     function: str | None
-    """Its name in the file's debug information, with ``parameters``, otherwise the symbol's name."""
+    """The function's name in debug information, with ``parameters``; without debug information, the symbol's name."""
     parameters: bool
     file: str | None
     line: int | None
     module: str
-    """The file that the code is from, "" if it is from none."""
+    """The file that contains the code, "" if it is in no file."""
 
 
 _RUNTIMES: Final = re.compile(
     r"lib(?:amdhip64|hiprtc|hsa-runtime64|hsakmt|amdocl64|OpenCL|omptarget|omp|gomp|c|m|stdc\+\+|gcc_s|pthread|dl)"
     r"(?:-[-.\w]*)?\.so(?:\.|$)|libgomp-plugin|ld-linux|libomptarget\.rtl|\[vdso\]"
 )
-"""Files of runtimes and of what they are built on, by their names."""
+"""Names of the files of runtimes and of the libraries below them."""
 _HEADERS: Final = ("/usr/include/", "/usr/lib/", "/usr/local/include/", "/opt/rocm")
 _STUBS: Final = ("__device_stub__", "hipLaunchKernel", "__hip")
-"""What compilers and headers put between a launch and the runtime."""
+"""Name prefixes of the functions that compilers and headers put between a launch and the runtime."""
 
 
 def runtime_frames(frames: Sequence[HostFrame]) -> int:
-    """How many of the innermost frames are not the program's own; 0 where all of them are the runtime's."""
+    """Count the innermost frames that are not the program's own; return 0 if all frames belong to the runtime."""
     return next((index for index, frame in enumerate(frames) if not _is_of_runtime(frame)), 0)
 
 

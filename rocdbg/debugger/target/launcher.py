@@ -1,4 +1,4 @@
-"""Factories of targets from the user's input: a launch file and its kernel, a whole program, a core file."""
+"""Factories of targets for what the user has loaded: a launch file and its kernel, a whole program, a core file."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Launcher(Protocol):
     needs_program: bool
 
     def start(self) -> Target:
-        """A target on which nothing has run yet. Raises a `rocdbg.Error` that says what is missing."""
+        """Return a target on which nothing has run yet. Raises a `rocdbg.Error` that names what is missing."""
 
     def remains(self) -> Target | None:
-        """The last target after its end, while its global memory can still be read."""
+        """Return the last target after its end, if its global memory can still be read."""
 
     def release(self) -> None:
         """Free the last target's memory."""

@@ -1,7 +1,7 @@
 """A process that launches kernels on simulated devices, as a `Target`: agents, queues, dispatches and code objects.
 
-Waves and dispatches are numbered in the order in which dispatches begin. Kernels that runtimes launch for
-themselves (copies, fills, constructors) run unseen unless the user wants them.
+Waves and dispatches are numbered in the order in which dispatches begin. Kernels that runtimes launch for their own
+purposes (copies, fills, constructors) are hidden unless the user wants to see them.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.queue_runner import PacketQueue, QueueRunner, QueueStop
 
 RUNTIME_KERNELS: Final = re.compile(r"__amd_rocclr_|_init_array$|_fini_array$|amdgcn\.device\.(init|fini)$")
-"""Names of kernels that runtimes launch for themselves."""
+"""Matches the names of kernels that runtimes launch for their own purposes."""
 
 
 class ProcessQueue(PacketQueue, Protocol):
-    """Facts about a queue. ``size`` counts packets, ``address`` is that of its structure."""
+    """Information about a queue. ``size`` is in packets, ``address`` is that of its structure."""
 
     @property
     def machine(self) -> Machine:
@@ -51,7 +51,7 @@ class ProcessQueue(PacketQueue, Protocol):
 
     @property
     def kind(self) -> int:
-        """0: several threads may write packets, 1: one."""
+        """0 if several threads may write packets, 1 if only one may."""
 
     @property
     def ring(self) -> int:
@@ -68,7 +68,7 @@ class ProcessQueue(PacketQueue, Protocol):
 
     @property
     def error(self) -> str:
-        """Why it is in the error state and takes no more packets; empty while it is not."""
+        """Why it is in the error state, in which it accepts no more packets; empty if it is not in that state."""
 
 
 class HostOrigin(Struct, frozen=True):
@@ -79,9 +79,9 @@ class HostOrigin(Struct, frozen=True):
 
 
 class GpuProcess(Protocol):
-    """A process, seen through the server of its requests.
+    """A process, as seen by the server that handles its requests.
 
-    ``runner`` has its queues, ``memory`` is the one memory of its devices.
+    ``runner`` has its queues; ``memory`` is the memory that all its devices share.
     """
 
     runner: QueueRunner
@@ -91,23 +91,23 @@ class GpuProcess(Protocol):
 
     @property
     def machines(self) -> Sequence[Machine]:
-        """Its devices: agents 1, 2, ..."""
+        """The devices of the process: agents 1, 2, ..."""
 
     def code_objects(self) -> Sequence[LoadedCodeObject]:
-        """What is loaded, in order; the same sequence as long as nothing has changed."""
+        """The loaded code objects, in order; the same sequence object as long as nothing has changed."""
 
     @property
     def gone(self) -> bool:
-        """Whether it no longer uses a GPU: the contents of its queues are then void."""
+        """Whether the process no longer uses a GPU: the contents of its queues are then invalid."""
 
     def wait(self) -> bool:
-        """Wait briefly until there may be something to do; False: the process has ended."""
+        """Wait briefly for something to do; return False if the process has ended."""
 
     def describe(self, queue: PacketQueue) -> ProcessQueue:
-        """Facts about one of the runner's queues."""
+        """Return information about one of the runner's queues."""
 
     def failed(self, stop: QueueStop) -> None:
-        """The user has seen why a dispatch cannot continue: give the process the error that hardware would give."""
+        """Give the process the error that hardware would give: the user has seen why a dispatch cannot continue."""
 
     def hold(self, held: bool) -> None:
         """Stop the process itself, or let it continue."""
@@ -116,12 +116,12 @@ class GpuProcess(Protocol):
         """Where in the process the queue's packet with this index was submitted, if known."""
 
     def end(self) -> ProcessEnd:
-        """How it ended, or its id while it runs."""
+        """Return how the process ended, or its id while it is running."""
 
 
 class ProcessTarget(DeviceState):
-    """A `Target` and `Runnable` over a process. ``titles`` gives the names of kernels, ``skips`` whether kernels of
-    runtimes run unseen, ``holds`` whether the process stops when its GPUs do.
+    """A `Target` and `Runnable` for a process. ``titles`` returns the names of kernels, ``skips`` whether kernels of
+    runtimes are hidden, ``holds`` whether the process stops when its GPUs do.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class ProcessTarget(DeviceState):
         self._known: Sequence[LoadedCodeObject] = process.code_objects()
         self._begins = False
         self._asked = False
-        """Whether the user has interrupted it; other code may interrupt it too, to get its attention."""
+        """Whether the user has interrupted the program; other code may also interrupt it, to get its attention."""
         self._over = False
         self._failed: QueueStop | None = None
         self._architecture: Architecture | None = None
@@ -157,7 +157,7 @@ class ProcessTarget(DeviceState):
 
     @property
     def architecture(self) -> Architecture:
-        """The dispatch of the wave that stopped last."""
+        """The architecture of the device of the wave that stopped last."""
         return self._architecture or self.process.machines[0].target
 
     @property
@@ -193,7 +193,7 @@ class ProcessTarget(DeviceState):
         return rows
 
     def _shown(self) -> list[tuple[int, PacketQueue, Dispatch]]:
-        """The dispatches that the user sees, each with its queue's number."""
+        """The dispatches that are shown to the user, each with the number of its queue."""
         queues = self._runner.queues
         return [
             (queues.index(queue) + 1, queue, dispatch)
@@ -264,7 +264,7 @@ class ProcessTarget(DeviceState):
     # -- running
 
     def _begun(self, queue: PacketQueue, dispatch: Dispatch) -> bool:
-        """Called when a dispatch is about to run; returns whether the debugger must be notified first."""
+        """Called when a dispatch is about to run; return whether the debugger must be notified first."""
         if self._skips() and RUNTIME_KERNELS.match(dispatch.kernel.name):
             self._runner.quiet.add(dispatch)
             return False
@@ -283,11 +283,11 @@ class ProcessTarget(DeviceState):
         return replace(stop, kind=TargetStopKind.CHANGED) if changed else stop
 
     def hold(self) -> None:
-        """The GPUs have stopped: stop the process too, if that is set."""
+        """Stop the process too, if that is set, because the GPUs have stopped."""
         self.process.hold(self._holds() and not self._over)
 
     def _news(self) -> bool:
-        """Whether code objects have come or gone."""
+        """Whether code objects were loaded or unloaded."""
         before, self._known = self._known, self.process.code_objects()
         return self._known is not before
 
@@ -324,7 +324,7 @@ class ProcessTarget(DeviceState):
         return stop
 
     def deliver(self) -> None:
-        """The dispatch that stopped last cannot continue: give the process its error."""
+        """Give the process the error of the dispatch that stopped last, which cannot continue."""
         if self._failed is not None:
             self.process.hold(False)
             self.process.failed(self._failed)

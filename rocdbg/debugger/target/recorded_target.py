@@ -103,7 +103,7 @@ class SimRecording:
 
     def _find(self, ranges: NDArray[np.uint64], group: int | None, present: int, first: bool) -> Write | None:
         search = self.recorder.first_store if first else self.recorder.last_store
-        # Memory of waves and groups belonged to others before them: those writes do not count.
+        # A wave's or workgroup's memory belonged to others before: writes from that time do not count.
         begin = None if group is None else self.recorder.first_of_group(group, present)
         with self._target.repeating():
             store = search(ranges, present, begin)
@@ -145,8 +145,8 @@ class SimRecording:
 
 
 class RecordedTarget(SimTarget):
-    """A simulated device that can be recorded. ``ask``: asks whether a new future may begin when something is written
-    in the past.
+    """A simulated device that can be recorded. ``ask``: asks the user whether a new future may begin, when something is
+    written in the past.
     """
 
     def __init__(
@@ -166,7 +166,8 @@ class RecordedTarget(SimTarget):
     def host_ranges(
         self, space: int, address: int, size: int, thread: int | None, lane: int | None
     ) -> NDArray[np.uint64]:
-        """Where on the host bytes of an address space are, uint64[n, 2] of begin and end. Raises a `rocdbg.Error`."""
+        """Return where bytes of an address space are on the host: uint64[n, 2] of begin and end. Raises `rocdbg.Error`.
+        """
         self.read_memory(space, address, size, thread, lane)  # checks all bounds
         space, local, lane = self._route(space, address, lane)
         if space == AddressSpace.PRIVATE_LANE:
@@ -182,7 +183,7 @@ class RecordedTarget(SimTarget):
         return np.stack([starts, starts + np.array([view.size for view in views], np.uint64)], axis=1)
 
     def on_host(self, watches: Sequence[WatchedMemory]) -> tuple[list[WatchedBytes], list[WatchedMemory]]:
-        """Where watched memory is on the host, and the owner of each piece."""
+        """Return where watched memory is on the host, and the owner of each piece."""
         return on_host(watches, self._host_bytes)
 
     def group_of(self, space: int, thread: int | None) -> int | None:
@@ -193,9 +194,9 @@ class RecordedTarget(SimTarget):
         return wave.number - wave.index
 
     def record(self, journal: Journal | None = None) -> None:
-        """Record from now on; a ``journal`` contains the events to come."""
+        """Record from now on; a ``journal`` contains the events that are still to come."""
         originals = {}
-        if not self.dispatch.instructions:  # nothing has run: buffers have their initial contents
+        if not self.dispatch.instructions:  # nothing has run, so buffers still have their initial contents
             originals = {b.allocation.address: b.buffer.storage for b in self.bound.buffers if b.layout is None}
         self._recording = SimRecording(self, Recorder(self.machine, self.dispatch, originals, journal))
         self.machine.memory.before_write = self._before_write
@@ -208,7 +209,7 @@ class RecordedTarget(SimTarget):
 
     @contextmanager
     def repeating(self) -> Iterator[None]:
-        """Writes inside this context repeat earlier ones. Raises `DebuggerError` while called functions run."""
+        """While this is open, writes repeat earlier ones. Raises `DebuggerError` while called functions run."""
         if self._calls.under_way:
             raise DebuggerError("Functions called from the debugger have to return before the program can go back.")
         self.forget()
@@ -236,7 +237,9 @@ class RecordedTarget(SimTarget):
             return self._repeat(recorder, request)
 
     def _leave(self) -> None:
-        """Changes to memory at the end are part of the history, and already recorded where it is repeated."""
+        """Finish the program. Its changes to memory then are part of the history; a repeated history contains them
+        already.
+        """
         recording = self._recording
         if recording is None or self.at_exit is None:
             super()._leave()
@@ -252,7 +255,8 @@ class RecordedTarget(SimTarget):
         return stop
 
     def _repeat(self, recorder: Recorder, request: Resume) -> TargetStop:
-        """Continue in the past. Waves execute in their original order, whatever the request says about other waves."""
+        """Continue in the past. Waves execute in their original order, regardless of what the request says about them.
+        """
         until = recorder.end
         if request.budget is not None:
             until = min(until, recorder.position + request.budget)
@@ -274,7 +278,7 @@ class RecordedTarget(SimTarget):
         return TargetStop(TargetStopKind.HISTORY if recorder.live else TargetStopKind.BUDGET)
 
     def _step(self, recorder: Recorder, request: Resume, stops: Stops, until: int) -> Stop | None:
-        """One instruction of a wave, when it is next scheduled."""
+        """Execute one instruction of a wave, at the time when it was scheduled."""
         wave = self._wave(request.thread)
         count = wave.instructions
         stop = recorder.repeat(until, stops, Followed(wave.number, count))
@@ -289,8 +293,8 @@ class RecordedTarget(SimTarget):
         return Stop(StopKind.STEP, wave, wave.pc)
 
     def _note_calls(self) -> None:
-        """Functions called from the debugger have returned: their stores become part of the run. Raises `DebuggerError`
-        if that was in the past and the user declines.
+        """Make the stores of functions called from the debugger part of the run. Raises `DebuggerError` if they were
+        called in the past and the user declines.
         """
         before, recording = self._before_calls, self._recording
         if before is None or recording is None or self._calls.under_way:
@@ -325,7 +329,7 @@ class RecordedTarget(SimTarget):
 
     @contextmanager
     def _writing(self, thread: int | None, what: str) -> Iterator[None]:
-        """Inside this context, writes to a wave and its LDS are recorded."""
+        """While this is open, writes to a wave and its LDS are recorded."""
         if self._recording is None or self._repeating or self._calls.under_way:
             yield
             return
@@ -343,7 +347,7 @@ class RecordedTarget(SimTarget):
             self._recording.recorder.wrote(address, data)
 
     def _may_write(self, what: str) -> None:
-        """In the past, writing begins a new future: ask. Raises `DebuggerError` if that is not wanted."""
+        """Ask whether a write in the past may begin a new future. Raises `DebuggerError` if the user declines."""
         assert self._recording is not None
         recorder = self._recording.recorder
         if recorder.live:
@@ -357,18 +361,18 @@ class RecordedTarget(SimTarget):
         recorder.branch()
 
 
-# What bytes of the host represent: a buffer, the arguments, private memory, a workgroup's LDS.
+# What bytes of the host belong to: a buffer, the arguments, private memory, a workgroup's LDS.
 
 
 class Home(Struct, frozen=True):
-    """The owner of bytes; ``own``: one wave or workgroup, which may have reused them from others."""
+    """The owner of bytes; ``own``: it is one wave or workgroup, and other ones may have used these bytes before."""
 
     text: str
     own: bool
 
 
 def host_home(target: SimTarget, spans: Spans, thread: int | None) -> Home:
-    """A short description of what bytes belong to. Raises `DebuggerError` if that is not known."""
+    """Describe briefly what bytes belong to. Raises `DebuggerError` if that is not known."""
     begin, end = spans[0][0], spans[0][1]
     for wave in target.dispatch.waves:
         low = wave.lds.ctypes.data
@@ -385,7 +389,7 @@ def host_home(target: SimTarget, spans: Spans, thread: int | None) -> Home:
             return Home(_argument(target, offset), False)
         for bound in target.bound.buffers:
             if bound.allocation is allocation:
-                array = bound.buffer.array if bound.layout is None else None  # an image's rows are padded
+                array = bound.buffer.array if bound.layout is None else None  # the rows of an image are padded
                 size = array.dtype.itemsize if array is not None else 1
                 return Home(f"the launch: {bound.buffer.name or 'a buffer'}[{offset // size}]", False)
         return Home(f"{allocation.kind.value} {allocation.name} as it was loaded, at {allocation.address + offset:#x}",
@@ -404,7 +408,7 @@ def _argument(target: SimTarget, offset: int) -> str:
 
 
 def host_contents(target: SimTarget, spans: Spans) -> bytes:
-    """The bytes, which must be memory of the device."""
+    """Return bytes of the host, which must be memory of the device."""
     for begin, end in spans:
         host_home(target, [(begin, end)], None)
     return b"".join(ctypes.string_at(begin, end - begin) for begin, end in spans)

@@ -15,7 +15,7 @@ from rocdbg.sim.core.checks import Check
 
 
 class Write(Struct, frozen=True):
-    """An instruction that wrote: the position before it, its wave, the mask of lanes that wrote, its PC."""
+    """An instruction that wrote to a place: the position before it, its wave, the lanes that wrote (a mask), its PC."""
 
     position: int
     thread: int
@@ -28,7 +28,9 @@ Spans = Sequence[tuple[int, int]]
 
 
 class HostAccess(Protocol):
-    """The bytes that an access reached: the mask of lanes, and the bytes of each. Scalar accesses count as lane 0's."""
+    """The bytes that an access reached: a mask of lanes, and the bytes for each lane. Scalar accesses count as lane
+    0's.
+    """
 
     @property
     def lanes(self) -> int: ...
@@ -37,18 +39,18 @@ class HostAccess(Protocol):
     def size(self) -> int: ...
 
     def spans(self, lane: int, first: int, size: int) -> Spans:
-        """Where some bytes of a lane's access are; None if it did not access memory."""
+        """Return where some bytes of a lane's access are; None if the lane did not access memory."""
 
 
 class Recording(Protocol):
-    """A target whose past is kept. Positions count executed wave-instructions from the beginning of the run.
+    """A target whose past is recorded. A position is the number of wave-instructions executed since the run began.
 
-    If the target is in its past, `Runnable.resume` repeats the recorded execution, up to the end of the history.
+    While the target is in its past, `Runnable.resume` repeats the recorded execution, up to the end of the history.
     """
 
     @property
     def position(self) -> int:
-        """Where in time the target is."""
+        """The target's position in time."""
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -56,7 +58,7 @@ class Recording(Protocol):
 
     @property
     def replaying(self) -> bool:
-        """Whether the target is in its past, so that resuming repeats it."""
+        """Whether the target is in its past, so that resuming repeats recorded execution."""
 
     @property
     def size(self) -> int:
@@ -70,16 +72,17 @@ class Recording(Protocol):
         """Restore the state at another position. Raises a `rocdbg.Error` outside `bounds`."""
 
     def go_before(self, thread: int, count: int, present: int) -> None:
-        """Go to where a wave has executed ``count`` instructions and is about to execute the next, before ``present``.
+        """Go to the time, before ``present``, when a wave had executed ``count`` instructions and was about to execute
+        the next.
 
-        Raises a `rocdbg.Error` if it was not there.
+        Raises a `rocdbg.Error` if there is no such time.
         """
 
     def count(self, thread: int) -> int:
-        """Instructions that a resident wave has executed."""
+        """Return how many instructions a resident wave has executed."""
 
     def first_count(self, thread: int) -> int:
-        """Instructions that a wave had executed when the history began."""
+        """Return how many instructions a wave had executed when the history began."""
 
     def trace(self, thread: int, first: int, end: int, present: int) -> NDArray[np.uint64]:
         """PC and EXEC before each of a wave's instructions ``first`` to ``end`` - 1, which it executed before
@@ -89,50 +92,52 @@ class Recording(Protocol):
         self, until: int, stops: AbstractSet[int], watches: Sequence[WatchedMemory] = (),
         checks: Mapping[int, Check] | None = None,
     ) -> TargetStop | None:
-        """Continue in the past to a stop before position ``until``; None if that is reached. A change of watched memory
-        stops after the instruction, which may be at ``until``. ``checks`` as in `Resume`, at other addresses.
+        """Continue in the past until a stop before position ``until``; return None if that position is reached.
+
+        A change of watched memory stops after the instruction, which may be at ``until``. ``checks`` are as in
+        `Resume`, at addresses that are not in ``stops``.
         """
 
     def first_of_group(self, thread: int, present: int) -> int:
-        """The last known position at which the workgroup of a resident wave has not executed anything; ``present`` if
-        the wave has not. This changes the position.
+        """Return the last known position at which the workgroup of a resident wave had not executed anything;
+        ``present`` if the wave has not executed anything either. This changes the position.
         """
 
     def find_write(
         self, space: int, address: int, size: int, thread: int | None, lane: int | None, present: int, first: bool
     ) -> Write | None:
-        """The last (``first``: the first) instruction before ``present`` that stored into memory; if one is found, the
-        target is then before it. Memory of a wave or a workgroup is searched back to its start. Raises a
+        """Find the last (``first``: the first) instruction before ``present`` that stored into memory. If one is found,
+        the target is then before it. Memory of a wave or a workgroup is searched back to its start. Raises a
         `rocdbg.Error`.
         """
 
     def access(self, position: int) -> HostAccess | None:
-        """The bytes that the first memory access of the instruction at a position reached, None without an access. The
-        target is after the instruction then.
+        """Return the bytes that the first memory access of the instruction at a position reached, None if it accesses
+        no memory. The target is then after the instruction.
         """
 
     def spans(self, space: int, address: int, size: int, thread: int | None, lane: int | None) -> Spans:
-        """Where bytes of an address space are. Raises a `rocdbg.Error`."""
+        """Return where bytes of an address space are. Raises a `rocdbg.Error`."""
 
     def find_store(self, spans: Spans, thread: int | None, present: int) -> Write | None:
-        """As `find_write`, for the last store to bytes that `access` or `spans` reported; ``thread``: the wave that
-        owns them.
+        """Find, as `find_write` does, the last store to bytes that `access` or `spans` returned; ``thread``: the wave
+        that owns them.
         """
 
     def is_own(self, spans: Spans, thread: int | None) -> bool:
-        """Whether bytes are a wave's private memory, or its workgroup's."""
+        """Whether bytes are a wave's private memory, or its workgroup's LDS."""
 
     def contents(self, spans: Spans) -> bytes:
-        """The contents of bytes."""
+        """Return the contents of bytes."""
 
     def home_of(self, spans: Spans, thread: int | None) -> str:
-        """A readable name of what bytes belong to: ``x[5]``."""
+        """Return a readable name of what bytes belong to, such as ``x[5]``."""
 
     def stand(self, thread: int | None) -> None:
-        """Let only this wave pass over the stop address where it is, as if the stop had been reported."""
+        """Let only this wave pass the stop address at which it is, as if its stop there had been reported."""
 
     def next_wave(self) -> int | None:
-        """The wave that executes the next instruction; ``None`` at the end."""
+        """Return the wave that executes the next instruction; ``None`` at the end."""
 
     def branch(self) -> None:
-        """Discard the history after the position: resuming then creates new history."""
+        """Discard the history after the position: resuming then creates a new history."""

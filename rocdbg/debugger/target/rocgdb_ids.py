@@ -6,12 +6,12 @@ from msgspec import Struct
 
 
 def position(triple: tuple[int, int, int]) -> str:
-    """``(x,y,z)``: a position of a workgroup in the grid."""
+    """Format a position of a workgroup in the grid: ``(x,y,z)``."""
     return "({},{},{})".format(*triple)
 
 
 def bracketed(triple: tuple[int, int, int]) -> str:
-    """``[x,y,z]``: a work-item in its group, or sizes."""
+    """Format the position of a work-item in its workgroup, or sizes: ``[x,y,z]``."""
     return "[{},{},{}]".format(*triple)
 
 
@@ -28,27 +28,27 @@ class WaveId(Struct, frozen=True):
 
 
 def agent_target_id(model: str) -> str:
-    """``AMDGPU Agent (GPUID 1)`` as the agents' table shows it, by model name here."""
+    """Return ``AMDGPU Agent (GPUID 1)`` as ROCgdb's table of agents has it, with the model name instead."""
     return f"AMDGPU Agent ({model})"
 
 
 def queue_target_id(agent: int, queue: int) -> str:
-    """The target id of a queue."""
+    """Return the target id of a queue."""
     return f"AMDGPU Queue {agent}:{queue} (QID {queue - 1})"
 
 
 def dispatch_target_id(agent: int, queue: int, dispatch: int, packet: int) -> str:
-    """The target id of a dispatch; ``packet`` is its packet id (from 0)."""
+    """Return the target id of a dispatch; ``packet`` is its packet id (from 0)."""
     return f"AMDGPU Dispatch {agent}:{queue}:{dispatch} (PKID {packet})"
 
 
 def wave_target_id(wave: WaveId, workgroup: tuple[int, int, int], index: int) -> str:
-    """``AMDGPU Wave 1:1:1:3 (0,0,0)/2``: ``index`` is the wave's number in its group (from 0)."""
+    """Return ``AMDGPU Wave 1:1:1:3 (0,0,0)/2``; ``index`` is the wave's number in its workgroup (from 0)."""
     return f"AMDGPU Wave {wave} {position(workgroup)}/{index}"
 
 
 def lane_target_id(
     wave: WaveId, lane: int, workgroup: tuple[int, int, int], work_item: tuple[int, int, int]
 ) -> str:
-    """``AMDGPU Lane 1:1:1:1/5 (0,0,0)[5,0,0]``."""
+    """Return ``AMDGPU Lane 1:1:1:1/5 (0,0,0)[5,0,0]``."""
     return f"AMDGPU Lane {wave}/{lane} {position(workgroup)}{bracketed(work_item)}"

@@ -1,4 +1,4 @@
-"""The capability to run: resuming, interrupting, progress, and the reasons for returning."""
+"""The capability to run: resuming, interrupting, progress, and the reasons why the target returns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocdbg.sim.core.stop_plan import StopPlan
 
 
 class Progress(Struct, frozen=True):
-    """Progress of a program: wave-instructions executed, workgroups that have ended, workgroups in all."""
+    """Progress of a program: executed wave-instructions, ended workgroups, and the total number of workgroups."""
 
     instructions: int
     groups_ended: int
@@ -40,7 +40,7 @@ class TargetStopKind(Enum):
     WAVE_DONE = "wave done"
     HISTORY = "end of history"
     CHANGED = "changed"
-    """Code objects or dispatches have come or gone: stop addresses may have to be computed again."""
+    """Code objects or dispatches have begun or ended: stop addresses may have to be computed again."""
     DONE = "done"
 
 
@@ -48,7 +48,7 @@ EXCEPTIONS = (
     "memory-violation", "aperture-violation", "illegal-instruction", "unsupported-instruction", "internal-error",
     "abort", "invalid", "denormal", "divide-by-zero", "overflow", "underflow", "inexact", "integer-divide-by-zero",
 )
-"""The kinds of exceptions. Those after "abort" are arithmetic."""
+"""The kinds of exceptions. Those after "abort" are arithmetic exceptions."""
 
 
 class WatchedMemory(Struct, frozen=True):
@@ -60,19 +60,24 @@ class WatchedMemory(Struct, frozen=True):
     thread: int | None = None
     lane: int | None = None
     accesses: bool = False
-    """Whether reads count as well."""
+    """Whether reads count as well as writes."""
 
 
 class TargetStop(Struct, frozen=True):
-    """One return of the target: which wave (``None`` when all are done), where, and why.
+    """One return of the target: which wave stopped (``None`` when all have ended), where, and why.
 
-    ``lanes`` is the mask of lanes concerned (faults), ``detail`` a sentence about the exception,
-    ``trap_id`` the number of an ``s_trap``, ``trap_pc`` its address if ``pc`` is after it (a debug trap), ``report``
-    diagnostics of internal errors for developers of the target, ``touched`` the watched memory that an instruction
-    accessed, ``reads`` whether it did more than store there, ``exceptions`` the words of `EXCEPTIONS` that the device
-    raises, ``violation`` "permission" or "misaligned" if that is the reason for a memory or aperture violation.
-    ``addresses`` holds the lanes that faulted (``None`` for an access not by a lane) with the address that each
-    accessed in the DWARF address space ``space``.
+    Attributes:
+        lanes: the mask of lanes concerned (for faults).
+        detail: a sentence about the exception.
+        trap_id: the number of an ``s_trap``.
+        trap_pc: the address of the trap if ``pc`` is after it (a debug trap).
+        report: diagnostics of internal errors, for developers of the target.
+        touched: the watched memory that an instruction accessed.
+        reads: whether the instruction did more than store there.
+        exceptions: the words of `EXCEPTIONS` that the device raises.
+        violation: "permission" or "misaligned" if that is the reason for a memory or aperture violation.
+        addresses: the lanes that faulted (``None`` for an access without a lane), with the address that each of them
+            accessed in the DWARF address space ``space``.
     """
 
     kind: TargetStopKind
@@ -104,9 +109,9 @@ class ResumeMode(Enum):
 class Resume(Struct, frozen=True):
     """A request to resume.
 
-    ``RUN`` runs all waves to the next stop address. ``STEP`` runs one instruction of ``thread``,
-    ``RANGE`` runs it until its PC leaves [``low``, ``high``). ``stop_addresses`` stop any wave that reaches one, except
-    a wave that is already at one when it resumes. ``only`` keeps the other waves stopped where possible (a wave waiting
+    ``RUN`` runs all waves to the next stop address. ``STEP`` runs one instruction of ``thread``; ``RANGE`` runs that
+    wave until its PC leaves [``low``, ``high``). ``stop_addresses`` stop every wave that arrives at one of them; a wave
+    that is already there when it resumes passes. ``only`` keeps the other waves stopped where possible (a wave waiting
     at a barrier needs the others). At addresses in ``checks``, which are never in ``always``, the target may decide by
     itself whether a wave stops. An instruction that changes ``watches`` stops its wave.
     """
@@ -124,15 +129,15 @@ class Resume(Struct, frozen=True):
     alone: bool = False
     """Whether ``only`` also keeps other dispatches stopped."""
     steps: int = 1
-    """Instructions of a ``STEP``; a target may execute fewer, and does if the wave reaches a stop address."""
+    """How many instructions a ``STEP`` executes; it may be fewer, for example if the wave reaches a stop address."""
     plan: StopPlan | None = None
-    """With a range: where to go on instead of returning when the wave leaves it. A target may ignore it."""
+    """With a range: where to continue, instead of returning, when the wave leaves it. A target may ignore the plan."""
     begins: bool = False
     """Whether to return (CHANGED) when a dispatch begins, before its first instruction."""
 
 
 class ExpectResult(Struct, frozen=True):
-    """The check of one buffer at the end of a dispatch; ``message`` says what differs."""
+    """The result of comparing one buffer at the end of a dispatch; ``message`` describes the difference."""
 
     name: str
     passed: bool
@@ -155,7 +160,7 @@ class ExitInfo(Struct, frozen=True):
     instructions: int
     expectations: tuple[ExpectResult, ...] = ()
     process: ProcessEnd | None = None
-    """For a whole program: how it ended."""
+    """How the process ended, if a whole program is debugged."""
 
 
 class Runnable(Protocol):
@@ -165,15 +170,13 @@ class Runnable(Protocol):
         """Resume until something happens."""
 
     def pass_over(self, thread: int) -> None:
-        """Let a wave not stop where it is: the reason for a stop there has already been reported."""
+        """Keep a wave from stopping at its position again: the reason for a stop there has already been reported."""
 
     def stop_again(self, thread: int) -> bool:
-        """Undo `pass_over`, and make a wave stop again where its stop was reported; returns whether it would have
-        passed.
-        """
+        """Undo `pass_over`: make a wave stop again where its stop was reported; return whether it would have passed."""
 
     def exit_info(self) -> ExitInfo:
-        """The outcome, once it is finished."""
+        """Return the outcome of a program that has finished."""
 
     def progress(self) -> Progress:
         """The progress of the program; callable from another thread while `resume` runs, then slightly out of date."""

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from rocdbg.debugger.target.host_frames import HostModules
 
 _LOOK = 0.05
-"""Seconds between two checks whether the program has ended."""
+"""Seconds between checks whether the program has ended."""
 _PATIENCE = 0.1
-"""Seconds for a program to report where it launched a dispatch that is already running."""
+"""Seconds to wait for a program to report where it launched a dispatch that is already running."""
 _POLL = 0.01
-"""Seconds between checks while packets wait for signals, which a program can change without notice."""
+"""Seconds between checks while packets wait for signals, which a program can change without any notification."""
 
 
 class HostedProcess:
-    """A program and its GPUs. ``command`` is what a shell executes, ``report`` receives messages about failing kernels.
+    """A program and its GPUs. ``command`` is what a shell executes; ``report`` receives messages about failing kernels.
 
-    Ctrl-C is for the debugger, not for the program, which starts with SIGINT ignored. Raises `LaunchError` and the
+    Ctrl-C is for the debugger, not for the program, which is started with SIGINT ignored. Raises `LaunchError` and the
     errors of the runtime library.
     """
 
@@ -129,7 +129,7 @@ class HostedProcess:
         assert isinstance(queue, ProgramQueue)
         end = time.monotonic() + _PATIENCE
         while (found := queue.origin(packet)) is None and time.monotonic() < end and not self._held:
-            time.sleep(_POLL)  # the GPU may have been faster than the thread that has just launched something
+            time.sleep(_POLL)  # the dispatch may have begun before the launching thread could report it
         if found is None:
             return None
         from rocdbg.debugger.target.host_frames import HostModules  # imported late: it is rarely needed
@@ -138,7 +138,7 @@ class HostedProcess:
         return HostOrigin(found.thread, self._modules.frames(found.frames))
 
     def _say(self, text: str) -> None:
-        if not self._shown:  # otherwise the user has seen it
+        if not self._shown:  # otherwise the user has already seen it
             self._report(text)
 
     def end(self) -> ProcessEnd:
@@ -149,11 +149,11 @@ class HostedProcess:
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """The id of the process."""
         return self._child.pid
 
     def let_go(self) -> None:
-        """Let the program continue without ever being stopped."""
+        """Let the program continue without ever being stopped again."""
         self.hold(False)
         self.runner.begun = lambda queue, dispatch: False
         self.runner.forget_interrupt()
@@ -166,7 +166,7 @@ class HostedProcess:
         return self._child.poll() is None
 
     def wait_for_end(self) -> None:
-        """Return when the program has ended; its requests are no longer served then."""
+        """Wait until the program has ended; its requests are not served after that."""
         self._child.wait()
         self._close()
 
@@ -176,7 +176,7 @@ class HostedProcess:
             thread.join(work.PATIENCE)
 
     def kill(self) -> None:
-        """Kill it at once, and everything that serves it."""
+        """Kill the program at once, and everything that serves it."""
         with suppress(OSError):
             self._child.kill()
         self._child.wait()

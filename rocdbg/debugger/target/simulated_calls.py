@@ -1,4 +1,4 @@
-"""The functions that the debugger has called on the simulated device, by wave, and which of them runs."""
+"""The functions that the debugger has called on the simulated device, by wave, and the one that is running."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rocdbg.sim.device.excursion import RETURN_ADDRESS, Excursion
 T = TypeVar("T")
 
 MOST_CALLS = 64
-"""Limit on concurrent calls on all waves: each has its own registers and private memory."""
+"""The maximum number of calls in progress on all waves: each has its own registers and private memory."""
 
 
 class Caller(Protocol):
-    """What runs called functions: a dispatch, or several."""
+    """What runs called functions: one dispatch, or several."""
 
     def excursion(self, wave: Wave, room: int) -> Excursion:
         """See `Dispatch.excursion`."""
@@ -35,10 +35,10 @@ class Caller(Protocol):
 
 
 class CallStacks:
-    """The calls under way on waves, outermost first (`rocdbg.debugger.target.function_calling.Calls`).
+    """The calls in progress on waves, outermost first (`rocdbg.debugger.target.function_calling.Calls`).
 
-    ``dispatch`` runs them, ``current`` gives the current state of a wave by number, ``seen_with`` a view of the target
-    with other calls in progress.
+    ``dispatch`` runs them, ``current`` returns the current state of a wave by number, ``seen_with`` returns a view of
+    the target with other calls in progress.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class CallStacks:
         self._current = current
         self._seen_with = seen_with
         self._calls: dict[int, list[Excursion]] = {}
-        self._hidden: dict[int, int] = {}  # by wave: how many of its innermost calls a view omits
+        self._hidden: dict[int, int] = {}  # how many of a wave's innermost calls this view omits, by wave
 
     @classmethod
     def of(
         cls, target: T, dispatch: Caller, current: Callable[[T, int], Wave],
         seen_with: Callable[[T, CallStacks], Target],
     ) -> CallStacks:
-        """The calls of a target, held by a weak reference so that its resources are freed as soon as it is unused."""
+        """Create the calls of a target, which is weakly referenced: its resources are freed as soon as it is unused."""
         this = ref(target)
 
         def alive() -> T:
@@ -71,7 +71,7 @@ class CallStacks:
         return RETURN_ADDRESS
 
     def wave(self, thread: int | None) -> Wave | None:
-        """The copy of a wave on which the innermost call in this view runs; ``None`` without one."""
+        """Return the copy of a wave on which the innermost call in this view runs; ``None`` if there is no call."""
         calls = self._calls.get(thread or 0)
         if not calls:
             return None
@@ -79,12 +79,12 @@ class CallStacks:
         return calls[shown - 1].wave if shown > 0 else None
 
     def innermost(self, thread: int | None) -> Wave | None:
-        """The copy whose private memory is in use."""
+        """Return the copy of a wave whose private memory is in use."""
         calls = self._calls.get(thread or 0)
         return calls[-1].wave if calls else None
 
     def before(self, thread: int) -> Target:
-        """The target without the innermost call on a wave in this view."""
+        """Return the target as it would be without the innermost call on a wave in this view."""
         other = CallStacks(self._dispatch, self._current, self._seen_with)
         other._calls = self._calls
         other._hidden = {**self._hidden, thread: self._hidden.get(thread, 0) + 1}
@@ -100,7 +100,7 @@ class CallStacks:
         return max(0, len(self._calls.get(thread, ())) - self._hidden.get(thread, 0))
 
     def begin(self, thread: int, room: int) -> CallPlace:
-        """Begin a new innermost call on a wave. Raises `DebuggerError` when there are too many."""
+        """Begin a new innermost call on a wave. Raises `DebuggerError` if there are too many calls."""
         wave = self._current(thread)
         if sum(map(len, self._calls.values())) >= MOST_CALLS:
             raise DebuggerError(
@@ -108,11 +108,11 @@ class CallStacks:
             )
         excursion = self._dispatch.excursion(wave, room)
         calls = self._calls.pop(wave.number, [])
-        self._calls[wave.number] = [*calls, excursion]  # last: the call that began last resumes first
+        self._calls[wave.number] = [*calls, excursion]  # last, because the call that began last resumes first
         return CallPlace(excursion.stack, room)
 
     def place_stack(self, thread: int, offset: int) -> None:
-        """Where the stack of the innermost call begins."""
+        """Set where the stack of the innermost call begins."""
         self._calls[thread][-1].set_stack(offset)
 
     def end(self, thread: int) -> None:
@@ -125,9 +125,9 @@ class CallStacks:
             del self._calls[thread]
 
     def run(self, options: RunOptions) -> Stop | None:
-        """Resume the call concerned, if any: that of the wave, otherwise the one that began last.
+        """Resume a call, if any is in progress: the innermost call on the wave, or else the one that began last.
 
-        Raises `DebuggerError` for a step of another wave: its group may need the one that is in a call.
+        Raises `DebuggerError` for a step of another wave: its workgroup may need the wave that is in a call.
         """
         if not self._calls:
             return None

@@ -1,4 +1,4 @@
-"""Translates requests into the simulator's terms, and its stops into those of a target, with GDB's signals for them."""
+"""Translates requests into the simulator's terms, and its stops into target stops with GDB's signals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _S_TRAP_SIZE = 4
 
 
 def run_options(request: Resume) -> RunOptions:
-    """A request in the simulator's terms."""
+    """Translate a request into the simulator's terms."""
     return RunOptions(
         stop_pcs=request.stop_addresses.difference(request.checks),
         wave=request.thread,
@@ -61,14 +61,13 @@ def run_options(request: Resume) -> RunOptions:
 def on_host(
     watches: Iterable[WatchedMemory], host_bytes: Callable[[WatchedMemory], list[WatchedBytes]]
 ) -> tuple[list[WatchedBytes], list[WatchedMemory]]:
-    """Where watched memory is on the host, and the owner of each piece."""
+    """Return where watched memory is on the host, and the owner of each piece."""
     watched = [(row, one) for one in watches for row in host_bytes(one)]
     return [row for row, _ in watched], [one for _, one in watched]
 
 
 def target_stop(stop: Stop, watched: Sequence[WatchedMemory] = ()) -> TargetStop:
-    """The stop for the engine, with GDB's signal for it, and the part of ``watched`` (from `on_host`) that it accessed.
-    """
+    """Translate a stop, with GDB's signal for it, and the part of ``watched`` (from `on_host`) that it accessed."""
     trap_pc: int | None = None
     if stop.kind is StopKind.EXCEPTION:
         trap_pc = stop.instruction_pc
@@ -123,7 +122,7 @@ def _addresses(fault: Fault | None) -> tuple[tuple[int | None, int], ...]:
 
 
 def _exceptions(stop: Stop) -> tuple[str, ...]:
-    """Words of `EXCEPTIONS`."""
+    """Return the words of `EXCEPTIONS` for a stop."""
     if stop.kind is StopKind.FAULT:
         return ("aperture-violation" if stop.is_aperture_violation else "memory-violation",)
     if stop.kind is StopKind.EXCEPTION:

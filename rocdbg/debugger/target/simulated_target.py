@@ -21,9 +21,9 @@ _AGENT = _QUEUE = 1
 
 
 class SimTarget(DeviceState):
-    """A `Target` and `Runnable` over one launch: a machine and the dispatch that runs on it.
+    """A `Target` and `Runnable` for one launch: a machine and the dispatch that runs on it.
 
-    ``kernel_title`` is how threads are labelled, ``loaded`` what was loaded into the machine.
+    ``kernel_title`` labels threads; ``loaded`` lists what was loaded into the machine.
     """
 
     def __init__(self, bound: BoundLaunch, kernel_title: str, loaded: Sequence[LoadedCodeObject]) -> None:
@@ -98,7 +98,7 @@ class SimTarget(DeviceState):
 
     def waves(self) -> Sequence[WaveInfo]:
         waves = self.dispatch.waves
-        self._waves.update((wave.number, wave) for wave in waves)  # mostly they are requested one by one
+        self._waves.update((wave.number, wave) for wave in waves)  # they are usually requested one by one afterwards
         return [self._info(self._calls.wave(wave.number) or wave) for wave in waves]
 
     def _find_wave(self, thread: int) -> Wave:

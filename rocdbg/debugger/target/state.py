@@ -1,8 +1,8 @@
 """State that every target provides: agents, queues, dispatches, waves, registers by DWARF number, memory by address
 space.
 
-A target knows nothing about symbols, breakpoint conditions or lines. Anything else it can do is a capability:
-`Target.runnable` resumes, `Target.recording` goes back in time. A target without capabilities shows a fixed state.
+A target knows nothing about symbols, breakpoint conditions or lines. Everything else that it can do is a capability:
+`Target.runnable` resumes, `Target.recording` goes back in time. A target without capabilities has a fixed state.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Triple = tuple[int, int, int]
 
 
 class LoadedCodeObject(Struct, frozen=True):
-    """A code object and its load bias: what was added to its file's addresses when it was loaded."""
+    """A code object and its load bias: what loading added to the addresses in the file."""
 
     code_object: CodeObject
     base: int
 
 
 class AgentInfo(Struct, frozen=True):
-    """A device. ``state`` is a letter as ROCgdb shows it (A: supported)."""
+    """A device. ``state`` is a letter that ROCgdb shows (A: supported)."""
 
     number: int
     name: str
@@ -42,8 +42,9 @@ class AgentInfo(Struct, frozen=True):
 
 
 class QueueInfo(Struct, frozen=True):
-    """A queue of an agent: ``read`` and ``write`` are packet counts, ``size`` bytes at ``address``. ``error`` names
-    what put it into the error state: a word of `rocdbg.debugger.target.runnable.EXCEPTIONS`, or another.
+    """A queue of an agent. ``read`` and ``write`` are packet counts; ``size`` is in bytes, at ``address``. ``error``
+    names what put the queue into the error state: a word of `rocdbg.debugger.target.runnable.EXCEPTIONS`, or another
+    word.
     """
 
     agent: int
@@ -75,7 +76,7 @@ class DispatchInfo(Struct, frozen=True):
     completion_signal: int
     instructions: int
     entry: LoadedAddress = NOWHERE
-    """The entry address of its waves."""
+    """Where its waves begin."""
     groups_left: int = 0
     """Workgroups that have not ended, including those that have not begun."""
 
@@ -84,7 +85,7 @@ class WaveInfo(Struct, frozen=True):
     """The state of a resident wave.
 
     ``used_lanes`` and ``exec_mask`` have one bit per lane; ``sgprs``, ``vgprs`` and ``agprs`` count its registers.
-    ``workgroup_size`` is that of its own group, smaller than ``full_workgroup`` at the edge of the grid.
+    ``workgroup_size`` is that of its own workgroup, which is smaller than ``full_workgroup`` at the edge of the grid.
     """
 
     id: WaveId
@@ -104,7 +105,7 @@ class WaveInfo(Struct, frozen=True):
     instructions: int = 0
     """How many instructions it has executed."""
     dispatch_waves: tuple[int, int] | None = None
-    """The first thread number of its dispatch and how many waves that has; ``None`` where there is one dispatch."""
+    """The first thread number of its dispatch, and the number of its waves; ``None`` if there is only one dispatch."""
 
     @property
     def number(self) -> int:
@@ -117,7 +118,7 @@ class WaveInfo(Struct, frozen=True):
         return wave_target_id(self.id, self.workgroup, self.index)
 
     def work_item(self, lane: int) -> Triple:
-        """The work-item's position in its group, x varying fastest."""
+        """Return the work-item's position in its workgroup; x varies fastest."""
         flat = self.index * self.lane_count + lane
         x, y, _ = self.workgroup_size
         return flat % x, flat // x % y, flat // (x * y)
@@ -128,7 +129,7 @@ class WaveInfo(Struct, frozen=True):
 
 
 class Target(Protocol):
-    """Runs the code, or holds its final state; addresses of code are global addresses as loaded."""
+    """Runs the code, or holds its final state; code addresses are loaded addresses in the global space."""
 
     @property
     def architecture(self) -> Architecture:
@@ -136,15 +137,15 @@ class Target(Protocol):
 
     @property
     def runnable(self) -> Runnable | None:
-        """The capability to run; ``None``: the state is fixed."""
+        """The capability to run; ``None`` if the state is fixed."""
 
     @property
     def recording(self) -> Recording | None:
-        """The capability to go to other positions in time; ``None`` without it."""
+        """The capability to go to other positions in time; ``None`` if the target lacks it."""
 
     @property
     def finished(self) -> bool:
-        """Whether there are no more waves and none will come."""
+        """Whether there are no more waves, and none will begin."""
 
     def code_objects(self) -> Sequence[LoadedCodeObject]:
         """The currently loaded code objects, in order of loading."""
@@ -162,27 +163,29 @@ class Target(Protocol):
         """The resident waves, in order of creation."""
 
     def wave(self, thread: int) -> WaveInfo:
-        """The resident wave with this number. Raises `FocusError` when there is none."""
+        """Return the resident wave with this number. Raises `FocusError` if there is none."""
 
     def kernarg_address(self, thread: int) -> int:
-        """The address of the arguments of a wave's dispatch; 0: not known. Raises as `wave`."""
+        """Return the address of the arguments of a wave's dispatch; 0 if not known. Raises the same errors as `wave`.
+        """
 
     def read_register(self, thread: int, number: int) -> bytes:
-        """The whole register with this DWARF number, little-endian; a VGPR has one dword per lane."""
+        """Return the whole register with this DWARF number, little-endian; a VGPR has one dword per lane."""
 
     def write_register(self, thread: int, number: int, data: bytes, offset: int = 0) -> None:
         """Write ``data`` at byte ``offset`` of a register."""
 
     def read_special(self, thread: int, name: str) -> int | None:
-        """A register without a DWARF number (``m0``, ``scc``, ``ttmp6``); ``None`` when there is none."""
+        """Return a register without a DWARF number (``m0``, ``scc``, ``ttmp6``); ``None`` if the wave does not have it.
+        """
 
     def write_special(self, thread: int, name: str, value: int) -> None:
-        """Write such a register; raises `RegisterAccessError`."""
+        """Write a register without a DWARF number; raises `RegisterAccessError`."""
 
     def read_memory(
         self, space: int, address: int, size: int, thread: int | None = None, lane: int | None = None
     ) -> bytes:
-        """Bytes of a DWARF address space; raises `MemoryAccessError`.
+        """Return bytes of a DWARF address space; raises `MemoryAccessError`.
 
         Local, private and generic addresses need the wave, private_lane ones the lane too.
         """
@@ -190,7 +193,7 @@ class Target(Protocol):
     def write_memory(
         self, space: int, address: int, data: bytes, thread: int | None = None, lane: int | None = None
     ) -> None:
-        """Write bytes; as `read_memory`."""
+        """Write bytes; the parameters and errors are those of `read_memory`."""
 
     def keep(self, data: bytes) -> int:
         """Store the debugger's own bytes in global memory, where functions can access them until the program ends.
@@ -199,7 +202,7 @@ class Target(Protocol):
         """
 
     def generic_address(self, space: int, address: int) -> int | None:
-        """A place's address in the generic space; ``None`` for spaces that are not part of it."""
+        """Return a place's address in the generic space; ``None`` if its space is not part of the generic one."""
 
     def is_generic(self, address: int) -> bool:
-        """Whether a plain number lies in an aperture: it is then a generic address, but not a global one."""
+        """Whether a plain number lies in an aperture: it is then a generic address and not a global one."""

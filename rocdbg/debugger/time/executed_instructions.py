@@ -1,4 +1,4 @@
-"""A wave's executed instructions, newest first, with the facts about each that steps need."""
+"""The instructions that a wave has executed, newest first, with the facts about each that steps need."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _FIRST_WINDOW = 256
 _MOST_WINDOW = 1 << 20
 """How many instructions are processed at once: 16 MiB of trace."""
 _LONGEST, _CALL_SIZE = 24, 4
-"""Bytes of the longest instruction, and of every one that calls."""
+"""The size in bytes of the longest instruction, and of every call instruction."""
 
 
 class CodePlace(Struct, frozen=True):
-    """Facts about an address of code. ``line`` is None if there is none or it is 0."""
+    """Facts about a code address. ``line`` is None if there is no line, or line 0."""
 
     row_start: int
     row_end: int
@@ -40,8 +40,9 @@ class CodePlace(Struct, frozen=True):
 class PastInstruction(Struct, frozen=True):
     """An instruction that a wave has executed.
 
-    ``count``: how many it had executed before; ``depth``: call depth relative to the present function, positive in
-    functions that had returned, negative in callers. ``active``: the mask of lanes.
+    ``count`` is how many instructions the wave had executed before it. ``depth`` is the call depth relative to the
+    present function: positive in functions that have returned since, negative in callers. ``active`` is the mask of
+    active lanes.
     """
 
     count: int
@@ -69,7 +70,7 @@ class WavePast:
 
     @property
     def here(self) -> CodePlace:
-        """Facts about the next instruction."""
+        """Facts about the address of the next instruction."""
         return self.place(self._pc)
 
     def place(self, pc: int) -> CodePlace:
@@ -89,10 +90,10 @@ class WavePast:
     def candidates(
         self, lane: int | None, stops: Set[int], level: Callable[[], int] | None
     ) -> Iterator[PastInstruction]:
-        """The instructions for which a lane was active, newest first (all instructions if ``lane`` is None).
+        """Yield the instructions for which a lane was active, newest first (all instructions if ``lane`` is None).
 
-        ``level`` gives a call depth, which may change after each instruction. Deeper instructions are included only at
-        ``stops``.
+        ``level`` returns a call depth, which may change after each instruction. Instructions at a greater depth are
+        included only at ``stops``.
         """
         wanted_stops = np.fromiter(stops, np.uint64, len(stops))
         for rows, first, depths in self._windows():
@@ -114,9 +115,10 @@ class WavePast:
                         break
 
     def straight(self, most: int, stops: Set[int], over: bool) -> tuple[int, int]:
-        """Count the steps back, at most ``most``, that reach none of ``stops``. Returns their number, and how many
-        instructions the wave had executed before the last of them. ``over``: a call is one step, and no step leaves the
-        frame."""
+        """Count the steps back, at most ``most``, that do not reach any of ``stops``. Return their number, and how many
+        instructions the wave had executed before the earliest of them. ``over``: a call is one step, and no step leaves
+        the frame.
+        """
         wanted_stops = np.fromiter(stops, np.uint64, len(stops))
         steps, count = 0, self.count
         for rows, first, depths in self._windows():
@@ -134,7 +136,8 @@ class WavePast:
         return steps, count
 
     def last(self, wanted: Callable[[CodePlace], bool], depth: int) -> PastInstruction | None:
-        """The newest instruction at this call depth at a wanted place. This is fast even if it was executed long ago.
+        """Return the newest instruction at a wanted place and this call depth. This is fast even if it was executed
+        long ago.
         """
         for rows, first, depths in self._windows():
             pcs, inverse = np.unique(rows[:, 0], return_inverse=True)
@@ -151,11 +154,12 @@ class WavePast:
         anyway: Callable[[int], bool] = lambda pc: False, beside: Callable[[int], int | None] | None = None,
         after: int = 0,
     ) -> PastInstruction | None:
-        """The newest (``first``: the oldest) instruction at a wanted PC for which a lane was active (None: any lane).
+        """Return the newest (``first``: the oldest) instruction at a wanted PC for which a lane was active (None: any
+        lane).
 
-        ``anyway``: instructions that count whichever lanes are active. ``beside`` gives another lane that has to be
-        active too (or ``lane`` itself if none has to); None: the instruction never counts. ``after``: consider only
-        instructions before which the wave had executed at least that many.
+        ``anyway`` selects instructions that count regardless of active lanes. ``beside`` returns another lane that has
+        to be active too (``lane`` itself if there is none), or None if the instruction never counts. ``after``:
+        consider only instructions before which the wave had executed at least that many.
         """
         known: dict[int, bool] = {}
         always: dict[int, bool] = {}
@@ -187,7 +191,7 @@ class WavePast:
         return result
 
     def _windows(self) -> Iterator[tuple[NDArray[np.uint64], int, NDArray[np.int64]]]:
-        """Rows of the trace, the count of the first, and their depths; the newest window first."""
+        """Yield rows of the trace, the count of the first row, and the rows' depths; the newest window comes first."""
         end, following, depth, size = self.count, self._pc, 0, _FIRST_WINDOW
         while end > self.first:
             first = max(self.first, end - size)
@@ -198,7 +202,7 @@ class WavePast:
             size = min(size * 8, _MOST_WINDOW)
 
     def _depths(self, pcs: NDArray[np.uint64], following: int) -> NDArray[np.int64]:
-        """The call depth of each instruction relative to the code after the last."""
+        """Return the call depth of each instruction relative to the code after the last one."""
         unique, inverse = np.unique(pcs, return_inverse=True)
         places = [self.place(int(pc)) for pc in unique]
         inverse = inverse.reshape(-1)
@@ -233,9 +237,9 @@ class WavePast:
         )
 
     def _flow(self, pc: LoadedAddress) -> Flow | None:
-        """How the instruction at an address transfers control; None if there is none."""
+        """Return how the instruction at an address transfers control; None if there is no instruction."""
         target = self._inferior.need_target()
-        for size in (_LONGEST, _CALL_SIZE):  # code may end here
+        for size in (_LONGEST, _CALL_SIZE):  # the code may end before the longest size
             try:
                 code = target.read_memory(AddressSpace.GLOBAL, pc, size)
                 return decode(code, target.architecture, pc, wave_size=self._wave_size).flow

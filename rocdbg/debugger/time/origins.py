@@ -1,5 +1,5 @@
 """The origin of a value: its last write, the last write of that write's source, and so on through moves, loads and
-stores, back to the arithmetic that computed it or to the launch that initialised it.
+stores, back to the arithmetic that computed the value or to the launch that initialised it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from rocdbg.isa.operands import FILE_NAMES
 from rocdbg.isa.result_operands import results
 
 MAX_STEPS = 200
-"""Limit on writes that are followed."""
+"""The maximum number of writes that are followed."""
 
 
 class OriginStep(Struct, frozen=True):
-    """A write of the value: the instruction, the lane (``None``: a scalar one), and what it wrote.
+    """A write of the value: the instruction, the lane (``None`` for a scalar one), and what it wrote.
 
     ``value`` has the value's type, or is a dword if only a dword of the value was moved.
     """
@@ -45,8 +45,9 @@ class OriginStep(Struct, frozen=True):
 
 class Origin(Struct, frozen=True):
     """The writes of a value, latest first, and a short description of its origin. If the origin is an arithmetic
-    instruction, ``operands`` are the texts and values of its operands. ``cut``: the limit of followed writes was
-    reached."""
+    instruction, ``operands`` are the texts and values of its operands. ``cut``: there were more than `MAX_STEPS`
+    writes.
+    """
 
     steps: tuple[OriginStep, ...]
     end: str
@@ -55,7 +56,7 @@ class Origin(Struct, frozen=True):
 
 
 class _Register(Struct, frozen=True):
-    """A dword of a register of a wave, in a lane if it is a vector register."""
+    """A dword of a register of a wave; of a vector register, in one lane."""
 
     kind: OperandKind
     index: int
@@ -64,8 +65,8 @@ class _Register(Struct, frozen=True):
 
 
 class _Memory(Struct, frozen=True):
-    """Bytes on the host; ``own``: they belong to the wave or its workgroup; ``whole``: all bytes of the value, if
-    contiguous.
+    """Bytes on the host. ``own``: they belong to the wave or its workgroup. ``whole``: all bytes of the value, if they
+    are contiguous.
     """
 
     spans: Spans
@@ -78,13 +79,13 @@ _Place = _Register | _Memory
 
 
 class Origins(Struct):
-    """Searches the past of a target. This moves the target in time."""
+    """Searches the past of a target for origins of values. This moves the target in time."""
 
     inferior: Inferior
     recording: Recording
 
     def find(self, value: Value, focus: Focus) -> Origin:
-        """The origin of an expression's value. Raises `DebuggerError` for values that cannot be followed."""
+        """Return the origin of an expression's value. Raises `DebuggerError` for values that cannot be followed."""
         value, size = of_lane(value, focus)
         if size not in (1, 2, 4, 8) or not c_types.is_scalar(value.type) or value.bit_size is not None:
             raise DebuggerError("Only numbers and pointers have an origin: name a part of the value.")
@@ -93,7 +94,7 @@ class Origins(Struct):
             raise DebuggerError(
                 f"Origins are not available on {target.architecture.name}, where MODE is part of a register's number."
             )
-        # Of eight bytes, one dword is followed: the more significant one.
+        # Of an eight-byte value, one dword is followed; for a floating-point value, the more significant one.
         tracked = 1 if size == 8 and c_types.is_float(value.type) else 0
         place = self._place(value, focus, 4 * tracked)
         known = value.contents()
@@ -112,7 +113,7 @@ class Origins(Struct):
             place = following
 
     def _place(self, value: Value, focus: Focus, offset: int) -> _Place:
-        """Where the dword at an offset of a value is."""
+        """Return the place of the dword at an offset of a value."""
         for part in parts_of(value, focus, self.inferior.need_target().architecture):
             at = offset - part.offset
             if isinstance(part, RegisterPart):
@@ -140,7 +141,7 @@ class Origins(Struct):
 
     @staticmethod
     def _result(instruction: Instruction | None, place: _Register) -> Operand | None:
-        """The result of an instruction that has a register in it."""
+        """Return the result operand of an instruction that contains a register."""
         for operand in results(instruction) if instruction is not None else ():
             if operand.kind is place.kind and operand.index <= place.index < operand.index + operand.dwords:
                 return operand
@@ -149,8 +150,8 @@ class Origins(Struct):
     def _step(
         self, place: _Place, write: Write, type_: Type, tracked: int, known: bytes
     ) -> tuple[OriginStep, _Place | End]:
-        """The row of a write, before which the target is (also afterwards), and the source of its value. ``known``: the
-        value.
+        """Return the row of a write, and the source of its value. ``known``: the value. The target must be before the
+        write, and is before it again afterwards.
         """
         writes = PastWrites(self.inferior, self.recording)
         instruction, state = writes.instruction(write.pc), WaveRegisters(self.inferior, write.thread)
@@ -190,7 +191,7 @@ class Origins(Struct):
         self, instruction: Instruction, source: Loaded, access: HostAccess | None, lane: int | None, thread: int,
         type_: Type, tracked: int,
     ) -> _Memory | End:
-        """The memory of a loaded dword; the target must be after the load."""
+        """Return the memory from which a dword was loaded; the target must be after the load."""
         if access is None:
             return End("a load")
         size = c_types.size_of(type_)
@@ -206,8 +207,8 @@ class Origins(Struct):
     def _stored(
         self, instruction: Instruction, access: HostAccess | None, place: _Memory, thread: int
     ) -> tuple[int | None, _Register | End]:
-        """The lane that last stored to a place, and the register that held the value; the target must be after the
-        store.
+        """Return the lane that last stored to a place, and the register that held the value; the target must be after
+        the store.
         """
         name = instruction.name
         if access is None or ("_store" not in name and "ds_write" not in name) or "format" in name:
@@ -237,8 +238,8 @@ class Origins(Struct):
     # -- values
 
     def _value(self, place: _Place, type_: Type, tracked: int, whole: bool, known: bytes) -> Value:
-        """The contents of a place at the target's position; ``whole``: include the rest of the value if it is
-        available, as it may have been written together.
+        """Return the contents of a place at the target's position. ``whole``: include the rest of the value if it is
+        available, since it may have been written together with the place.
         """
         size = c_types.size_of(type_)
         if isinstance(place, _Memory):
@@ -259,9 +260,10 @@ class Origins(Struct):
     def _operands(
         self, write: Write, place: _Place, lane: int | None, type_: Type
     ) -> tuple[tuple[str, Value], ...]:
-        """The operands of the arithmetic instruction before which the target is, as numbers of the value's type if they
-        have the same width. If an instruction consists of two operations, the operands of the one that wrote the place
-        are returned."""
+        """Return the operands of the arithmetic instruction before which the target is, as numbers of the value's type
+        if they have the same width. If the instruction consists of two operations, return the operands of the one that
+        wrote the place.
+        """
         instruction = PastWrites(self.inferior, self.recording).instruction(write.pc)
         state, found = WaveRegisters(self.inferior, write.thread), dict[str, Value]()
         shown = type_ if c_types.size_of(type_) == 4 else c_types.UNSIGNED_INT
@@ -281,7 +283,7 @@ class Origins(Struct):
         return tuple(found.items())
 
     def _unwritten(self, place: _Place) -> str:
-        """Why nothing has written a place."""
+        """Return the explanation why no instruction has written a place."""
         if isinstance(place, _Memory):
             return self.recording.home_of(place.spans, place.thread)
         name = f"{FILE_NAMES.get(place.kind, 'register ')}{place.index}"

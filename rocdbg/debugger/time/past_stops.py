@@ -1,8 +1,9 @@
 """Where the program would have stopped in the past: at breakpoints, and where watched values changed.
 
-The past is searched backwards from the present in pieces of growing size. Each piece is executed again, and the target
-stops in it where it would have stopped then. A piece with many stops is halved, because only the latest are needed. If
-breakpoints have ignore counts, the target counts first: a piece whose hits are all to be ignored is skipped at once.
+The past is searched backwards from the present, in pieces of growing size. Each piece is executed again, and the target
+stops wherever it would have stopped then. A piece with many stops is halved, because only the latest are needed. If
+breakpoints have ignore counts, the target first only counts: a piece in which all hits are to be ignored is then
+skipped at once.
 """
 
 from __future__ import annotations
@@ -28,18 +29,19 @@ _FIRST_PIECE = 2_000
 _GROWTH = 8
 """The number of instructions in the latest piece, and the factor by which each earlier piece is longer."""
 _MANY = 64
-"""Stops in a piece that make it worth halving."""
+"""How many stops make it worthwhile to halve a piece."""
 _LEAST_IGNORED = 128
-"""Size of a piece, in instructions, up to which the target does not count ignored hits: going to its beginning would
-take longer than stopping at each hit."""
+"""The size of a piece, in instructions, up to which the target does not count ignored hits: going to the beginning of
+the piece would take longer than stopping at each hit.
+"""
 
 
 class Arrival(Struct, frozen=True):
     """A stop in the past: its position in time, and the target's report.
 
-    ``values``: watched values, by number of the watchpoint, after the instruction at ``position`` changed them.
-    ``count``: if registers changed, how many instructions the wave had executed before; the position is where the
-    change was found. ``gone``: watchpoints whose frame or wave does not exist before.
+    ``values`` are the watched values, by the watchpoint's number, after the instruction at ``position`` changed them.
+    ``count``: if registers changed, how many instructions the wave had executed before that; ``position`` is then where
+    the change was found. ``gone``: the watchpoints whose frame or wave does not exist before the position.
     """
 
     position: int
@@ -54,17 +56,17 @@ class _TooManyError(Exception):
 
 
 class PastStops(Struct):
-    """Searches the past of a ``recording``; this moves the target in time."""
+    """Searches the past of a ``recording`` for stops; this moves the target in time."""
 
     runner: Runner
     recording: Recording
 
     def latest(self, stops: frozenset[int], present: int, first: int | None = None) -> Iterator[Arrival]:
-        """Where waves, before a position, reached one of the addresses with a breakpoint whose condition was true, or
-        changed a watched value; latest first, back to a position (``first``). Conditions of watchpoints are not
-        evaluated.
+        """Yield the arrivals before position ``present``, latest first, back to position ``first``.
 
-        The past is searched piece by piece. The target is not left at these positions.
+        An arrival is a wave that reached one of the addresses with a breakpoint whose condition was true, or that
+        changed a watched value. Conditions of watchpoints are not evaluated. The past is searched piece by piece; the
+        target is not left at the positions of the arrivals.
         """
         known = self.runner.watcher.prepare()
         begins = self._begins(present)
@@ -88,7 +90,7 @@ class PastStops(Struct):
     def _piece(
         self, first: int, end: int, stops: frozenset[int], known: tuple[WatchedMemory, ...]
     ) -> Iterator[Arrival]:
-        """The arrivals from one position up to another, the latest first."""
+        """Yield the arrivals from one position up to another, the latest first."""
         if self._ignoring(stops):
             if self._pass_ignored(first, end, stops):
                 return
@@ -109,13 +111,13 @@ class PastStops(Struct):
     def _forwards(
         self, first: int, end: int, stops: frozenset[int], known: tuple[WatchedMemory, ...]
     ) -> list[Arrival]:
-        """The arrivals from one position up to another. Raises `_TooManyError`."""
+        """Return the arrivals from one position up to another. Raises `_TooManyError`."""
         recording, watcher = self.recording, self.runner.watcher
         recording.go_to(first)
-        recording.stand(None)  # a wave at a stop address here arrived there in this piece
+        recording.stand(None)  # so that a wave at a stop address here counts as arriving in this piece
         found: list[Arrival] = []
         stopped: int | None = None
-        for one in watcher.all():  # cached values are of another time, even where names are unknown
+        for one in watcher.all():  # cached values are from another time, even where names are unknown
             one.values = [None] * len(one.lanes)
         while recording.position < end:
             travelled(self.runner)
@@ -154,14 +156,14 @@ class PastStops(Struct):
         return found
 
     def _in_registers(self, stop: TargetStop) -> Arrival:
-        """Record that the last instruction of a wave changed watched registers."""
+        """Return the arrival at which the last instruction of a wave changed watched registers."""
         assert stop.thread is not None
         values = {one.number: one.values for one in self.runner.watcher.all()}
         count = self.recording.count(stop.thread) - 1
         return Arrival(self.recording.position, replace(stop, kind=TargetStopKind.WATCH), values, count)
 
     def _unseen(self) -> Iterator[Arrival]:
-        """Changes of registers by the last instruction of a wave, whose check it has not reached yet."""
+        """Yield changes of registers by the last instruction of a wave that has not reached the next check yet."""
         travelled(self.runner)
         watcher = self.runner.watcher
         there = {wave.number for wave in self.runner.target.waves()}
@@ -173,14 +175,15 @@ class PastStops(Struct):
     # -- ignore counts
 
     def _ignoring(self, stops: frozenset[int]) -> bool:
-        """Whether the target can count hits to be ignored."""
+        """Whether the target can count hits that are to be ignored."""
         return not self.runner.watcher.all() and any(
             each.ignore_count and each.enabled and each.stops_program and not stops.isdisjoint(each.addresses())
             for each in self.runner.parts.breakpoints
         )
 
     def _pass_ignored(self, first: int, end: int, stops: frozenset[int]) -> bool:
-        """Whether all hits from one position up to another are to be ignored; if so they are counted."""
+        """Count the hits from one position up to another if all of them are to be ignored; return whether that is so.
+        """
         recording, native = self.recording, self.runner.native
         compiled: set[int] = set()
         while True:
@@ -198,7 +201,7 @@ class PastStops(Struct):
             if stop.kind is not TargetStopKind.BREAKPOINT or stop.thread is None or recording.position >= end:
                 return False
             if stop.pc in asked or stop.pc in compiled or stop.pc not in stops:
-                return False  # it stops here, or the evaluator has to decide
+                return False  # a wave stops here, or the evaluator has to decide
             compiled.add(stop.pc)
             with self._uncounted(ignoring=True):
                 self.runner.hits(stop.thread, stop.pc)
@@ -209,7 +212,7 @@ class PastStops(Struct):
 
     @contextmanager
     def _uncounted(self, ignoring: bool = False) -> Iterator[None]:
-        """Only evaluate breakpoints: they do not count hits, and unless ``ignoring`` ignore counts do not apply."""
+        """While this is open, breakpoints do not count hits; unless ``ignoring``, ignore counts do not apply either."""
         kept = [
             (each, each.hit_count, each.ignore_count, each.enable_count, each.enabled)
             for each in self.runner.parts.breakpoints
@@ -226,7 +229,8 @@ class PastStops(Struct):
     # -- where watchpoints come into scope
 
     def _begins(self, present: int) -> dict[int, list[Watchpoint]]:
-        """Positions before which the objects of watchpoints do not exist, and which watchpoints go out of scope there.
+        """Return positions before which the objects of watchpoints do not exist, each with the watchpoints that go out
+        of scope there when going back.
         """
         groups: dict[int, int] = {}
         begins: dict[int, list[Watchpoint]] = {}
@@ -249,7 +253,7 @@ class PastStops(Struct):
         return begins
 
     def _entry(self, watchpoint: Watchpoint, begin: int, present: int) -> int:
-        """The last position at which the function was called whose frame a watchpoint belongs to."""
+        """Return the last position at which the function was called to whose frame a watchpoint belongs."""
         if watchpoint.entry is None:
             return begin
         end, size = present, _FIRST_PIECE
@@ -269,7 +273,7 @@ class PastStops(Struct):
         return begin
 
     def _before(self, position: int, thread: int | None, present: int) -> int:
-        """The position before the instruction that a wave had executed last at a position: the call."""
+        """Return the position before a wave's last instruction before ``position``, which is the call."""
         assert thread is not None
         self.recording.go_to(position)
         count = self.recording.count(thread)
@@ -278,7 +282,7 @@ class PastStops(Struct):
         return self.recording.position
 
     def _is_of(self, watchpoint: Watchpoint) -> bool:
-        """Whether the innermost frame is the one to which a watchpoint belongs, or that contains its inlined code."""
+        """Whether the innermost frame is the watchpoint's own, or contains the inlined code to which it belongs."""
         thread = watchpoint.wave
         assert thread is not None
         active = self.runner.parts.inferior.active_lanes(thread)
@@ -289,7 +293,7 @@ class PastStops(Struct):
 
 
 def travelled(runner: Runner) -> None:
-    """Called after the target has moved in time."""
+    """Update cached state after the target has moved in time."""
     runner.parts.inferior.inline_entered.clear()
     runner.parts.inferior.behind_traps.clear()
     runner.parts.state.pending_signal = ""

@@ -40,7 +40,7 @@ class FoundWrite(Struct, frozen=True):
 
 
 class PastWrites(Struct):
-    """Searches the past of a target. This moves the target in time."""
+    """Searches the past of a target for writes. This moves the target in time."""
 
     inferior: Inferior
     recording: Recording
@@ -76,7 +76,7 @@ class PastWrites(Struct):
         return self.of_register(part.kind, numbers, part.lane, focus.thread, first)
 
     def described(self, write: Write) -> FoundWrite:
-        """The instruction of a write, before which the target is."""
+        """Describe the instruction of a write; the target must be before it."""
         pc = LoadedAddress(write.pc)
         instruction = self.instruction(pc)
         row = self.inferior.programs.at(pc).line_at(pc)
@@ -87,7 +87,7 @@ class PastWrites(Struct):
         )
 
     def instruction(self, pc: int) -> Instruction | None:
-        """The instruction at a PC; None if there is none."""
+        """Return the instruction at a PC; None if there is none."""
         target = self.inferior.need_target()
         waves = target.waves()
         for size in (_LONGEST, 8, 4):
@@ -137,7 +137,7 @@ class PastWrites(Struct):
                 self.recording.go_to(present)
 
     def _may_index(self) -> bool:
-        """Whether a program may switch on the index mode."""
+        """Whether a program may switch on GFX9's index mode."""
         for program in self.inferior.programs:
             section = program.code_object.sections.get(".text")
             if section is not None and may_index(

@@ -1,8 +1,8 @@
 """Reverse execution: commands that go back to earlier positions of the focused lane or of any wave.
 
 Steps read the trace of the focused wave: its executed instructions, newest first. Instructions for which the lane was
-inactive do not count as its positions. The rules are those of GDB: a step back ends at the beginning of a line table
-row that is not the beginning of a function.
+inactive do not count as its positions. As in GDB, a step back ends at the beginning of a line table row that is not the
+beginning of a function.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rocdbg.debugger.time.past_stops import Arrival, PastStops, travelled
 
 
 class Backwards(Struct):
-    """The commands over a `Runner`."""
+    """The commands for reverse execution, which use a `Runner`."""
 
     runner: Runner
 
     @property
     def recording(self) -> Recording:
-        """The past of the target. Raises `NotRunningError`, and `DebuggerError` if it is not recorded."""
+        """The past of the target. Raises `NotRunningError`, or `DebuggerError` if it is not recorded."""
         recording = self.runner.target.recording
         if recording is None:
             raise DebuggerError("Target does not support this command: the run is not recorded (record).")
@@ -39,13 +39,13 @@ class Backwards(Struct):
 
     @property
     def _stops(self) -> frozenset[int]:
-        """Where the program may stop."""
+        """The addresses where the program may stop."""
         return frozenset(self.runner.parts.breakpoints.addresses(stopping=True))
 
     # -- commands
 
     def step_instruction(self, scope: Focus, over: bool) -> StopEvent:
-        """``reverse-stepi`` and ``reverse-nexti``: go to before the last instruction that the wave executed."""
+        """``reverse-stepi`` and ``reverse-nexti``: go back to before the last instruction that the wave executed."""
         past = self._past(scope)
         before = self.runner.top_frame(scope)
         last = next(past.instructions(), None)
@@ -59,8 +59,9 @@ class Backwards(Struct):
         return self.runner.step_done(self.runner.top_frame(scope).function != before.function)
 
     def run_ahead(self, scope: Focus, over: bool, count: int) -> tuple[int, StopEvent | None]:
-        """Go back over up to ``count`` instructions without examining each of them. Returns how many they were; the
-        event is always None."""
+        """Go back over up to ``count`` instructions without examining each of them. Return how many they were, and an
+        event, which is always None.
+        """
         if not self.runner.parts.state.plans or self.runner.watcher.all():
             return 0, None
         past = self._past(scope)
@@ -74,7 +75,9 @@ class Backwards(Struct):
         return done, None
 
     def step_line(self, scope: Focus, into: bool) -> StopEvent:
-        """``reverse-step`` and ``reverse-next``: go back to the beginning of a line, or of a part of one."""
+        """``reverse-step`` and ``reverse-next``: go back to the beginning of a line, or of a row that is part of a
+        line.
+        """
         past = self._past(scope)
         start = step_start(self.runner.parts.inferior.chain(scope))
         stops = self._stops
@@ -88,7 +91,7 @@ class Backwards(Struct):
                     return event
             if past_one.depth > frame.depth:
                 if not into or place.line is None:
-                    continue  # a call that is stepped over, or into code without lines
+                    continue  # a call that is stepped over, or that leads into code without lines
             elif not into and _is_deeper(place.inline, inline):
                 continue
             entered = past_one.depth != frame.depth
@@ -128,8 +131,9 @@ class Backwards(Struct):
         return event or self.runner.step_done(True)
 
     def to_location(self, scope: Focus, addresses: Set[int]) -> StopEvent:
-        """``advance`` and ``until`` with a place: go back to when the lane was last there, unless a breakpoint stops
-        before."""
+        """``advance`` and ``until`` with a location: go back to the time when the lane was last there, unless a
+        breakpoint stops the program earlier on the way.
+        """
         past, start = self._past(scope), step_start(self.runner.parts.inferior.chain(scope))
         stops = self._stops
         for past_one in past.instructions():
@@ -146,8 +150,8 @@ class Backwards(Struct):
         return self._beginning(scope, past)
 
     def proceed(self) -> StopEvent:
-        """``reverse-continue``: go back to the last time that any wave reached a breakpoint, or changed a watched
-        value."""
+        """``reverse-continue``: go back to the last time when any wave reached a breakpoint or changed a watched value.
+        """
         recording, present = self.recording, self.recording.position
         for arrival in PastStops(self.runner, recording).latest(self._stops, present):
             event = self._stop_at(arrival)
@@ -158,7 +162,7 @@ class Backwards(Struct):
         return self._nothing_before()
 
     def _stop_at(self, arrival: Arrival) -> StopEvent | None:
-        """Go to an arrival and count it; None if it is to be ignored."""
+        """Go to an arrival and count it as a hit; return None if it is to be ignored."""
         runner, stop = self.runner, arrival.stop
         assert stop.thread is not None
         if arrival.count is None:
@@ -180,8 +184,8 @@ class Backwards(Struct):
         return WavePast(self.runner.parts.inferior, self.recording, thread_of(scope))
 
     def _arrive(self, scope: Focus, past: WavePast, found: PastInstruction) -> StopEvent | None:
-        """Go to before an instruction of the focused wave; returns an event if that is at a breakpoint, or if a watched
-        value changed on the way.
+        """Go to the position before an instruction of the focused wave. Return an event if there is a breakpoint, or if
+        a watched value changed on the way.
         """
         thread = thread_of(scope)
         self.recording.go_before(thread, found.count, past.present)
@@ -196,8 +200,8 @@ class Backwards(Struct):
         return None
 
     def _changed_since(self, present: int) -> StopEvent | None:
-        """The last change of a watched value between the target's position and another one; if there is one, the target
-        is moved there.
+        """Return the event for the last change of a watched value between the target's position and ``present``; if
+        there is one, move the target there.
         """
         if not self.runner.watcher.all():
             return None
@@ -213,7 +217,7 @@ class Backwards(Struct):
         return None
 
     def _beginning(self, scope: Focus, past: WavePast) -> StopEvent:
-        """The wave has no earlier recorded past: go to where the recording begins."""
+        """Go to the beginning of the recording, because the wave has no earlier recorded past."""
         if past.count > past.first:
             self.recording.go_before(thread_of(scope), past.first, past.present)
             event = self._changed_since(past.present)
@@ -232,7 +236,7 @@ class Backwards(Struct):
         return self.runner.stopped_at(TargetStop(TargetStopKind.HISTORY, thread), HistoryEnded)
 
     def moved(self) -> None:
-        """The target is elsewhere in time."""
+        """Update cached state after the target has moved in time."""
         travelled(self.runner)
 
 

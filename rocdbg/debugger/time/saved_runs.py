@@ -1,4 +1,4 @@
-"""`record save` and `record restore`: writes a launch and its recording to a file, and restores a launch from one."""
+"""`record save` and `record restore`: write a launch and its recording to a file, and restore a launch from one."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class RestoredRun:
         self.path = path
         self._saved = load(path)
         self.warning = ""
-        """What may be wrong with it."""
+        """A warning about what may be wrong with the recording."""
         if self._saved.rocdbg != rocdbg.__version__:
             self.warning = one_line(f"{path} was recorded by rocdbg {self._saved.rocdbg}; this is {rocdbg.__version__}")
         check_launch(self._saved, path)
@@ -91,7 +91,8 @@ class RestoredRun:
         launch.given = self._arguments
 
     def start(self, launch: LaunchControl) -> RecordedTarget:
-        """The target at the beginning of the recording. Raises a `rocdbg.Error` if the recording is inconsistent."""
+        """Return a target at the beginning of the recording. Raises a `rocdbg.Error` if the recording is inconsistent.
+        """
         kept = launch.machine_options
         launch.machine_options = replace(self._options, cache_dir=kept.cache_dir)
         try:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class TimeControl:
-    """The past of the program. ``remains`` is the target of a run that has ended, whose past can still be visited."""
+    """The past of the program. ``remains`` returns the target of a run that has ended but whose past can be visited."""
 
     def __init__(
         self, control: RunControl, inferior: Inferior, focus: Selection, breakpoints: BreakpointTable,
@@ -51,7 +51,7 @@ class TimeControl:
         return target.recording if target is not None else None
 
     def need(self) -> Recording:
-        """The past. Raises `DebuggerError` in GDB's words."""
+        """Return the past. Raises `DebuggerError`, in GDB's words, if there is none."""
         recording = self.recording
         if recording is None:
             advice = 'Use the "record full" or "record btrace" command first.'
@@ -59,7 +59,7 @@ class TimeControl:
         return recording
 
     def record(self) -> None:
-        """Record the running program from now on. Raises `DebuggerError` if it is, or cannot be."""
+        """Record the running program from now on. Raises `DebuggerError` if it is already recorded, or cannot be."""
         target = self._inferior.target
         if target is None:
             raise DebuggerError("Process record: the program is not being run.")
@@ -108,7 +108,7 @@ class TimeControl:
         return self._control.perform(lambda: self._returning(lambda: self._backwards.finish(focus)))
 
     def proceed(self, ignore_count: int | None = None) -> StopEvent:
-        """``reverse-continue``; with N, pass the breakpoint stopped at N - 1 times."""
+        """``reverse-continue``; with N, pass the breakpoint at the present stop N - 1 times."""
         self.revive()
         thread = self._focus.current.thread
         if ignore_count is not None and ignore_count > 1 and thread is not None:
@@ -117,11 +117,12 @@ class TimeControl:
         return self._control.perform(lambda: self._returning(self._backwards.proceed))
 
     def until(self, location: str | None = None) -> StopEvent:
-        """``until`` backwards: as `next`, or with a location, back to that location."""
+        """``until`` backwards: like `next`; with a location, go back to that location."""
         return self.advance(location) if location is not None else self.next()
 
     def advance(self, location: str) -> StopEvent:
-        """``advance`` backwards: back to when the focused lane was last at a location, otherwise to the beginning."""
+        """``advance`` backwards: go back to when the focused lane was last at a location, otherwise to the beginning.
+        """
         self.revive()
         focus, addresses = self._focus.need_running(), self._control.addresses_of(location)
         return self._control.perform(lambda: self._returning(lambda: self._backwards.to_location(focus, addresses)))
@@ -131,8 +132,9 @@ class TimeControl:
         return self._control.repeat(count, lambda focus: self._returning(lambda: step(focus)))
 
     def _returning(self, action: Callable[[], T]) -> T:
-        """Do something that moves the target in time. If it is interrupted or fails, the program returns to where it
-        was."""
+        """Perform an action that moves the target in time. If it is interrupted or fails, return the program to its
+        previous position.
+        """
         recording = self._backwards.recording
         present, thread = recording.position, self._focus.current.thread
         state = self._runner.parts.state
@@ -152,7 +154,7 @@ class TimeControl:
 
     @property
     def position(self) -> int:
-        """Where in time the program is."""
+        """The program's position in time."""
         return self.need().position
 
     def go_to(self, position: int, thread: int | None = None, lane: int | None = None) -> None:
@@ -166,13 +168,14 @@ class TimeControl:
         self._arrived(wanted, lane)
 
     def here(self, focus: Focus) -> tuple[int, int | None, int | None]:
-        """The program's position in time and its focus, for `go_to`; the end of the run if it has ended."""
+        """Return the program's position in time (at the end of a run, the last one) and its focus, for `go_to`."""
         recording = self.need()
         over = self._inferior.target is None
         return recording.bounds[1] if over else recording.position, focus.thread, focus.lane
 
     def visit(self, thread: int, count: int, lane: int, tracepoint: int) -> None:
-        """Go to where a wave had executed this many instructions and reached a tracepoint, and focus one of its lanes.
+        """Go to the time when a wave had executed ``count`` instructions and reached a tracepoint; focus one of its
+        lanes.
 
         Raises a `rocdbg.Error`.
         """
@@ -185,7 +188,7 @@ class TimeControl:
             self._runner.enter_inlined(thread, self._inferior.wave(thread).pc, (made,))
 
     def _arrived(self, thread: int | None, lane: int | None = None) -> None:
-        """Called after the program has moved in time: drops cached state, and focuses an existing wave."""
+        """Drop cached state, and focus an existing wave, after the program has moved in time."""
         recording, before = self.need(), self._focus.current
         self._backwards.moved()
         waves = [wave.number for wave in self._inferior.need_target().waves()]
@@ -203,13 +206,12 @@ class TimeControl:
             lane = (active & -active).bit_length() - 1 if active else 0
         self._focus.move(Focus(thread, lane))
 
-    # -- who wrote it
+    # -- the writers of a value
 
     def find_write(self, value: Value, first: bool) -> FoundWrite | None:
-        """``last-write`` and ``first-write``: the instruction that wrote an expression's object. The program's position
-        does not change.
+        """``last-write`` and ``first-write``: return the instruction that wrote an expression's object.
 
-        After the end of a run, it returns to the end.
+        The program's position does not change; if the run has ended, it remains at the end.
         """
         recording = self.need()
         self.revive()
@@ -223,7 +225,7 @@ class TimeControl:
                 self._focus.move(focus)
 
     def find_origin(self, value: Value) -> Origin:
-        """``origin``: the writes through which an expression's value has passed. The program's position does not
+        """``origin``: return the writes through which an expression's value has passed. The program's position does not
         change.
         """
         from rocdbg.debugger.time.origins import Origins  # imported late: few sessions need it
@@ -243,7 +245,7 @@ class TimeControl:
 
     @property
     def bookmarks(self) -> list[Bookmark]:
-        """The positions of this run saved by `keep`."""
+        """The positions of this run that were saved by `keep`."""
         return [each for each in self._runner.parts.state.bookmarks if each.life == self._inferior.life]
 
     def keep(self) -> Bookmark:
@@ -262,7 +264,7 @@ class TimeControl:
         return made
 
     def restart(self, number: int) -> Bookmark:
-        """``restart N``: go to a saved position. Raises `DebuggerError` if there is none, or it no longer exists."""
+        """``restart N``: go to a saved position. Raises `DebuggerError` if there is none, or if it no longer exists."""
         for bookmark in self.bookmarks:
             if bookmark.number == number:
                 self.go_to(bookmark.position, bookmark.thread, bookmark.lane)
@@ -290,7 +292,7 @@ class TimeControl:
         self._arrived(None)
 
 
-# Selecting a trace frame goes back to it: the run is recorded, and a frame contains its time.
+# Selecting a trace frame of a recorded run goes back in time, since a frame contains its position.
 
 
 def look_at(tracing: Tracing, control: TimeControl, frame: TraceFrame | None, focus: Focus) -> bool:
@@ -302,7 +304,7 @@ def look_at(tracing: Tracing, control: TimeControl, frame: TraceFrame | None, fo
     known = tracing.is_of(control.recording)
     if known and tracing.home is None and frame is not None:
         tracing.home = control.here(focus)
-    tracing.selected = -1  # until it is reached
+    tracing.selected = -1  # until the position of the frame is reached
     if frame is None:
         if tracing.home is not None:
             home, tracing.home = tracing.home, None

@@ -25,11 +25,11 @@ _KINDS = {
 }
 _CODES = {RegisterClass.VCC: SPECIAL_CODES["vcc_lo"], RegisterClass.EXEC: SPECIAL_CODES["exec_lo"]}
 _NAMED = {"m0": "m0", "scc": "src_scc", "vcc_hi": "vcc_hi", "exec_hi": "exec_hi"}
-"""Registers without a DWARF number whose writes can be found, and the names of their operands."""
+"""Registers without a DWARF number whose writes can be found, each with the name of its operand."""
 
 
 class RegisterPart(Struct, frozen=True):
-    """Dwords of consecutive registers. ``offset``: byte offset of the first in the value.
+    """Dwords of consecutive registers. ``offset``: the byte offset of the first one in the value.
 
     For special registers ``index`` is an operand code; ``lane`` is the lane of the dwords, None for scalar registers.
     """
@@ -42,7 +42,7 @@ class RegisterPart(Struct, frozen=True):
 
 
 class MemoryPart(Struct, frozen=True):
-    """Bytes in an address space, as a lane sees it."""
+    """Bytes of an address space, as a lane sees them."""
 
     offset: int
     space: int
@@ -55,11 +55,11 @@ Part = RegisterPart | MemoryPart
 
 
 def parts_of(value: Value, focus: Focus, target: Target) -> list[Part]:
-    """The parts of a value that instructions can write. There are none for a value that is neither in memory nor in a
-    register that instructions can name. For a whole vector register, the focused lane's dword is used.
+    """Return the parts of a value that instructions can write. A value that is neither in memory nor in a register that
+    instructions can name has none. For a whole vector register, the focused lane's dword is used.
 
-    Raises `AbsentError` if the value is optimized out, and `DebuggerError` if it is known by other means than a
-    location.
+    Raises `AbsentError` if the value is optimized out, and `DebuggerError` if something other than a location
+    determines it.
     """
     if value.absence is not None:
         raise AbsentError(value.absence)
@@ -77,7 +77,7 @@ def parts_of(value: Value, focus: Focus, target: Target) -> list[Part]:
 
 
 def of_lane(value: Value, focus: Focus) -> tuple[Value, int]:
-    """The focused lane's element of vector registers."""
+    """Return the focused lane's element of a value that is whole vector registers, and the size of the result."""
     bare = value.type.bare
     if isinstance(bare, VectorType) and focus.lane is not None and _is_file(value):
         value = value.part(bare.element, c_types.size_of(bare.element) * focus.lane)
@@ -85,7 +85,7 @@ def of_lane(value: Value, focus: Focus) -> tuple[Value, int]:
 
 
 def _is_file(value: Value) -> bool:
-    """Whether it is all lanes of vector registers."""
+    """Whether a value covers all lanes of vector registers."""
     storage = value.storage
     if isinstance(storage, CallbackStorage):
         return bool(storage.columns)
@@ -94,7 +94,7 @@ def _is_file(value: Value) -> bool:
     whole = next(storage.location.fragments(8 * value.size, 8 * value.offset)).storage
     if not isinstance(whole, RegisterStorage) or not dwarf_register(whole.number).is_vector:
         return False
-    lanes = whole.size // 32  # of dwords or, for halves, 16 bits of each
+    lanes = whole.size // 32  # lanes of dwords or, for halves of registers, of 16 bits each
     return value.size in (4 * lanes, 2 * lanes)
 
 
@@ -133,7 +133,7 @@ def _of_fragment(fragment: Fragment, offset: int, focus: Focus) -> Part | None:
         return None
     register = dwarf_register(storage.number)
     dword, count = first // 32, (first % 32 + fragment.bits + 31) // 32
-    if register.is_vector:  # a dword a lane
+    if register.is_vector:  # it has one dword per lane
         return RegisterPart(offset, _KINDS[register.register_class], register.index, 1, dword)
     if register.register_class in _KINDS:
         return RegisterPart(offset, _KINDS[register.register_class], register.index + dword, count, None)
@@ -143,7 +143,7 @@ def _of_fragment(fragment: Fragment, offset: int, focus: Focus) -> Part | None:
 
 
 def _joined(parts: Iterator[Part]) -> list[Part]:
-    """Merges consecutive registers into one part."""
+    """Merge consecutive registers into one part."""
     found: list[Part] = []
     for part in parts:
         last = found[-1] if found else None

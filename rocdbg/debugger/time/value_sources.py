@@ -1,4 +1,4 @@
-"""The source of an instruction's result, if it only moves it: another register, or memory."""
+"""The source of an instruction's result if the instruction only moves a value: another register, or memory."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _NO_LOADS = ("ds_read_tr", "ds_load_tr", "ds_read_addtid", "ds_load_addtid")
 
 
 class Before(Protocol):
-    """The state of the wave before the instruction."""
+    """The state of the wave before the instruction is executed."""
 
     def dword(self, operand: Operand, offset: int, lane: int) -> int:
-        """A dword of an operand, in a lane if it is a vector register."""
+        """Return a dword of an operand; for a vector register, in a lane."""
 
     def scc(self) -> bool:
-        """SCC."""
+        """The value of SCC."""
 
     def active(self) -> int:
-        """EXEC."""
+        """The value of EXEC."""
 
     def permuted(self) -> int:
-        """The number of lanes among which ds_bpermute_b32 exchanges."""
+        """The size of the groups of lanes within which ds_bpermute_b32 exchanges values."""
 
 
 class Source(Struct, frozen=True):
-    """A dword of an operand, in a lane if that is a vector register."""
+    """A dword of an operand; for a vector register, in a lane."""
 
     operand: Operand
     dword: int
@@ -46,7 +46,7 @@ class Source(Struct, frozen=True):
 
 
 class Loaded(Struct, frozen=True):
-    """What an instruction has loaded: the n-th dword of a lane (``second``: from its second address)."""
+    """A dword that an instruction has loaded: the n-th of a lane; ``second``: loaded from its second address."""
 
     dword: int
     second: bool = False
@@ -61,7 +61,7 @@ class End(Struct, frozen=True):
 def source_of(
     instruction: Instruction, result: Operand, dword: int, lane: int | None, wave_size: int, before: Before
 ) -> Source | Loaded | End:
-    """The source of dword ``dword`` of a result; ``lane``: the lane, for a vector register."""
+    """Return the source of dword ``dword`` of a result; ``lane``: the lane, for a vector register."""
     name = instruction.name
     if is_load(instruction):
         return _loaded(instruction, dword)
@@ -87,7 +87,7 @@ def source_of(
 
 
 def is_load(instruction: Instruction) -> bool:
-    """Whether it loads values from memory unchanged, perhaps narrower than a dword."""
+    """Whether an instruction loads values from memory unchanged, possibly narrower than a dword."""
     name, encoding = instruction.name, instruction.encoding
     if name.startswith(_NO_LOADS) or "_tr_" in name or "format" in name or "_block" in name:
         return False
@@ -105,7 +105,7 @@ def is_two_addresses(instruction: Instruction) -> bool:
 
 
 def second_distance(instruction: Instruction) -> int:
-    """Bytes from its first address to its second."""
+    """Return the number of bytes from its first address to its second."""
     modifiers = instruction.modifiers
     size = 8 if instruction.name.endswith("b64") else 4
     scale = 64 if "st64" in instruction.name or "stride64" in instruction.name else 1
@@ -123,7 +123,7 @@ def _moved(
     instruction: Instruction, name: str, half: str, result: Operand, dword: int, lane: int | None, wave_size: int,
     before: Before,
 ) -> tuple[Operand, int, int | None] | None:
-    """The operand, its dword and the lane that a move reads; ``None`` for other instructions."""
+    """Return the operand, its dword, and the lane that a move reads; ``None`` for other instructions."""
 
     def operand(*words: str) -> Operand:
         return next(found for word in words if (found := instruction.operand(word + half)) is not None)
@@ -160,7 +160,7 @@ def _moved(
 
 
 def _bit(mask: Operand | None, lane: int, before: Before) -> int:
-    """A lane's bit of a mask operand; of VCC if there is no operand."""
+    """Return a lane's bit of a mask operand, or of VCC if there is no operand."""
     return before.dword(mask or _VCC_OPERAND, lane // 32, 0) >> lane % 32 & 1
 
 
@@ -172,7 +172,7 @@ _ROW: dict[int, Callable[[int, int], int]] = {
 
 
 def _dpp_lane(instruction: Instruction, lane: int, wave_size: int, before: Before) -> int | None:
-    """The lane that a DPP move reads; ``None`` if it reads none, or in a way that is not supported."""
+    """Return the lane that a DPP move reads; ``None`` if it reads no lane, or in an unsupported way."""
     eight = instruction.modifiers.get("dpp8")
     other: int | None = None
     if eight is not None:

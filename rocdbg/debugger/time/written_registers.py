@@ -1,7 +1,7 @@
-"""Which registers an instruction writes, and in which lanes, beyond what its operands and EXEC show.
+"""The registers that an instruction writes, and the lanes, beyond what its operands and EXEC show.
 
-`may_write` and `source_lane` only need the instruction and EXEC. If `is_chosen`, the wave's state selects registers or
-lanes: `chosen` resolves them when the wave is before the instruction.
+`may_write` and `source_lane` only need the instruction and EXEC. If `is_chosen`, the wave's state determines the
+registers or lanes: `chosen` resolves them when the wave is before the instruction.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ _RELATIVE = {
     "s_movreld_b64": ("s_mov_b64", True, False),
     "s_movrelsd_2_b32": ("s_mov_b32", True, True),
 }
-"""Moves whose registers M0 selects: the instruction that each is once its registers are known, and whether M0 selects
-its destination and its source."""
+"""Moves whose registers M0 selects: for each, the equivalent instruction with fixed registers, and whether M0 selects
+its destination and its source.
+"""
 _HALVES = frozenset(("v_movrelsd_2_b32", "v_swaprel_b32", "s_movrelsd_2_b32"))
 """The moves for which M0 contains separate numbers for destination and source."""
 _SCALARS = 106
-"""Number of SGPRs that M0 can select."""
+"""The number of SGPRs among which M0 can select."""
 _ROW_BCAST15, _ROW_SHARE0 = 0x142, 0x150
 
 
@@ -52,20 +53,20 @@ class Wanted(Struct, frozen=True):
 
     @property
     def codes(self) -> frozenset[int]:
-        """For special registers, their operand codes."""
+        """The operand codes of special registers."""
         return frozenset(self.numbers)
 
     def overlaps(self, kind: OperandKind, first: int, dwords: int) -> bool:
-        """Whether any of a run of registers is among them."""
+        """Whether any of the wanted registers is in a run of registers."""
         return kind is self.kind and first < self.numbers.stop and self.numbers.start < first + dwords
 
 
 def may_write(instruction: Instruction, wanted: Wanted, wave_size: int, indexed: bool, target: Target) -> bool:
-    """Whether it may write one of the registers in any state. ``indexed``: the program may set GFX9's index mode."""
+    """Whether it writes any of the registers in some state. ``indexed``: the program may set GFX9's index mode."""
     if instruction.name == "v_writelane_b32":
         select = instruction.operand("src1")
         if select is not None and select.kind in _NUMBERS and select.value % wave_size != wanted.lane:
-            return False  # many registers are spilled into lanes of one
+            return False  # many registers may be spilled into lanes of this one
     if instruction.name.startswith("v_permlane") and instruction.name.endswith("_swap_b32"):
         return _swaps(instruction, wanted)
     if _RELATIVE.get(instruction.name, ("", False))[1]:
@@ -98,7 +99,7 @@ def chosen(instruction: Instruction, wanted: Wanted, state: WaveRegisters) -> bo
 
 
 def resolved(instruction: Instruction, state: WaveRegisters) -> Instruction:
-    """The instruction with the registers that M0 selects in the wave's current state; itself if M0 selects none."""
+    """Return the instruction with the registers that M0 selects now; the instruction itself if M0 selects none."""
     name, by = instruction.name, dict[str, int]()
     if name in _RELATIVE:
         name, to, source = _RELATIVE[name]
@@ -116,7 +117,7 @@ def resolved(instruction: Instruction, state: WaveRegisters) -> Instruction:
 
 
 def _moved(operand: Operand, by: int) -> Operand:
-    """The operand this many registers further; an invalid scalar register is not written, and reads as s0."""
+    """Return the operand ``by`` registers further; an invalid scalar register is not written, and reads as s0."""
     if operand.kind not in (OperandKind.VGPR, OperandKind.SGPR):
         return operand
     index = operand.index + by
@@ -126,8 +127,9 @@ def _moved(operand: Operand, by: int) -> Operand:
 
 
 def source_lane(instruction: Instruction, lane: int, wave_size: int, target: Target) -> int | None:
-    """The lane that must also be active for ``lane`` to get a result; ``lane`` itself if no other has to be. None if a
-    DPP form never gives ``lane`` a result."""
+    """Return the lane that must be active besides ``lane`` for ``lane`` to get a result; ``lane`` itself if there is no
+    such lane. Return None if a DPP form never gives ``lane`` a result.
+    """
     modifiers = instruction.modifiers
     if "dpp_ctrl" not in modifiers:
         return lane
@@ -141,7 +143,7 @@ def source_lane(instruction: Instruction, lane: int, wave_size: int, target: Tar
 
 
 def moved_lane(instruction: Instruction, lane: int, wave_size: int, target: Target) -> int | None:
-    """The lane that a lane's source comes from in a DPP form; None if that is outside."""
+    """Return the lane from which a lane's source comes in a DPP form; None if that is outside the wave or row."""
     modifiers = instruction.modifiers
     if "dpp8" in modifiers:
         return dpp8_sources(int(modifiers["dpp8"]), wave_size)[lane]
@@ -152,13 +154,14 @@ def moved_lane(instruction: Instruction, lane: int, wave_size: int, target: Targ
 
 
 def _names(instruction: Instruction, wanted: Wanted) -> bool:
-    extra = 1 if instruction.modifiers.get("tfe") else 0  # a status behind the data
+    extra = 1 if instruction.modifiers.get("tfe") else 0  # a status dword after the data
     return any(wanted.overlaps(one.kind, one.index, one.dwords + extra) for one in results(instruction))
 
 
 def _swaps(instruction: Instruction, wanted: Wanted) -> bool:
-    """Whether an exchange of rows gives the lane a value of another lane: in the destination the odd rows receive one,
-    in the source the even rows."""
+    """Whether an exchange of rows gives the lane a value of another lane: odd rows of the destination receive one, and
+    even rows of the source.
+    """
     row = 16 if "16" in instruction.name else 32
     odd = bool((wanted.lane or 0) & row)
     return any(
@@ -176,7 +179,7 @@ def _is_indexable(instruction: Instruction) -> bool:
     )
 
 
-# The contents of an instruction's operands in a wave that is before it.
+# The contents of an instruction's operands, in a wave that is about to execute it.
 VECTORS = (OperandKind.VGPR, OperandKind.AGPR)
 
 
@@ -198,7 +201,7 @@ class WaveRegisters:
             if not name:
                 return (self._target.read_special(self._thread, "m0") or 0) if operand.text == "m0" else 0
             offset += at
-            if offset and self.wave_size == 32:  # a register of its own, no part of the mask
+            if offset and self.wave_size == 32:  # the upper half is a register of its own, not part of the mask
                 return self.special(f"{name}_hi")
         else:
             name = f"{FILE_NAMES[operand.kind]}{operand.index + offset}"
@@ -209,20 +212,22 @@ class WaveRegisters:
         return int.from_bytes(data[4 * offset : 4 * offset + 4], "little")
 
     def special(self, name: str) -> int:
-        """A register that only the target's own numbers name; 0 where there is none."""
+        """Return a register that has no DWARF number; 0 if the wave does not have it."""
         return self._target.read_special(self._thread, name) or 0
 
     def scc(self) -> bool:
-        """SCC."""
+        """The value of SCC."""
         return bool(self._target.read_special(self._thread, "scc"))
 
     def active(self) -> int:
-        """EXEC."""
+        """The value of EXEC."""
         data = self._target.read_register(self._thread, register_number("exec", self.wave_size))
         return int.from_bytes(data, "little")
 
     def permuted(self) -> int:
-        """The number of lanes among which ds_bpermute_b32 exchanges: on GFX10 and GFX11, half a wave."""
+        """The size of the groups of lanes within which ds_bpermute_b32 exchanges values: half a wave on GFX10 and
+        GFX11.
+        """
         halves = self._target.architecture.generation in (Generation.GFX10, Generation.GFX11)
         return 32 if halves else self.wave_size
 

@@ -1,1 +1,1 @@
-"""Typed values, where they live, and their text."""
+"""Typed values, where they are stored, and their text."""

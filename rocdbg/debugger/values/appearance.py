@@ -15,20 +15,21 @@ from rocdbg.dwarf.info.types import ClassType, Type
 
 
 class Symbolizer(Protocol):
-    """Names for addresses."""
+    """Finds names for addresses."""
 
     def symbolize(self, address: int, data: bool = True, limit: int = 0, mangled: bool = False) -> str | None:
-        """``fn+12`` for an address of code, or of data when ``data``; ``None`` if there is no symbol.
+        """Return ``fn+12`` for an address of code or, with ``data``, also of data; ``None`` if there is no symbol.
 
         ``limit`` is the largest offset that is shown; 0: no limit. ``mangled``: with the mangled name.
         """
 
     def source_place(self, address: int) -> str | None:
-        """``file.c:12`` for an address of code."""
+        """Return ``file.c:12`` for an address of code."""
 
 
 class Appearance(Struct):
-    """The settings, and queries to the program. ``printers`` is tried for each value before the built-in rules."""
+    """The settings, and queries to the program. ``printers`` is called for each value before the built-in rules apply.
+    """
 
     settings: PrintSettings = field(default_factory=PrintSettings)
     symbols: Symbolizer | None = None
@@ -37,25 +38,26 @@ class Appearance(Struct):
     complete: Callable[[Type], Type] = lambda type_: type_
     static_member: Callable[[ClassType, str], Value | None] = lambda type_, name: None
     whole: Callable[[Value], Value | None] = lambda value: None
-    """A pointer, reference or object with its dynamic type; ``None`` if that is not known."""
+    """Returns a pointer, reference or object with its dynamic type; ``None`` if that is not known."""
     referred: Callable[[Type, int, int], Value] | None = None
-    """The value of a type at an address of a space, resolved for that object."""
+    """Returns the value of a type at an address of a space; a dynamic type is resolved for that object."""
     described: Callable[[str, int, int], str | None] = lambda name, space, address: None
-    """A description of an opaque object of the language, given the name of its structure; ``None`` if not known."""
+    """Describes an opaque object of the language, given the name of its structure; returns ``None`` if not known."""
 
     def at_address(self, type_: Type, space: int, address: int) -> Value:
-        """The target of a reference."""
+        """Return the target of a reference."""
         if self.referred is not None:
             return self.referred(type_, space, address)
         assert self.memory is not None
         return Value(self.complete(type_), MemoryStorage(self.memory, space, address))
 
     def place(self, space: int, address: int, symbol: bool = True) -> str:
-        """As `address`, with symbols named as by ``x`` and the format letter ``a``: by `PrintSettings.asm_demangle`."""
+        """Return `address`, with symbols named as by ``x`` and the format letter ``a`` (`PrintSettings.asm_demangle`).
+        """
         return self.address(space, address, symbol, not self.settings.asm_demangle)
 
     def address(self, space: int, address: int, symbol: bool = False, mangled: bool = False) -> str:
-        """An address as text: ``0x...`` or ``local#0x10``, with ``<symbol+offset>`` if requested."""
+        """Return an address as text: ``0x...`` or ``local#0x10``, with ``<symbol+offset>`` if requested."""
         prefix = "" if space == 0 else address_space(space).name + "#"
         text = f"{prefix}{address:#x}"
         if symbol and space in (0, 1) and self.symbols is not None:
@@ -66,7 +68,7 @@ class Appearance(Struct):
         return text
 
     def pointer(self, space: int, address: int, symbol: bool) -> str:
-        """As `address`, reduced according to the settings: nothing without addresses and symbols."""
+        """Return `address`, reduced according to the settings: empty if neither address nor symbol is shown."""
         text = self.address(space, address, symbol)
         if self.settings.address:
             return text
@@ -79,8 +81,8 @@ class Appearance(Struct):
 class Pretty(Struct, frozen=True):
     """The result of a pretty-printer.
 
-    ``text`` is the summary (``None`` for none); ``children`` are (name, value) pairs, shown as members,
-    or as elements when ``hint`` is ``array``; with ``string`` the text is shown in quotes.
+    ``text`` is the summary (``None`` if there is none). ``children`` are (name, value) pairs, shown as members, or as
+    elements if ``hint`` is ``array``; if it is ``string``, the text is shown in quotes.
     """
 
     text: str | None = None

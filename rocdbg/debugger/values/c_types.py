@@ -57,11 +57,11 @@ LONG_DOUBLE = BaseType("long double", Encoding.FLOAT, 8)
 
 CODE_POINTER = PointerType(FunctionType(VOID, prototyped=False))
 CXX_CODE_POINTER = PointerType(FunctionType(VOID))
-"""The same in C++, where an empty parameter list means no parameters."""
-"""The type of ``$pc``: ``void (*)()``."""
+"""The code pointer in C++, where an empty parameter list means that there are no parameters."""
+"""The type of ``$pc`` in C++: ``void (*)()``."""
 INTERNAL_FUNCTION = UnspecifiedType("<internal function>")
 
-# Every order of specifiers that C allows comes down to one of these after sorting.
+# After sorting, every order of specifiers that C allows is one of these.
 _SPECIFIERS: dict[tuple[str, ...], Type] = {
     tuple(sorted(words.split())): type_
     for words, type_ in (
@@ -86,17 +86,18 @@ _SPECIFIERS: dict[tuple[str, ...], Type] = {
 
 
 def basic_type(words: str) -> Type | None:
-    """The C type of these specifiers in any order, or ``None``."""
+    """Return the C type of these specifiers, in any order; ``None`` if there is none."""
     return _SPECIFIERS.get(tuple(sorted(words.split())))
 
 
 def bare(type_: Type) -> Type:
-    """Without typedefs and qualifiers."""
+    """Return a type without typedefs and qualifiers."""
     return type_.bare
 
 
 def size_of(type_: Type) -> int:
-    """Size in bytes as by ``sizeof``: void and functions count 1, arrays without a bound 0, as in GDB.
+    """Return the size in bytes that ``sizeof`` gives: as in GDB, 1 for void and functions, 0 for arrays without a
+    bound.
 
     Raises for incomplete types.
     """
@@ -114,8 +115,8 @@ def size_of(type_: Type) -> int:
 
 
 def alignment_of(type_: Type) -> int:
-    """Alignment in bytes: of an array that of its elements, of a structure the greatest of its members, of a scalar its
-    size.
+    """Return the alignment in bytes: of an array, that of its elements; of a structure, the greatest of its members; of
+    a scalar, its size.
     """
     stripped = type_.strip_typedefs()
     if isinstance(stripped, ArrayType):
@@ -133,9 +134,9 @@ _CHARACTER_PREFIXES = {"wchar_t": "L", "char16_t": "u", "char32_t": "U"}
 
 
 def text_prefix(type_: Type) -> str | None:
-    """The prefix of quoted characters of a type: "", ``L``, ``u``, ``U``; ``None`` for other types.
+    """Return the prefix of quoted characters of a type: "", ``L``, ``u`` or ``U``; ``None`` for other types.
 
-    In C the wide ones are typedefs of integers.
+    In C, the types of wide characters are typedefs of integers.
     """
     while True:
         type_ = type_.strip_qualifiers()
@@ -154,44 +155,44 @@ def text_prefix(type_: Type) -> str | None:
 
 
 def is_char(type_: Type) -> bool:
-    """A type whose values show as characters: ``char`` and the other one-byte character types, wide ones."""
+    """Whether values of a type show as characters: ``char``, the other one-byte character types, and wide ones."""
     return text_prefix(type_) is not None
 
 
 def is_bool(type_: Type) -> bool:
-    """``bool``."""
+    """Whether a type is ``bool``."""
     stripped = bare(type_)
     return isinstance(stripped, BaseType) and stripped.encoding == Encoding.BOOLEAN
 
 
 def is_float(type_: Type) -> bool:
-    """A floating type of any width."""
+    """Whether a type is a floating type, of any width."""
     stripped = bare(type_)
     return isinstance(stripped, BaseType) and stripped.encoding == Encoding.FLOAT
 
 
 def null_number(type_: Type) -> int:
-    """The number of a null pointer of a type: that of its address space, where 0 may be a valid address; 0 for other
-    types.
+    """Return the number of a null pointer of a type: that of its address space, where 0 may be a valid address; 0 for
+    other types.
     """
     stripped = bare(type_)
     return null_address(stripped.address_class or 0) if isinstance(stripped, PointerType) else 0
 
 
 def is_null_type(type_: Type) -> bool:
-    """``decltype(nullptr)``."""
+    """Whether a type is ``decltype(nullptr)``."""
     stripped = bare(type_)
     return isinstance(stripped, UnspecifiedType) and stripped.name == "decltype(nullptr)"
 
 
 def is_complex(type_: Type) -> bool:
-    """``_Complex`` types."""
+    """Whether a type is a ``_Complex`` type."""
     stripped = bare(type_)
     return isinstance(stripped, BaseType) and stripped.encoding == Encoding.COMPLEX_FLOAT
 
 
 def is_bfloat(type_: Type) -> bool:
-    """A 16-bit float with eight exponent bits."""
+    """Whether a type is a 16-bit float with eight exponent bits."""
     stripped = bare(type_)
     return (
         isinstance(stripped, BaseType)
@@ -201,7 +202,7 @@ def is_bfloat(type_: Type) -> bool:
 
 
 def is_integral(type_: Type) -> bool:
-    """Integers, characters, bool and enumerations."""
+    """Whether a type is an integer, a character, bool or an enumeration."""
     stripped = bare(type_)
     if isinstance(stripped, EnumType):
         return True
@@ -214,25 +215,25 @@ def is_integral(type_: Type) -> bool:
 
 
 def is_number(type_: Type) -> bool:
-    """Integers including characters, but not enumerations or bool."""
+    """Whether a type is an integer (including characters), but not an enumeration or bool."""
     return is_integral(type_) and not is_bool(type_) and not isinstance(bare(type_), EnumType)
 
 
 def is_class(type_: Type) -> bool:
-    """A structure or class, for which operators may be defined; not a union."""
+    """Whether a type is a structure or class, for which operators may be defined; a union is not."""
     stripped = bare(type_)
     return isinstance(stripped, ClassType) and stripped.kind is not ClassKind.UNION
 
 
 def is_scalar(type_: Type) -> bool:
-    """Numbers, enumerations, pointers and references."""
+    """Whether a type is a number, an enumeration, a pointer or a reference."""
     if isinstance(bare(type_), PointerType | MemberPointerType):
         return True
     return is_integral(type_) or is_float(type_) or is_null_type(type_)
 
 
 def referred(type_: Type) -> Type:
-    """The target type of a reference; any other type itself."""
+    """Return the target type of a reference; any other type is returned unchanged."""
     stripped = bare(type_)
     return stripped.target if isinstance(stripped, PointerType) and is_reference(type_) else type_
 
@@ -246,7 +247,7 @@ def target_of(type_: Type) -> Type:
 
 
 def is_vector_like(type_: Type) -> bool:
-    """Whether a value has elements: arrays and vectors."""
+    """Whether a type has elements: an array or a vector."""
     return isinstance(bare(type_), ArrayType | VectorType)
 
 
@@ -261,24 +262,24 @@ def is_signed(type_: Type) -> bool:
 
 
 def is_pointer(type_: Type) -> bool:
-    """A pointer, not a reference."""
+    """Whether a type is a pointer and not a reference."""
     stripped = bare(type_)
     return isinstance(stripped, PointerType) and stripped.kind is PointerKind.POINTER
 
 
 def is_reference(type_: Type) -> bool:
-    """A reference of either kind."""
+    """Whether a type is a reference of either kind."""
     stripped = bare(type_)
     return isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER
 
 
 def is_void(type_: Type) -> bool:
-    """``void``."""
+    """Whether a type is ``void``."""
     return isinstance(bare(type_), VoidType)
 
 
 def promote(type_: Type) -> Type:
-    """C's integer promotions; floats are unchanged, including 16-bit ones."""
+    """Apply C's integer promotions; floats, including 16-bit ones, are unchanged."""
     stripped = bare(type_)
     if is_float(stripped):
         return stripped
@@ -286,7 +287,7 @@ def promote(type_: Type) -> Type:
         raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
     size = size_of(stripped)
     if isinstance(stripped, EnumType):
-        # as a C compiler: an enumeration is its underlying integer in arithmetic
+        # as in a C compiler: in arithmetic, an enumeration is its underlying integer
         signed = is_signed(stripped) or size < 4
         return (INT if signed else UNSIGNED_INT) if size <= 4 else (LONG if signed else UNSIGNED_LONG)
     if size < 4:
@@ -306,7 +307,7 @@ def arithmetic_type(left: Type, right: Type) -> Type:
     size_a, size_b = size_of(a), size_of(b)
     size = max(size_a, size_b)
     signed = all(is_signed(each) for each, own in ((a, size_a), (b, size_b)) if own == size)
-    # as GDB: the first standard type of that size, whatever the operands' type names
+    # as in GDB: the first standard type of that size, whatever the operands' types are called
     return signed_of(size) if signed else unsigned_of(size)
 
 
@@ -331,14 +332,14 @@ def literal_type(value: int, suffix: str, radix: int) -> Type:
 
 
 def pointer_to(target: Type, space: int = 0, size: int | None = None) -> PointerType:
-    """A pointer whose values are addresses of this DWARF address space."""
+    """Return a pointer type whose values are addresses of this DWARF address space."""
     if size is None:
         size = 8 if space in (0, 1) else 4
     return PointerType(target, byte_size=size, address_class=space or None)
 
 
 def pointer_space(type_: Type) -> int:
-    """The DWARF address space a pointer's values are in."""
+    """Return the DWARF address space to which a pointer's values belong."""
     stripped = bare(type_)
     if isinstance(stripped, PointerType):
         return stripped.address_class or 0
@@ -356,7 +357,7 @@ def const(type_: Type) -> Type:
 
 
 def qualified_like(type_: Type, other: Type) -> Type:
-    """A type with the qualifiers of another."""
+    """Return a type with the qualifiers of another type."""
     return replace(other, target=qualified_like(type_, other.target)) if isinstance(other, QualifiedType) else type_
 
 

@@ -25,7 +25,7 @@ class ClassText:
         self.strings = not self.letter
         self.shown = 0
         self.unnamed = 0
-        """Levels of enclosing anonymous members, which do not count for `max_depth`."""
+        """Levels of enclosing anonymous members, which do not count towards `max_depth`."""
         self.virtual_bases: set[str] = set()
         """Virtual bases of the object that were already shown: each is shown once."""
         self.statics: set[Address] = set()
@@ -33,7 +33,7 @@ class ClassText:
 
     @abstractmethod
     def value(self, value: Value, depth: int) -> str:
-        """A value as a part of something."""
+        """Return the text of a value that is a part of another."""
 
     def _class(self, value: Value, depth: int) -> str:
         complete = self.formatter.complete(value.bare)
@@ -64,7 +64,7 @@ class ClassText:
         return self._braced(parts, depth, members_after=after, name=str(type_))
 
     def _bases(self, value: Value, type_: ClassType, depth: int) -> list[tuple[BaseClass, str]]:
-        """The base classes with their text, virtual ones where they are met first."""
+        """Return the base classes with their text; a virtual one is included only where it occurs first."""
         found = []
         for base in type_.bases:
             if base.byte_offset is None:
@@ -83,7 +83,9 @@ class ClassText:
         return found
 
     def _part(self, part: Value, elsewhere: bool, depth: int) -> str:
-        """A base class or member. One outside of the object may be unreadable, which must not hide the others."""
+        """Return the text of a base or member. One outside the object may be unreadable, which must not hide the
+        others.
+        """
         if not elsewhere:
             return self.value(part, depth + 1)
         try:
@@ -92,7 +94,7 @@ class ClassText:
             return f"<error: {error}>"
 
     def _member(self, value: Value, member: Member, depth: int) -> str:
-        """``name = text``; for an anonymous member only its text."""
+        """Return ``name = text``; for an anonymous member, only its text."""
         part = value.field(member)
         if not member.name:
             self.unnamed += 1
@@ -100,12 +102,12 @@ class ClassText:
             self.unnamed -= 1
             return text
         if member.artificial and member.name.startswith("_vptr"):
-            # an address whatever the format
+            # shown as an address, whatever the format is
             return f"{member.name} = {self.formatter.pointer(0, part.as_int(), symbol=True)}"
         return f"{member.name} = {self._part(part, isinstance(member, PlacedMember), depth)}"
 
     def _static(self, type_: ClassType, member: StaticMember, depth: int) -> str:
-        """A static member; a class type is expanded only once within itself."""
+        """Return the text of a static member; a class is expanded only once within itself."""
         found = self.formatter.static_member(type_, member.name)
         if found is None:
             return "<optimized out>"
@@ -134,7 +136,7 @@ class ClassText:
 
 
 def try_fetch(value: Value) -> Value:
-    """The value with its bytes read at once if all are available; otherwise its parts are read separately."""
+    """Return the value with its bytes read at once if all are available; otherwise its parts are read separately."""
     try:
         return value.fetched()
     except AbsentError:

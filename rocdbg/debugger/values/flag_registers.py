@@ -1,7 +1,7 @@
-"""The types of registers made of fields: MODE, STATUS, and the flags of exceptions.
+"""The types of registers that consist of fields: MODE, STATUS, and the exception flags.
 
-Names and positions are those ROCgdb shows, which takes them from the descriptions of the hardware. Generations that it
-does not debug have none here: their registers are plain integers.
+Names and positions are those that ROCgdb shows, which come from the hardware's documentation. For generations that
+ROCgdb does not support there are none here: their registers are plain integers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ENUMS = {
 }
 _UINT32 = BaseType("uint32_t", Encoding.UNSIGNED, 4)
 
-# Fields are written NAME@BIT, or NAME@FIRST-LAST with an optional enumeration after a colon; without it a number.
+# A field is written NAME@BIT, or NAME@FIRST-LAST with an optional enumeration after a colon; otherwise it is a number.
 _FLOAT_MODE = (
     "FP_ROUND.32@0-1:fp_round FP_ROUND.64_16@2-3:fp_round FP_DENORM.32@4-5:fp_denorm FP_DENORM.64_16@6-7:fp_denorm "
 )
@@ -95,7 +95,7 @@ _GENERATIONS = {
 
 
 def flags_type(register: str, target: Target) -> FlagsType | None:
-    """The type of a register of a target; ``None`` when it has no described fields."""
+    """Return the type of a register of a target; ``None`` if no fields are described for it."""
     generation = _GENERATIONS.get(target.generation)
     if generation is None or target.is_gfx125:
         return None

@@ -9,14 +9,14 @@ from rocdbg.debugger.base.errors import ExpressionError
 
 SIZE_LETTERS = {"b": 1, "h": 2, "w": 4, "g": 8}
 DESCRIPTORS = "kd"
-"""Of ``x``: kernel descriptors."""
+"""The format letters of ``x`` for kernel descriptors."""
 
 
 class Format(Struct, frozen=True):
     """A ``/FMT``: a count (``x`` only), a letter and a size letter; ``raw`` bypasses pretty-printers.
 
-    ``letter`` and ``size`` are "" where none was given; the letter of ``x/kd`` is `DESCRIPTORS`. Letters are validated
-    where they are used.
+    ``letter`` and ``size`` are "" if they were not given; the letter of ``x/kd`` is `DESCRIPTORS`. Letters are
+    validated where they are used.
     """
 
     letter: str = ""
@@ -24,14 +24,14 @@ class Format(Struct, frozen=True):
     count: int = 1
     raw: bool = False
     radix: str = ""
-    """The letter for integers that have none: `set output-radix`."""
+    """The letter for integers if no letter was given: `set output-radix`."""
 
     @classmethod
     def parse(cls, text: str, command: str = "") -> Format:
-        """A format such as ``x``, ``4xw``, ``rs`` (without the slash).
+        """Parse a format such as ``x``, ``4xw`` or ``rs`` (without the slash).
 
-        ``command`` is a command that shows values, not memory, so that counts, sizes and instructions are invalid.
-        Raises `ExpressionError`.
+        ``command`` is the name of a command that shows values and not memory, so that counts, sizes and instructions
+        are invalid. Raises `ExpressionError`.
         """
         digits = 0
         negative = text.startswith("-")
@@ -65,7 +65,7 @@ class Format(Struct, frozen=True):
 
 
 def undefined_format(letter: str) -> ExpressionError:
-    """The error for an unknown format letter."""
+    """Return the error for an unknown format letter."""
     return ExpressionError(f'Undefined output format "{letter}".')
 
 

@@ -21,19 +21,19 @@ _SAMPLER = "opencl_sampler_t"
 
 
 def kind_of(type_name: str) -> str:
-    """``image``, ``buffer`` or ``sampler``, by clang's names of the structures of OpenCL's types; otherwise empty."""
+    """Return ``image``, ``buffer`` or ``sampler`` for clang's names of OpenCL's opaque structures; otherwise empty."""
     if type_name == _SAMPLER:
         return "sampler"
     return "image" if _IMAGE.fullmatch(type_name) else "buffer" if _BUFFER.fullmatch(type_name) else ""
 
 
 def words_at(memory: Memory, space: int, address: int, count: int) -> list[int]:
-    """``count`` dwords of memory. Raises the memory's error."""
+    """Read ``count`` dwords of memory. Raises the memory's error."""
     return [int(word) for word in np.frombuffer(memory.read(space, address, 4 * count), "<u4")]
 
 
 def image_lines(words: list[int], target: Target) -> list[str]:
-    """The contents of an image's descriptor (eight dwords); the first line is a summary."""
+    """Describe the contents of an image's descriptor (eight dwords); the first line is a summary."""
     chip = chip_of(target)
     image = ImageDescriptor.decode(words, chip.rules, chip)
     lines = [image.text[:1].upper() + image.text[1:]]
@@ -52,21 +52,19 @@ def image_lines(words: list[int], target: Target) -> list[str]:
 
 
 def buffer_lines(words: list[int], target: Target) -> list[str]:
-    """The contents of the resource of an image that is a buffer."""
+    """Describe the contents of the resource descriptor of an image that is a buffer."""
     text = buffer_text(chip_of(target), words)
     return [text[:1].upper() + text[1:]]
 
 
 def sampler_lines(words: list[int], target: Target) -> list[str]:
-    """The contents of a sampler's descriptor (four dwords)."""
+    """Describe the contents of a sampler's descriptor (four dwords)."""
     text = SamplerDescriptor.decode(words, chip_of(target).rules).text
     return [text[:1].upper() + text[1:]]
 
 
 def opaque_text(type_name: str, memory: Memory, space: int, address: int, target: Target) -> str | None:
-    """A description of the target of a pointer to ``type_name``; None if it is neither image nor sampler, or
-    unavailable.
-    """
+    """Describe the target of a pointer to ``type_name``; None if it is neither image nor sampler, or unavailable."""
     if not target.has_images:
         return None
     chip, kind = chip_of(target), kind_of(type_name)

@@ -20,23 +20,23 @@ class LaneMemory(Struct, frozen=True):
     lane: int | None
 
     def read(self, space: int, address: int, size: int) -> bytes:
-        """Raises `MemoryAccessError`."""
+        """Read bytes. Raises `MemoryAccessError`."""
         return self.target.read_memory(self._space(space, address), address, size, self.thread, self.lane)
 
     def write(self, space: int, address: int, data: bytes) -> None:
-        """Raises `MemoryAccessError`."""
+        """Write bytes. Raises `MemoryAccessError`."""
         self.target.write_memory(self._space(space, address), address, data, self.thread, self.lane)
 
     def generic_address(self, space: int, address: int) -> int | None:
-        """As the target places the spaces."""
+        """Return a place's generic address; the target determines where spaces are in the generic one."""
         return self.target.generic_address(space, address)
 
     def keep(self, data: bytes) -> int:
-        """In the target's memory."""
+        """Store bytes in the target's memory."""
         return self.target.keep(data)
 
     def _space(self, space: int, address: int) -> int:
-        """The space of an address: a plain number in one of the apertures is a generic address."""
+        """Return the space of an address: a plain number in one of the apertures is a generic address."""
         return AddressSpace.GENERIC if space == AddressSpace.GLOBAL and self.target.is_generic(address) else space
 
 
@@ -52,42 +52,42 @@ class WatchedMemory(Struct):
     by_lane: bool = False
 
     def read(self, space: int, address: int, size: int) -> bytes:
-        """Raises `MemoryAccessError`."""
+        """Read bytes. Raises `MemoryAccessError`."""
         self.by_lane = self.by_lane or not self.memory.is_of_all_lanes(space, address)
         return self.memory.read(space, address, size)
 
     def write(self, space: int, address: int, data: bytes) -> None:
-        """Raises `MemoryAccessError`."""
+        """Write bytes. Raises `MemoryAccessError`."""
         self.memory.write(space, address, data)
 
     def generic_address(self, space: int, address: int) -> int | None:
-        """As the target places the spaces."""
+        """Return a place's generic address; the target determines where spaces are in the generic one."""
         return self.memory.generic_address(space, address)
 
     def keep(self, data: bytes) -> int:
-        """In the target's memory."""
+        """Store bytes in the target's memory."""
         return self.memory.keep(data)
 
 
 class GlobalTargetMemory(Struct, frozen=True):
-    """The global space of a target whose waves are gone (before the first, after the last)."""
+    """The global memory of a target that has no waves, because none has begun or all have ended."""
 
     target: Target
 
     def read(self, space: int, address: int, size: int) -> bytes:
-        """Raises `MemoryAccessError`."""
+        """Read bytes. Raises `MemoryAccessError`."""
         return self.target.read_memory(space, address, size)
 
     def write(self, space: int, address: int, data: bytes) -> None:
-        """Raises `MemoryAccessError`."""
+        """Write bytes. Raises `MemoryAccessError`."""
         self.target.write_memory(space, address, data)
 
     def generic_address(self, space: int, address: int) -> int | None:
-        """As the target places the spaces."""
+        """Return a place's generic address; the target determines where spaces are in the generic one."""
         return self.target.generic_address(space, address)
 
     def keep(self, data: bytes) -> int:
-        """In the target's memory."""
+        """Store bytes in the target's memory."""
         return self.target.keep(data)
 
 
@@ -97,7 +97,7 @@ class FileMemory(Struct, frozen=True):
     program: Program | None
 
     def read(self, space: int, address: int, size: int) -> bytes:
-        """Raises `MemoryAccessError` for everything else."""
+        """Read bytes of the file. Raises `MemoryAccessError` for everything else."""
         if space not in (AddressSpace.GLOBAL, AddressSpace.GENERIC) or self.program is None:
             raise MemoryAccessError(address_space(space).name, address, size)
         sections = self.program.code_object.sections.values()
@@ -107,13 +107,13 @@ class FileMemory(Struct, frozen=True):
         return self.program.read(address, size)
 
     def write(self, space: int, address: int, data: bytes) -> None:
-        """Refused."""
+        """Fail: the file cannot be written."""
         raise MemoryAccessError(address_space(space).name, address, len(data), "no process is there to write to")
 
     def generic_address(self, space: int, address: int) -> int | None:
-        """Global addresses are generic ones; without a target, the apertures of the other spaces are not known."""
+        """Return a global address unchanged; without a target, the apertures of the other spaces are not known."""
         return address if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else None
 
     def keep(self, data: bytes) -> int:
-        """Refused: there is no memory for them."""
+        """Fail: there is no memory for new bytes."""
         raise DebuggerError("evaluation of this expression requires the target program to be active")

@@ -20,17 +20,17 @@ from rocdbg.dwarf.storage import StorageKind
 
 
 class LocationStorage(Struct, frozen=True):
-    """Storage at a location description: registers, pieces, constants; writes go to every place."""
+    """Storage at a location description: registers, pieces, constants. Writes go to every place that is described."""
 
     location: LocationDescription
     absence: Absence = Absence.OPTIMIZED_OUT
     context: Context | None = None
 
     def pointee(self, offset: int, size: int, space: int) -> LocationDescription | None:
-        """The target of the implicit pointer at a byte offset; ``None`` if there is a plain value.
+        """Return the target of the implicit pointer at a byte offset; ``None`` if a plain value is there.
 
-        ``space`` is the address space of the pointer's type. Raises `EvaluationError` where the pointer names another
-        (A.2.5.4.4.5).
+        ``space`` is the address space of the pointer's type. Raises `EvaluationError` if the pointer names another
+        space (A.2.5.4.4.5).
         """
         if self.context is None or not self._holds_implicit_pointer(offset, size):
             return None
@@ -43,7 +43,7 @@ class LocationStorage(Struct, frozen=True):
         return any(part.storage.kind is StorageKind.IMPLICIT_POINTER for part in parts)
 
     def read(self, offset: int, size: int) -> bytes:
-        """Raises `AbsentError` where a bit is undefined."""
+        """Read bytes. Raises `AbsentError` if any bit is undefined."""
         if self._holds_implicit_pointer(offset, size):
             raise AbsentError(Absence.SYNTHETIC_POINTER)
         try:
@@ -52,7 +52,7 @@ class LocationStorage(Struct, frozen=True):
             raise AbsentError(self.absence) from None
 
     def write(self, offset: int, data: bytes) -> None:
-        """Raises a `rocdbg.Error` for constants and unavailable storage."""
+        """Write bytes. Raises a `rocdbg.Error` for constants and unavailable storage."""
         if self.location.is_undefined:
             raise AbsentError(self.absence)
         if all(place.kind is StorageKind.IMPLICIT for place in self.location.places):
@@ -61,7 +61,7 @@ class LocationStorage(Struct, frozen=True):
 
     @property
     def address(self) -> Address | None:
-        """The address when this is one place in memory."""
+        """The address if this is a single place in memory."""
         place = self.location.memory
         if place is None or place.address is None or place.address_space is None:
             return None
@@ -69,7 +69,7 @@ class LocationStorage(Struct, frozen=True):
 
     @property
     def register(self) -> str | None:
-        """The description of its register, if it is in one."""
+        """The description of the register if the value is in one."""
         places = self.location.places
         return places[0].describe() if places and places[0].kind is StorageKind.REGISTER else None
 
@@ -86,7 +86,7 @@ def has_fixed_address(variable: Variable) -> bool:
 def value_at(
     type_: Type, location: LocationDescription, memory: Memory, context: Context | None = None
 ) -> Value:
-    """A value of a type at a location, lazily read; ``context`` finds what implicit pointers point to."""
+    """Return a value of a type at a location; it is read lazily. ``context`` finds targets of implicit pointers."""
     if location.is_undefined:
         return Value.absent(type_, Absence.OPTIMIZED_OUT)
     location = _as_large_as(type_, location)
@@ -97,7 +97,7 @@ def value_at(
 
 
 def _as_large_as(type_: Type, location: LocationDescription) -> LocationDescription:
-    """A location padded with undefined bits after those that hold the beginning of an object.
+    """Return a location padded with undefined bits, if it describes only the beginning of an object.
 
     Pieces need not describe the whole object; the rest of a class or array may be missing in any storage.
     """

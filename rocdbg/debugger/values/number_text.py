@@ -16,7 +16,7 @@ _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "
 
 
 def format_integer(number: int, size: int, letter: str) -> str:
-    """The unsigned ``number`` of ``size`` bytes by format letter ``x d u o t z``."""
+    """Format the unsigned ``number`` of ``size`` bytes by format letter ``x``, ``d``, ``u``, ``o``, ``t`` or ``z``."""
     if letter == "x":
         return f"{number:#x}"
     if letter == "z":
@@ -31,7 +31,8 @@ def format_integer(number: int, size: int, letter: str) -> str:
 
 
 def format_binary(number: int, size: int, padded: bool, nibbles: bool) -> str:
-    """The unsigned ``number`` in binary, ``padded`` to its ``size`` in bytes, or in groups of four digits.
+    """Format the unsigned ``number`` in binary: ``padded`` to its ``size`` in bytes, or with ``nibbles`` in groups of
+    four.
 
     As in GDB, leading groups of zeros are omitted.
     """
@@ -47,9 +48,9 @@ def format_binary(number: int, size: int, padded: bool, nibbles: bool) -> str:
 
 
 def format_float(type_: Type, data: bytes) -> str:
-    """The number as by ``%g``, with the fewest digits that distinguish all values of the type.
+    """Format a number as ``%g`` does, with enough digits to distinguish all values of the type.
 
-    9 digits for float, 17 for double, 5 for half, 4 for bfloat16. NaNs show their payload.
+    These are 9 digits for float, 17 for double, 5 for half, 4 for bfloat16. NaNs show their payload.
     """
     size = len(data)
     bits = int.from_bytes(data, "little")
@@ -65,14 +66,14 @@ def format_float(type_: Type, data: bytes) -> str:
 
 
 def format_char(number: int, type_: Type) -> str:
-    """``97 'a'``; wide characters with their prefix: ``97 L'a'``."""
+    """Return ``97 'a'``; wide characters have their prefix: ``97 L'a'``."""
     prefix = c_types.text_prefix(type_) or ""
     code = number & ((1 << 8 * c_types.size_of(type_)) - 1)
     return f"{number} {prefix}'{escape(code, chr(39), bool(prefix))}'"
 
 
 def escape(code: int, quote: str, wide: bool = False) -> str:
-    """One character inside quotes; for a ``wide`` type the number is a Unicode code point, otherwise a byte."""
+    """Return one character inside quotes; for a ``wide`` type the number is a Unicode code point, otherwise a byte."""
     if code in _ESCAPES:
         return _ESCAPES[code]
     if code == ord(quote):
@@ -85,9 +86,9 @@ def escape(code: int, quote: str, wide: bool = False) -> str:
 
 
 def format_string(data: bytes, element: Type, settings: PrintSettings, truncated: bool) -> str:
-    """Characters in quotes, long runs folded: ``"abc", 'x' <repeats 16 times>``.
+    """Return characters in quotes, with long runs folded: ``"abc", 'x' <repeats 16 times>``.
 
-    ``truncated`` is for arrays: their final null is not shown.
+    ``truncated`` is used for arrays, whose final null is not shown.
     """
     size = c_types.size_of(element)
     codes: list[int] = list(data)
@@ -140,7 +141,7 @@ def format_string(data: bytes, element: Type, settings: PrintSettings, truncated
 
 _INCOMPLETE = "<incomplete sequence"
 _LONGEST = 6
-"""Bytes of a character, in the original UTF-8 with up to six bytes."""
+"""The maximum number of bytes in a character; the original UTF-8 allowed six."""
 _QUOTED = [escape(code, '"') for code in range(256)]
 
 
@@ -156,7 +157,7 @@ def _in_apostrophes(unit: str) -> str:
 
 
 def _characters(data: bytes, text: str, only_ascii: bool) -> list[str]:
-    """The characters of a byte string as shown in quotes: UTF-8 unchanged, invalid bytes as octal numbers.
+    """Return the characters of a byte string as shown in quotes: UTF-8 unchanged, invalid bytes as octal numbers.
 
     ``text`` is the decoded bytes, with lone surrogates for invalid ones.
     """
@@ -178,7 +179,7 @@ def _characters(data: bytes, text: str, only_ascii: bool) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _unit(char: str) -> str:
-    """A character among others in quotes."""
+    """Return a character as it is shown among others in quotes."""
     data = char.encode("utf-8", "surrogateescape")
     if len(data) > 1 and char.isprintable():
         return char
@@ -187,5 +188,5 @@ def _unit(char: str) -> str:
 
 @lru_cache(maxsize=16)
 def _long_run(count: int) -> re.Pattern[str]:
-    """Finds a character that occurs more than ``count`` times in a row."""
+    """Return a pattern for a character that occurs more than ``count`` times in a row."""
     return re.compile(rf"(.)\1{{{min(count, 1 << 20)}}}", re.DOTALL)

@@ -1,4 +1,4 @@
-"""C types as types of NumPy."""
+"""NumPy's equivalents of C types."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _MAX_DEPTH = 20
 
 
 def dtype_of(type_: Type, depth: int = 0) -> np.dtype[Any]:
-    """The NumPy type for the bytes of a value; plain bytes if there is no equivalent type.
+    """Return the NumPy type for the bytes of a value; plain bytes if there is no equivalent.
 
-    Pointers and enumerations are integers, arrays and vectors subarrays, structures nested fields. Bit-fields, virtual
-    bases and bfloat16 have no counterpart: they are bytes, the last an unsigned integer.
+    Pointers and enumerations become integers, arrays and vectors subarrays, structures nested fields. Bit-fields,
+    virtual bases and bfloat16 have no equivalent: a class with one of the first two becomes plain bytes, bfloat16 an
+    unsigned integer.
     """
     size, bare = c_types.size_of(type_), type_.bare
     if c_types.is_bool(bare) and size == 1:

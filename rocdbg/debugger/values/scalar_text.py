@@ -1,4 +1,4 @@
-"""Text of scalars: by format letter, of base types, of enumerations."""
+"""Text of scalars: in the format of a letter, and of base types and enumerations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST_LONG = (1 << 63) - 1
 
 
 def format_base(value: Value, type_: BaseType) -> str:
-    """A number, character or truth value as it is shown without a format letter."""
+    """Format a number, character or truth value as it is shown without a format letter."""
     if c_types.is_complex(type_):
         half = BaseType("float", 4, type_.byte_size // 2)
         data = value.contents()
@@ -37,10 +37,10 @@ def format_base(value: Value, type_: BaseType) -> str:
 def format_letter(
     value: Value, letter: str, size: str, address_text: Callable[[int, int, bool], str], nibbles: bool = False
 ) -> str:
-    """A scalar in the format of a letter; with a size letter, truncated or extended to that size.
+    """Format a scalar by a letter; with a size letter, truncated or extended to that size.
 
-    ``address_text`` gives the text of a space and an address, with the symbol there; ``nibbles``: binary digits are
-    in groups.
+    ``address_text`` returns the text of an address in a space, with the symbol there. ``nibbles``: binary digits are in
+    groups of four.
     """
     data = value.contents()
     type_ = value.bare
@@ -82,7 +82,8 @@ def format_letter(
 
 
 def _whole(number: float) -> int:
-    """A float as a ``long``, rounded towards zero; out-of-range values give the nearest limit, NaN the largest."""
+    """Return a float as a ``long``, rounded towards zero; values out of range give the nearest limit, NaN the largest.
+    """
     if math.isnan(number):
         return _LARGEST_LONG
     return int(max(-_LARGEST_LONG - 1, min(number, _LARGEST_LONG)))
@@ -93,7 +94,7 @@ def _float_of_size(size: int) -> Type | None:
 
 
 def format_enum(value: Value) -> str:
-    """A name, ``(A | B)`` for flags, ``(A | unknown: 0x8)``, or a number."""
+    """Return an enumerator's name, ``(A | B)`` for flags, ``(A | unknown: 0x8)``, or a number."""
     type_ = value.bare
     assert isinstance(type_, EnumType)
     number = value.as_int()
@@ -119,7 +120,7 @@ def format_enum(value: Value) -> str:
 
 
 def format_flags(value: Value, type_: FlagsType) -> str:
-    """``[ FP_ROUND.32=ZERO IEEE ]``: the bits that are set by name, wider fields with their numbers or enumerators."""
+    """Return ``[ FP_ROUND.32=ZERO IEEE ]``: names of the bits that are set, and wider fields with their values."""
     number = value.as_int()
     shown = []
     for field in type_.fields:

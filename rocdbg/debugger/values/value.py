@@ -34,19 +34,19 @@ from rocdbg.dwarf.info.types import (
 )
 
 MAX_VALUE_SIZE = 1 << 26
-"""Bytes of the largest value that is fetched whole (GDB's max-value-size, but larger)."""
+"""The size in bytes of the largest value that is fetched whole (GDB's max-value-size, but larger)."""
 MAX_SNAPSHOT_SIZE = 1 << 16
-"""Bytes of the largest value whose availability is tracked byte by byte."""
+"""The size in bytes of the largest value whose availability is tracked byte by byte."""
 
 
 class PlacedMember(Member, frozen=True, kw_only=True):
-    """A member of one object, whose data is outside the object itself or unavailable; ``make`` gives its value."""
+    """A member of one particular object, whose data is elsewhere or unavailable; ``make`` returns its value."""
 
     make: Callable[[], Value]
 
 
 class PlacedBase(BaseClass, frozen=True, kw_only=True):
-    """A base class of one object, whose data is outside the object itself or unavailable; ``make`` gives its value."""
+    """A base class of one particular object, whose data is elsewhere or unavailable; ``make`` returns its value."""
 
     make: Callable[[], Value]
 
@@ -54,10 +54,11 @@ class PlacedBase(BaseClass, frozen=True, kw_only=True):
 class Value(Struct, frozen=True):
     """A typed value.
 
-    ``storage`` and ``offset`` (bytes) give its location; ``data`` holds the bytes of an rvalue, or fetched bytes.
-    ``bit_size`` is set for bit fields, whose first bit is ``bit_offset`` above ``offset``. ``absence`` marks a value
-    that is known to be unavailable. ``function`` is the name of the convenience function that this represents.
-    ``lanes`` marks a vector over lanes: the mask of lanes whose elements mean something is not needed to read it.
+    ``storage`` and ``offset`` (in bytes) give its location; ``data`` holds the bytes of an rvalue, or bytes already
+    fetched. ``bit_size`` is set for bit-fields, whose first bit is ``bit_offset`` above ``offset``. ``absence`` marks a
+    value that is known to be unavailable. ``function`` is the name of the convenience function that this value
+    represents. ``lanes`` marks a vector over lanes: it is the mask of lanes whose elements are meaningful, and is not
+    needed to read the value.
     """
 
     type: Type
@@ -69,9 +70,9 @@ class Value(Struct, frozen=True):
     absence: Absence | None = None
     function: str | None = None
     recovered: bool = False
-    """Recovered from machine code, beyond debug information; its text says so."""
+    """Whether it was recovered from machine code, beyond debug information; its text then says so."""
 
-    # -- making them
+    # -- making values
 
     @classmethod
     def of_int(cls, type_: Type, number: int) -> Value:
@@ -113,14 +114,14 @@ class Value(Struct, frozen=True):
 
     @property
     def address(self) -> Address | None:
-        """Its address, or ``None`` when it is not in memory."""
+        """Its address; ``None`` if it is not in memory."""
         if self.storage is None or self.bit_size is not None:
             return None
         base = self.storage.address
         return None if base is None else Address(base.space, base.value + self.offset)
 
     def contents(self) -> bytes:
-        """The bytes. Raises `AbsentError` or `MemoryAccessError`."""
+        """Return the bytes. Raises `AbsentError` or `MemoryAccessError`."""
         if self.data is not None:
             return self.data
         if self.absence is not None:
@@ -150,18 +151,18 @@ class Value(Struct, frozen=True):
         return (bits & ((1 << 8 * self.size) - 1)).to_bytes(self.size, "little")
 
     def fetched(self) -> Value:
-        """The same value with its bytes read (history entries keep what was shown)."""
+        """Return the same value with its bytes read, so that a history entry keeps what was shown."""
         if self.data is not None or self.absence is not None or self.function is not None:
             return self
         return replace(self, data=self.contents())
 
     def snapshot(self) -> Value:
-        """As `fetched`; for a partly available value, the available part. Raises `MemoryAccessError`."""
+        """Return `fetched`; for a partly available value, its available part. Raises `MemoryAccessError`."""
         try:
             fetched = self.fetched()
             has_bases = isinstance(self.bare, ClassType) and bool(self.bare.bases)
             if has_bases and fetched.data is not None and self.storage is not None:
-                # virtual bases lie outside the parts whose bases they are
+                # virtual bases may lie outside the object whose bases they are
                 return replace(fetched, storage=RememberedStorage(self.storage, self.offset, fetched.data))
             return fetched
         except AbsentError:
@@ -177,18 +178,18 @@ class Value(Struct, frozen=True):
         return Value(self.type, data=data)
 
     def rvalue(self) -> Value:
-        """The same value, detached from its location."""
+        """Return the same value, detached from its location."""
         return Value(self.type, data=self.contents())
 
     def with_type(self, type_: Type) -> Value:
-        """The same bytes seen as another type of the same size or smaller."""
+        """Return the same bytes seen as another type, which must not be larger."""
         if self.data is not None and self.storage is None:
             size = c_types.size_of(type_)
             return Value(type_, data=self.data[:size].ljust(size, b"\0"))
         return replace(self, type=type_, data=None)
 
     def as_int(self) -> int:
-        """The number of an integral, bool, enum or pointer value; floats are truncated."""
+        """Return the number of an integral, bool, enum or pointer value; floats are truncated."""
         plain = self.type.integer
         data = self.contents()
         if plain is not None and len(data) == plain.size:
@@ -220,7 +221,7 @@ class Value(Struct, frozen=True):
         return float(self.as_int())
 
     def is_true(self) -> bool:
-        """Its truth in a condition: for a pointer, whether it is not its address space's null pointer."""
+        """Whether it counts as true in a condition; a pointer does unless it is its address space's null pointer."""
         if self.type.integer is not None:
             return any(self.contents())
         stripped = self.bare
@@ -239,13 +240,13 @@ class Value(Struct, frozen=True):
     # -- parts
 
     def part(self, type_: Type, offset: int) -> Value:
-        """The value of ``type_`` at ``offset`` bytes into this one."""
+        """Return the value of ``type_`` that begins ``offset`` bytes into this one."""
         if self.absence is not None:
             return Value(type_, absence=self.absence)
         size = type_.size or 0
         data = self.data[offset : offset + size] if self.data is not None else None
         if data is not None and len(data) < size and self.storage is not None:
-            data = None  # a virtual base can lie after the class whose base it is
+            data = None  # a virtual base may lie after the class whose base it is
         return Value(type_, self.storage, self.offset + offset, data)
 
     def field(self, member: Member) -> Value:
@@ -275,7 +276,7 @@ class Value(Struct, frozen=True):
         return self.part(base.type, base.byte_offset)
 
     def elements(self) -> tuple[Type, int, int]:
-        """Element type, number of elements and stride in bytes of an array or vector value."""
+        """Return the element type, the number of elements and the stride in bytes of an array or vector."""
         stripped = self.bare
         if isinstance(stripped, VectorType):
             return stripped.element, stripped.count, c_types.size_of(stripped.element)
@@ -286,7 +287,7 @@ class Value(Struct, frozen=True):
         raise ExpressionError("not an array")
 
     def element(self, index: int) -> Value:
-        """Element ``index`` (counted from the start) of an array or vector; may lie outside it."""
+        """Return element ``index``, counted from 0, of an array or vector; it may lie beyond the end."""
         type_, count, stride = self.elements()
         if self.data is not None and not 0 <= index < count:
             if self.storage is None:
@@ -300,7 +301,7 @@ class Value(Struct, frozen=True):
             yield self.element(index)
 
     def find_member(self, name: str) -> Value | None:
-        """A member by name, through anonymous members and base classes; ``None`` when there is none."""
+        """Return a member by name, also of anonymous members and base classes; ``None`` if there is none."""
         stripped = self.bare
         if not isinstance(stripped, ClassType):
             return None
@@ -322,7 +323,7 @@ class Value(Struct, frozen=True):
     # -- writing
 
     def store(self, data: bytes) -> Value:
-        """Write ``data`` to this value's location; returns the value read back."""
+        """Write ``data`` to this value's location; return the value as read back."""
         if self.absence is not None:
             raise AbsentError(self.absence)
         if self.storage is None:
@@ -341,7 +342,7 @@ class Value(Struct, frozen=True):
 
 
 def decode_float(type_: Type, data: bytes) -> float:
-    """The number in the bytes of a 2-, 4- or 8-byte float of this type."""
+    """Return the number in the bytes of a 2-, 4- or 8-byte float of this type."""
     size = len(data)
     if size == 2:
         if c_types.is_bfloat(type_):
@@ -355,7 +356,7 @@ def decode_float(type_: Type, data: bytes) -> float:
 
 
 def encode_float(type_: Type, number: float) -> bytes:
-    """The nearest float of this type, ties to even, overflow to infinity."""
+    """Return the bytes of the nearest float of this type; ties go to even, and overflow gives infinity."""
     size = c_types.size_of(type_)
     if size == 2 and c_types.is_bfloat(type_):
         bits = int.from_bytes(_pack("<f", number), "little")

@@ -19,25 +19,28 @@ class ValueHistory:
         return len(self._values)
 
     def record(self, value: Value) -> int:
-        """Add a value as it is now; returns its number."""
+        """Add a value as it is now; return its number."""
         kept = value if is_void(value.type) else value.snapshot()
         self._values.append(replace(kept, recovered=False) if kept.recovered else kept)
         return len(self._values)
 
     def get(self, number: int) -> Value:
-        """``$number``. Raises `ExpressionError` when there is none."""
+        """Return ``$number``. Raises `ExpressionError` if there is none."""
         if 1 <= number <= len(self._values):
             return self._values[number - 1]
         raise ExpressionError(f"History has not yet reached ${number}.")
 
     def latest(self) -> Value:
-        """The last value, for commands without an argument. Raises `ExpressionError` when there is none."""
+        """Return the last value, for commands without an argument. Raises `ExpressionError` if there is none."""
         if not self._values:
             raise ExpressionError("The history is empty.")
         return self._values[-1]
 
     def relative(self, back: int) -> Value:
-        """``$`` is 0, ``$$`` is 1, ``$$n`` is n. Raises `ExpressionError` where the history has none."""
+        """Return the value ``back`` steps back: 0 for ``$``, 1 for ``$$``, n for ``$$n``.
+
+        Raises `ExpressionError` if there is none.
+        """
         if back == 0:
             return self.latest()
         number = len(self._values) - back
@@ -46,6 +49,6 @@ class ValueHistory:
         return self._values[number - 1]
 
     def rows(self, first: int, count: int) -> list[tuple[int, Value]]:
-        """``show values``: at most ``count`` values from number ``first``."""
+        """Return at most ``count`` values from number ``first`` on, for ``show values``."""
         last = len(self._values)
         return [(n, self._values[n - 1]) for n in range(first, min(first + count, last + 1))]

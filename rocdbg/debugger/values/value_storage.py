@@ -1,7 +1,7 @@
-"""Storage of a value: bytes that can be read and mostly also written.
+"""Storage of a value: bytes that can be read and, usually, written.
 
-Storages have the same interface for a variable in scratch, in one lane's dword of a VGPR, spread over pieces, or in a
-convenience variable; a value is a storage plus a type and an offset.
+All storages have the same interface: a variable may be in scratch, in one lane's dword of a VGPR, spread over pieces,
+or in a convenience variable. A value is a storage with a type and an offset.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Absence(Enum):
-    """Why a value is unavailable; the enum's value is the text shown instead."""
+    """Why a value is unavailable; the value of the enumerator is the text that is shown instead."""
 
     OPTIMIZED_OUT = "<optimized out>"
     UNAVAILABLE = "<unavailable>"
@@ -29,12 +29,12 @@ class Absence(Enum):
     NOT_ALLOCATED = "<not allocated>"
     NOT_ASSOCIATED = "<not associated>"
     NOT_PER_LANE = "<not known per lane>"
-    """The compiler has described the value in a way that does not say which lane's it is, or in which memory."""
+    """The compiler's description of the value does not say to which lane it belongs, or in which memory it is."""
     UNPLACED = "<place in LDS not known>"
 
     @property
     def is_lost(self) -> bool:
-        """Whether debug information does not say where the value is."""
+        """Whether debug information does not describe where the value is."""
         return self in (Absence.OPTIMIZED_OUT, Absence.NOT_PER_LANE, Absence.UNPLACED)
 
 
@@ -57,44 +57,45 @@ class AbsentError(UnavailableError):
 
 
 class Address(Struct, frozen=True):
-    """An address in a DWARF address space, as seen by one lane of one wave where that matters."""
+    """An address in a DWARF address space, as seen by one lane of one wave if that makes a difference."""
 
     space: int
     value: int
 
 
 class Storage(Protocol):
-    """Bytes somewhere. Offsets and sizes are in bytes."""
+    """A place that holds bytes. Offsets and sizes are in bytes."""
 
     def read(self, offset: int, size: int) -> bytes:
-        """Raises `MemoryAccessError` or `AbsentError`."""
+        """Read bytes. Raises `MemoryAccessError` or `AbsentError`."""
 
     def write(self, offset: int, data: bytes) -> None:
-        """Raises `MemoryAccessError` or a `DebuggerError` when it cannot be written."""
+        """Write bytes. Raises `MemoryAccessError`, or another `DebuggerError` if the storage cannot be written."""
 
     @property
     def address(self) -> Address | None:
-        """The address of offset 0 when this is memory, else ``None``."""
+        """The address of offset 0 if this is memory, otherwise ``None``."""
 
     @property
     def register(self) -> str | None:
-        """The name of the register when this is (a part of) one, else ``None``."""
+        """The name of the register if this is one or a part of one, otherwise ``None``."""
 
 
 class Memory(Protocol):
     """Memory as one lane sees it: the part of a target or file that storages and the evaluator need."""
 
     def read(self, space: int, address: int, size: int) -> bytes:
-        """Raises `MemoryAccessError`."""
+        """Read bytes. Raises `MemoryAccessError`."""
 
     def write(self, space: int, address: int, data: bytes) -> None:
-        """Raises `MemoryAccessError`."""
+        """Write bytes. Raises `MemoryAccessError`."""
 
     def generic_address(self, space: int, address: int) -> int | None:
-        """A place's address in the generic space; ``None`` for spaces that have no part of it there."""
+        """Return a place's address in the generic space; ``None`` if its space is not part of the generic one."""
 
     def keep(self, data: bytes) -> int:
-        """Store the debugger's own bytes in global memory; returns their address. Raises `rocdbg.Error` without room.
+        """Store the debugger's own bytes in global memory; return their address. Raises `rocdbg.Error` if there is no
+        room.
         """
 
 
@@ -121,7 +122,7 @@ class MemoryStorage(Struct, frozen=True):
 
 
 class CallbackStorage(Struct, frozen=True):
-    """A register or another place, accessed through two functions. ``columns``: the values of whose dwords it consists,
+    """A register or another place, accessed through two functions. ``columns``: the values from which its dwords come,
     in turn.
     """
 
@@ -162,7 +163,7 @@ class Nowhere:
 
 
 class ConvenienceStorage(Nowhere, Struct):
-    """A convenience variable: assigning changes its type too, members can be changed in place."""
+    """A convenience variable: assigning to it also changes its type; members can be changed in place."""
 
     name: str
     value: Value
@@ -178,7 +179,7 @@ class ConvenienceStorage(Nowhere, Struct):
 
 
 class FaultyStorage(Nowhere, Struct, frozen=True):
-    """Storage of a variable whose location is not known: using it raises the reason."""
+    """Storage of a variable whose location is not known: every access raises the reason."""
 
     error: Error
 
@@ -190,7 +191,7 @@ class FaultyStorage(Nowhere, Struct, frozen=True):
 
 
 class SnapshotStorage(Nowhere, Struct, frozen=True):
-    """A snapshot of a value's bytes, with the reasons why others were missing, by position."""
+    """A snapshot of a value's bytes; where bytes were missing, it has the reason, by position."""
 
     data: bytes
     missing: Mapping[int, Absence]
@@ -206,7 +207,7 @@ class SnapshotStorage(Nowhere, Struct, frozen=True):
 
     @classmethod
     def of(cls, storage: Storage, start: int, size: int) -> SnapshotStorage:
-        """The current contents of a storage."""
+        """Return the current contents of a storage."""
         data = bytearray(size)
         missing: dict[int, Absence] = {}
         for position in range(size):
@@ -218,7 +219,7 @@ class SnapshotStorage(Nowhere, Struct, frozen=True):
 
 
 class RememberedStorage(Struct, frozen=True):
-    """Storage that holds a snapshot: ``data``, from ``start`` on."""
+    """Storage of which a snapshot is kept: ``data``, from ``start`` on."""
 
     now: Storage
     start: int
@@ -243,7 +244,7 @@ class RememberedStorage(Struct, frozen=True):
 
 
 class LanePcStorage(Nowhere, Struct, frozen=True):
-    """A vector of PCs, 8 bytes per lane, some of them undefined."""
+    """A vector of PCs of 8 bytes per lane, some of them undefined."""
 
     pcs: tuple[int | None, ...]
 

@@ -31,7 +31,7 @@ from rocdbg.dwarf.info.types import (
 from rocdbg.errors import Error
 
 _MOST_VALUES = 50_000
-"""Limit on nested values in one text: arrays of arrays of structures have many with few bytes."""
+"""The maximum number of nested values in one text: arrays of arrays of structures have many values in few bytes."""
 _DEEPEST = 100
 
 
@@ -39,11 +39,11 @@ class Formatter(Appearance):
     """Formats values."""
 
     def format(self, value: Value, fmt: Format = PLAIN) -> str:
-        """The text ``print`` shows. Raises `MemoryAccessError` when the value cannot be read."""
+        """Return the text that ``print`` shows. Raises `MemoryAccessError` if the value cannot be read."""
         return _Writer(self, fmt).top(value) + _mark(value)
 
     def format_nested(self, value: Value, fmt: Format = PLAIN) -> str:
-        """The text of a value as a member or argument: pointers without their type."""
+        """Return the text of a value as a member or argument: pointers without their type."""
         return _Writer(self, fmt).value(value, 0) + _mark(value)
 
 
@@ -51,7 +51,7 @@ _TEXT_NAMES = ("char", "wchar_t", "char16_t", "char32_t")
 
 
 def _is_text_name(type_: Type) -> bool:
-    """Whether the quotes of a string show the type of a pointer to these characters."""
+    """Whether, for these characters, a string in quotes is enough and the type of the pointer need not be shown."""
     return getattr(type_.strip_qualifiers(), "name", None) in _TEXT_NAMES
 
 
@@ -65,7 +65,8 @@ class _Writer(ClassText):
     # -- top level
 
     def top(self, value: Value) -> str:
-        """The value, with the type before pointers, references and functions that have a value."""
+        """Return the text of a value; pointers, references and functions that have a value are preceded by their type.
+        """
         stripped = value.bare
         if isinstance(stripped, PointerType) and value.absence is None:
             try:
@@ -99,7 +100,7 @@ class _Writer(ClassText):
         return self.value(value, 0)
 
     def _hidden(self, value: Value, pointer: PointerType) -> str:
-        """A description of an OpenCL image or similar object, after the pointer to it."""
+        """Return the description of an OpenCL image or similar object that follows the pointer to it."""
         target = pointer.target.strip_typedefs()
         if not isinstance(target, ClassType) or not (target.name or "").startswith("opencl_"):
             return ""
@@ -107,13 +108,13 @@ class _Writer(ClassText):
         return f" <{text}>" if text is not None else ""
 
     def _real(self, value: Value) -> Value:
-        """A pointer or reference with the object's dynamic type, if enabled and known."""
+        """Return a pointer or reference with the object's dynamic type, if enabled and known."""
         return (self.formatter.whole(value) if self.settings.object else None) or value
 
     # -- any value
 
     def value(self, value: Value, depth: int) -> str:
-        """A value as a part of something."""
+        """Return the text of a value that is a part of another."""
         self.shown += 1
         if self.shown > _MOST_VALUES or depth > _DEEPEST:
             return "..."
@@ -208,7 +209,7 @@ class _Writer(ClassText):
         return text + "..." if end < 0 and len(data) >= limit and self._goes_on(space, address + limit, size) else text
 
     def _goes_on(self, space: int, address: int, size: int) -> bool:
-        """Whether a character follows that is not a null."""
+        """Whether the string continues here, with a character that is not a null."""
         assert self.formatter.memory is not None
         try:
             return any(self.formatter.memory.read(space, address, size))
@@ -232,12 +233,12 @@ class _Writer(ClassText):
         number = address.value if address else 0
         if self.letter in ("a", "c"):
             raise ExpressionError("Value can't be converted to integer.")
-        if self.letter and value.storage is not None:  # as GDB, the first byte of its code
+        if self.letter and value.storage is not None:  # as in GDB, the first byte of the function's code
             byte = Value(c_types.UNSIGNED_CHAR, value.storage, value.offset)
             return format_letter(byte, self.letter, "", self.formatter.address)
         bare = value.bare
         unknown = isinstance(bare, FunctionType) and isinstance(bare.return_type, UnspecifiedType)
-        type_ = value.type if unknown else value.type.strip_typedefs()  # an unknown type only has a title
+        type_ = value.type if unknown else value.type.strip_typedefs()  # a type that is not known has only a title
         return f"{{{type_}}} {self.formatter.pointer(0, number, symbol=True)}"
 
     def _member_pointer(self, value: Value, type_: MemberPointerType) -> str:
@@ -284,7 +285,7 @@ class _Writer(ClassText):
         return self.strings and isinstance(type_, ArrayType | VectorType) and c_types.is_char(element)
 
     def _elements(self, value: Value, count: int, lower: int, depth: int) -> tuple[list[str], bool]:
-        """Elements as text with runs folded, and whether the limit left some out."""
+        """Return the elements as text, with runs folded, and whether the limit left some out."""
         limit = self.settings.elements
         threshold = self.settings.repeats
         parts: list[str] = []
@@ -316,7 +317,7 @@ class _Writer(ClassText):
         if result is None:
             return None
         if isinstance(result, str) or not result.children:
-            # a printer's text cannot follow a format letter: with one, the plain value is shown
+            # A format letter does not apply to a printer's text: with a letter, the plain value is shown.
             text = result if isinstance(result, str) else result.text or "{}"
             return None if self.letter else text
         if 0 <= self.settings.max_depth <= depth - self.unnamed:
@@ -329,11 +330,11 @@ class _Writer(ClassText):
         return f"{result.text} = {body}" if result.text else body
 
 
-# The target of a C++ pointer to a member, by name.
+# Targets of C++ pointers to members, by name.
 
 
 def member_at(class_: Type, offset: int) -> str | None:
-    """``&Class::member`` of the data member ``offset`` bytes into a class or a base of it; ``None`` for no member."""
+    """Return ``&Class::member`` for the data member at an offset in a class or its base; ``None`` if there is none."""
     if not isinstance(class_, ClassType):
         return None
     for member in class_.members:
@@ -346,9 +347,10 @@ def member_at(class_: Type, offset: int) -> str | None:
 
 
 def virtual_method(class_: Type, pointer: int) -> str | None:
-    """The signature of the virtual method that a pointer to a member function of the Itanium ABI selects.
+    """Return the signature of the virtual method that a pointer to member function (Itanium ABI) selects.
 
-    Such a pointer is one more than the byte offset of the method's slot in the table. ``None`` for any other.
+    Such a pointer is one more than the byte offset of the method's slot in the virtual table. Return ``None`` for any
+    other.
     """
     if not pointer & 1 or not isinstance(class_, ClassType):
         return None
@@ -369,7 +371,7 @@ def _in_slot(class_: ClassType, slot: int) -> str | None:
 
 
 def signature(class_: ClassType, method: Method) -> str:
-    """``Class::method(int) const``."""
+    """Return the signature of a method: ``Class::method(int) const``."""
     const = " const" if method.is_const else ""
     parameters = method.type.parameter_list(without_this=True)
     return f"{class_}::{method.name}({'' if parameters == 'void' else parameters}){const}"
@@ -377,11 +379,11 @@ def signature(class_: ClassType, method: Method) -> str:
 
 # Runs of equal elements in an array, which are shown once.
 _LONGEST_RUN = 10_000
-"""How many elements of a partly available array are compared with the previous one."""
+"""How many elements of a partly available array are compared, each with the previous one."""
 
 
 def run_length(value: Value, start: int, count: int) -> int:
-    """How many elements from ``start`` on are the same (absent ones are all the same)."""
+    """Count the elements from ``start`` on that are equal (all absent elements count as equal)."""
     _, _, stride = value.elements()
     if stride == 0:
         return count - start
@@ -396,7 +398,7 @@ def run_length(value: Value, start: int, count: int) -> int:
 
 
 def _repeats(data: bytes, start: int, count: int, stride: int) -> int:
-    """How many elements of ``stride`` bytes from ``start`` on are the same."""
+    """Count the elements of ``stride`` bytes from ``start`` on that are equal."""
     first = data[start * stride : (start + 1) * stride]
     end, step = start + 1, 1
     while end < count and step:

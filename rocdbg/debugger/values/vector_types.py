@@ -38,7 +38,7 @@ _OPENCL = frozenset(("uchar", "ushort", "uint", "ulong", "size_t", "ptrdiff_t", 
 
 
 def builtin_type(name: str) -> Type | None:
-    """The type of this name if programs need not define it, otherwise ``None``."""
+    """Return the type of this name if programs need not define it, otherwise ``None``."""
     match = _VECTOR.fullmatch(name)
     if match is not None:
         return _named_vector(name, _ELEMENTS[match[1]], decimal(match[2]))
@@ -47,7 +47,7 @@ def builtin_type(name: str) -> Type | None:
 
 
 def is_opencl_type(name: str) -> bool:
-    """Whether OpenCL has a vector or an integer of its own by this name."""
+    """Whether OpenCL defines a vector or integer type of this name."""
     return _VECTOR.fullmatch(name) is not None or name in _OPENCL
 
 
@@ -57,7 +57,7 @@ def _named_vector(name: str, element: Type, count: int) -> Type:
 
 
 def vector_of(element: Type, count: int) -> Type:
-    """The vector of ``count`` elements with OpenCL's name (``float4``), otherwise without a name."""
+    """Return the vector of ``count`` elements, with OpenCL's name (``float4``) if it has one."""
     bare = element.bare
     for name, own in _ELEMENTS.items() if not isinstance(element, TypedefType) else ():
         if c_types.is_float(own) == c_types.is_float(bare) and (own.integer, own.size) == (bare.integer, bare.size):

@@ -1,4 +1,4 @@
-"""Finds the names that the text of a function assigns from given tokens, directly or through other names."""
+"""Finds the names that a function's text assigns from given tokens, directly or through other names."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _CLOSING: Final = (")", "]", "}")
 
 
 def names_assigned_from(tokens: Sequence[Token], is_source: Callable[[int], bool]) -> frozenset[str]:
-    """The names that get values which depend on the tokens at some positions.
+    """Return the names whose values depend on the tokens at some positions.
 
-    Rather too many than too few: members and elements count as their objects, and what a bracket behind a name
-    contains (``int x(f())``) counts as assigned to it. Values that only decide what runs do not count.
+    The result may contain too many names, but does not lack any. Members and elements count as their objects, and the
+    contents of a bracket after a name (``int x(f())``) count as assigned to it. Values that only decide what is
+    executed do not count.
     """
     assigned = list(_assignments(tokens))
     found: set[str] = set()
@@ -35,7 +36,7 @@ def names_assigned_from(tokens: Sequence[Token], is_source: Callable[[int], bool
 
 
 def _assignments(tokens: Sequence[Token]) -> Iterator[tuple[set[str], int, int]]:
-    """What is assigned, and the positions of the tokens from which."""
+    """Yield the names that are assigned, and the range of tokens from which."""
     for index, token in enumerate(tokens):
         if token.text in _ASSIGNMENTS:
             begin = index
@@ -49,7 +50,7 @@ def _assignments(tokens: Sequence[Token]) -> Iterator[tuple[set[str], int, int]]
 
 
 def _end(tokens: Sequence[Token], begin: int, ends: Collection[str]) -> int:
-    """Where an expression ends: before one of ``ends``, or a bracket that closes one around it."""
+    """Return where an expression ends: before one of ``ends``, or before the bracket that closes around it."""
     depth = 0
     for index in range(begin, len(tokens)):
         text = tokens[index].text

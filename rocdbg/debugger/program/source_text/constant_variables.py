@@ -1,13 +1,15 @@
-"""Finds in source text the variables of a function that keep one value from their initialisation on.
+"""Finds, in source text, the variables of a function whose value never changes after their initialisation.
 
 Debug information does not show an assignment to a variable if the compiler did not keep the new value. A value may
-therefore be followed beyond its locations only if it never changes: the variable is const, or nothing in the text of
-its function assigns to it, takes its address or binds a reference to it, and no loop initialises it again. The text
-must be the one that was compiled, by the checksum in the line table; without checksums (`SourceTexts`) it must have the
-names of the function's variables in the lines that the debug information states, and tokens at the positions of its
-code. Anything unclear in the text counts as a change.
+therefore be followed beyond its locations only if it never changes. This is the case if the variable is const, or if
+nothing in the text of its function assigns to it, takes its address or binds a reference to it, and no loop initialises
+it again.
 
-For an inlined function this is true for each of its calls, if the text calls it outside loops.
+The text must be the one that was compiled, according to the checksum in the line table. Without checksums
+(`SourceTexts`) it must have the names of the function's variables in the lines that debug information gives, and tokens
+at the positions of the function's code. Anything unclear in the text counts as a change.
+
+For an inlined function all this holds for each of its calls, if the text calls it outside loops.
 """
 
 from __future__ import annotations
@@ -47,30 +49,30 @@ from rocdbg.dwarf.info.types import (
 
 
 class Constants(Struct):
-    """Variables that never change. ``runs_once``: no code of the routine runs twice for one call of its function.
+    """Variables that never change. ``runs_once``: no code of the routine runs twice in one call of its function.
 
-    ``variables`` are scalars, ``objects`` a kernel's parameters of class type. ``text`` is None where it is not known.
+    ``variables`` are scalars, ``objects`` a kernel's parameters of class type. ``text`` is None if it is not known.
     """
 
     variables: list[Variable]
     runs_once: bool
     text: FunctionText | None
     objects: frozenset[int] = frozenset()
-    """By the entries' offsets."""
+    """The offsets of the parameters' entries."""
 
 
 class ConstantVariables:
-    """Finds them."""
+    """Finds variables that never change."""
 
     def __init__(self, sources: SourceFiles) -> None:
         self._texts = SourceTexts(sources)
         self._functions: dict[tuple[int, int], tuple[Program, FunctionText | None]] = {}
 
     def of(self, program: Program, routine: Routine) -> Constants:
-        """The scalar variables of a routine, and a kernel's parameters of class type, that never change.
+        """Return the scalar variables of a routine, and a kernel's parameters of class type, that never change.
 
-        For device functions that call others it is not known whether code runs once, because compilers turn recursion
-        into loops.
+        For device functions that call others it is not known whether code runs only once, because compilers turn
+        recursion into loops.
         """
         if not self._texts.fit(program, routine.function):
             return Constants([], False, None)
@@ -102,7 +104,7 @@ class ConstantVariables:
         return True
 
     def _is_called_once(self, program: Program, routine: Routine) -> bool:
-        """Whether a routine runs at most once per run of its function."""
+        """Whether a routine runs at most once in each run of its function."""
         caller = routine.function
         for call in routine.calls:
             if not (is_kernel_body(call.function) and is_kernel_wrapper(program, caller)):
@@ -113,7 +115,7 @@ class ConstantVariables:
         return True
 
     def text(self, program: Program, function: Function) -> FunctionText | None:
-        """The text of a function; None where it is not known."""
+        """Return the text of a function; None if it is not known."""
         key = id(program), function.abstract.offset
         kept = self._functions.get(key)
         if kept is None:
@@ -149,7 +151,7 @@ class ConstantVariables:
 
 
 def _is_declared_in(text: str, function: Function) -> bool:
-    """Whether each variable of a function has its name in its line, for text without a checksum."""
+    """Whether each variable's name is in its declaration line; used for text without a checksum."""
     lines: tuple[str, ...] | None = None
     for variable in own_variables(function):
         file, line, name = variable.decl_file, variable.decl_line, variable.name
@@ -164,7 +166,7 @@ def _is_declared_in(text: str, function: Function) -> bool:
 
 
 def _names_declared_in(text: str, function: Function) -> frozenset[str]:
-    """The names of a function's variables that occur in the text at their declarations, and so are not macros."""
+    """Return the names of variables that the text has at their declarations, which shows that they are not macros."""
     lines = split_lines(text)
     return frozenset(
         variable.name for variable in own_variables(function)
@@ -182,7 +184,7 @@ def _is_kernel(program: Program, function: Function) -> bool:
 
 
 def own_variables(scope: Scope, depth: int = 0) -> Iterator[Variable]:
-    """The variables of a function and its blocks, not those of inlined calls."""
+    """Yield the variables of a function and its blocks, without those of inlined calls."""
     yield from scope.variables
     for child in scope.children if depth < 64 else ():
         if isinstance(child, LexicalBlock):
@@ -199,12 +201,12 @@ def _is_scalar(type_: Type) -> bool:
 
 
 def is_const(type_: Type) -> bool:
-    """Whether a variable of a type is const."""
+    """Whether a variable of this type is const."""
     return Qualifier.CONST in _qualifiers(type_)
 
 
 def _qualifiers(type_: Type) -> set[Qualifier]:
-    """The outer qualifiers, those in typedefs included."""
+    """Return the outer qualifiers of a type, including those in typedefs."""
     found: set[Qualifier] = set()
     for _ in range(100):
         if isinstance(type_, QualifiedType):
@@ -217,11 +219,11 @@ def _qualifiers(type_: Type) -> set[Qualifier]:
     return found
 
 
-# The macros that debug information lists for a place (-g3, -fdebug-macro), in the form of those of texts.
+# The macros that debug information lists for a place (-g3, -fdebug-macro), in the form used for source text.
 
 
 def macros_at(unit: Unit, file: SourceFile, line: int) -> Definitions | None:
-    """All macros at a line of a unit's file; None without debug information of them."""
+    """Return all macros at a line of a unit's file; None if debug information does not list macros."""
     try:
         known = unit.macros.at(file, line)
     except DebugInfoError:

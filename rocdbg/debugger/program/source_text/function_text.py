@@ -1,4 +1,4 @@
-"""What the text of a function shows about its variables: which never change, what runs once.
+"""What the text of a function shows about its variables and code: which never change, and what runs only once.
 
 Anything unclear in the text counts as a change.
 """
@@ -50,7 +50,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*", re.M)
 class FunctionText:
     """The tokens of a function, with queries about its variables and calls.
 
-    ``declared`` holds the function's own names.
+    ``declared`` holds the names that the function itself declares.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class FunctionText:
         self.is_cxx = is_cxx
         self.file = file
         self._opener: list[int | None] = []
-        """For each token, the bracket that encloses it."""
+        """For each token, the index of the bracket that encloses it."""
         stack: list[int] = []
         names: set[str] = set()
         self.calls: set[str] = set()
-        """Names followed by parentheses, after the parameters."""
+        """Names that are followed by parentheses, after the parameters."""
         self.body: int | None = None
-        """The opening brace of its body."""
+        """The index of the opening brace of the function's body."""
         for index, token in enumerate(tokens):
             if token.text in (")", "]", "}") and stack:
                 stack.pop()
@@ -93,7 +93,7 @@ class FunctionText:
         self._reference_types = unknown | texts.reference_words
         self._places: dict[str, list[int]] = {}
         self._objects: dict[str, list[int]] = {}
-        """The same without those of members."""
+        """The positions of names, without those of members."""
         for index, token in enumerate(tokens):
             if token.is_name:
                 self._places.setdefault(token.text, []).append(index)
@@ -103,10 +103,10 @@ class FunctionText:
             tokens[index].text == "[" and tokens[index + 1].text == "&" for index in range(len(tokens) - 1)
         )
         self._read, self._written = self._operands_of_assembly()
-        """The tokens of the operands of assembly statements."""
+        """The tokens of the inputs of assembly statements, and the other tokens in their parentheses."""
 
     def _operands_of_assembly(self) -> tuple[set[int], set[int]]:
-        """The tokens of the inputs of assembly, and of everything else in its parentheses."""
+        """Return the tokens of the inputs of assembly statements, and of everything else in their parentheses."""
         read, written = set[int](), set[int]()
         for start, token in enumerate(self.tokens):
             if token.text not in _ASSEMBLY:
@@ -125,29 +125,29 @@ class FunctionText:
         return read, written
 
     def _types_of(self, name: str) -> list[FunctionType]:
-        """The types of all functions with this name."""
+        """Return the types of all functions with this name."""
         return [function.type for function in self._info.functions_named(name)]
 
     def places(self, name: str) -> list[int]:
-        """The positions of a name where it is not a member."""
+        """Return the positions of a name where it is not that of a member."""
         return self._objects.get(name, [])
 
     def is_visible(self, declared: int, index: int) -> bool:
-        """Whether a declaration at one token is in scope at a later one."""
+        """Whether a declaration at one token is in scope at a later token."""
         block = self._opener[declared]
         if block == 1:
-            return True  # a parameter
+            return True  # the declaration of a parameter
         around = self._opener[index]
         while around is not None and around != block:
             around = self._opener[around]
         return block is not None and around == block
 
     def is_defined(self, name: str) -> bool:
-        """Whether a text has a function of a name."""
+        """Whether one of the texts defines a function of this name."""
         return bool(self._texts.definitions(name))
 
     def definition(self, name: str) -> tuple[list[Token], FunctionText] | None:
-        """The only function to which a name can refer: the tokens before its name, and those from there on."""
+        """Return the only function to which a name can refer: the tokens before its name, and those from there on."""
         found = self._texts.definitions(name) if self._texts.is_closed or not self.is_cxx else []
         if len(found) != 1:
             return None
@@ -188,8 +188,8 @@ class FunctionText:
         return not any(self._may_change(index - 1, index + 1) for index in places[1:])
 
     def keeps_members(self, parameter: Variable) -> bool:
-        """Whether the members of a parameter of class type never change: they are only read, or the object is passed by
-        value.
+        """Whether the members of a parameter of class type never change: members are only read, and the object is only
+        passed by value.
 
         Any other use may be an operation that the class defines.
         """
@@ -197,7 +197,7 @@ class FunctionText:
         return places is not None and all(self._is_only_read(index, parameter.type) for index in places[1:])
 
     def _declared(self, variable: Variable, is_const: bool = False) -> list[int] | None:
-        """The positions of a variable's name, its declaration first; None if they are not certain."""
+        """Return the positions of a variable's name, its declaration first; None if they are not certain."""
         name = variable.name
         if not name or re.search(rf"\b{re.escape(name)}\b", self._hidden):
             return None
@@ -225,7 +225,7 @@ class FunctionText:
         return is_argument and not self._may_change(index - 1, right)
 
     def calls_once(self, name: str, line: int) -> bool:
-        """Whether calls of a function from a line exist, and none of them is in a loop."""
+        """Whether a line calls a function, and none of these calls is in a loop."""
         if self.is_obscure or self._jumps or re.search(r"\b(for|while|do|goto)\b", self._hidden):
             return False
         places = [
@@ -261,7 +261,7 @@ class FunctionText:
         return before.text in ("*", ">") or (before.is_name and before.text not in _NO_OPERAND)
 
     def _is_outside_loops(self, index: int) -> bool:
-        """Whether all braces around a token belong to the function, to blocks, or to if and else."""
+        """Whether all braces around a token are those of the function, of blocks, or of if and else."""
         opener = self._opener[index]
         while opener is not None:
             if self.tokens[opener].text != "{":
@@ -283,7 +283,7 @@ class FunctionText:
         return False
 
     def _start_of(self, closing: int) -> int | None:
-        """The parenthesis that the one at ``closing`` closes."""
+        """Return the position of the parenthesis that the one at ``closing`` closes."""
         return closing - 1 if self.tokens[closing - 1].text == "(" else self._opener[closing - 1]
 
     def _follows_loop(self, index: int) -> bool:
@@ -292,7 +292,7 @@ class FunctionText:
         return before not in ("{", "}", ";") and not (before == "else" and self._is_plain_else(index - 1))
 
     def _is_plain_else(self, index: int) -> bool:
-        """Whether the if of an else is outside loops: known only if braces precede the else."""
+        """Whether the if to which an else belongs is outside loops; this is known only if braces precede the else."""
         return self.tokens[index - 1].text == "}" and self._if_of_braces(index - 1)
 
     def _if_of_braces(self, closing: int) -> bool:
@@ -311,7 +311,7 @@ class FunctionText:
         return False
 
     def _may_change(self, left: int, right: int) -> bool:
-        """Whether a variable, or a parenthesised expression with it, may be changed between two tokens."""
+        """Whether a variable, alone or in a parenthesised expression between two tokens, may be changed there."""
         tokens = self.tokens
         if {left + 1, right - 1} & self._written:
             return True
@@ -321,9 +321,9 @@ class FunctionText:
         if following.text in _ASSIGNMENTS or before.text in _DIRECT:
             return True
         if before.is_name and before.text not in _NO_OPERAND | _CONDITIONS:
-            return True  # declared again
+            return True  # it is declared again
         if self._captures and before.text == "return":
-            return True  # captured by a lambda, perhaps by reference
+            return True  # a lambda captures it, possibly by reference
         if before.text in _REFERENCES and before.text not in ("&&", "and"):
             earlier = tokens[left - 1]
             is_operand = earlier.is_name and earlier.text not in _NO_OPERAND | _CONDITIONS | _NUMBERS
@@ -334,14 +334,14 @@ class FunctionText:
         ):
             return True
         if before.text == ">>" and self.is_cxx and following.text in (";", ",", ">>"):
-            return True  # perhaps a stream
+            return True  # possibly a stream
         if before.text not in ("(", ",", "{", "?", ":") or following.text not in (")", ",", "}", ":"):
             # "cond ? x : y" may be an lvalue, but not if x is an operand of another operator
             return self.is_cxx and before.text in ("?", ":") and following.text in (";", ":", ")", "]", "}", ",")
         return self._may_bind(left, right)
 
     def _may_bind(self, left: int, right: int) -> bool:
-        """Whether a variable alone between brackets and commas may be bound to a reference there."""
+        """Whether a variable that is alone between brackets and commas may be bound to a reference there."""
         tokens = self.tokens
         opener = self._opener[left + 1]
         if opener is None or tokens[opener].text != "(":
@@ -363,7 +363,7 @@ class FunctionText:
         return not callee.text.startswith("__builtin_") and not self._takes_value(opener, left + 1)
 
     def _is_function(self, name: str) -> bool:
-        """Whether the called function is a C function, which takes values, and not a macro of the command line."""
+        """Whether the called function is a C function, which takes values, and not a command-line macro."""
         return (
             name.startswith("__builtin_") or is_library_function(name) or bool(self._types_of(name))
             or self.is_defined(name)
@@ -379,7 +379,7 @@ class FunctionText:
         )
 
     def _takes_value(self, opener: int, argument: int) -> bool:
-        """Whether a called function takes an argument by value, for every overload."""
+        """Whether all overloads of a called function take an argument by value."""
         tokens = self.tokens
         name = tokens[opener - 1].text
         if tokens[opener - 2].text in (".", "->", "::"):
@@ -397,7 +397,7 @@ class FunctionText:
             closing = self._closing(declared + 2)
             return all(tokens[index].text not in _REFERENCES for index in range(declared + 3, closing))
         types = self._types_of(name)
-        alone = len(types) == 1 and len(self._texts.definitions(name)) == 1  # unknown functions do not have more either
+        alone = len(types) == 1 and len(self._texts.definitions(name)) == 1  # there are no unknown overloads either
         if not (self._texts.is_closed or alone) or not types or any(
             number >= len(type_.parameters) or is_reference(type_.parameters[number].type) for type_ in types
         ):
@@ -405,23 +405,23 @@ class FunctionText:
         return not self._texts.may_take_references(name)
 
     def _closing(self, opener: int) -> int:
-        """The position after the tokens in a bracket."""
+        """Return the position after the contents of a bracket."""
         return next(
             (index for index in range(opener + 1, len(self.tokens)) if self._opener[index] == self._opener[opener]),
             len(self.tokens),
         )
 
 
-# The member of an object to which the text after its name refers: ``.inner.list[2]``.
+# The member of an object to which the text after the object's name refers: ``.inner.list[2]``.
 
 
 def member_after(
     tokens: Sequence[Token], index: int, object_type: Type, closing: Callable[[int], int]
 ) -> tuple[int, Type | None]:
-    """The token after the member access that begins at ``index``, and the member's type; None if it is not a data
-    member.
+    """Return the token after the member access that begins at ``index``, and the member's type (None if it is not a
+    data member).
 
-    ``closing`` gives the token that closes the bracket at a token. The target of a pointer member is not part of the
+    ``closing`` returns the token that closes the bracket at a token. The target of a pointer member is not part of the
     object.
     """
     type_: Type | None = object_type

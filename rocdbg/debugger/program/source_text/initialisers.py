@@ -1,5 +1,5 @@
-"""Initialisers of variables that never change, read from the source text: expressions of other such variables, numbers
-and the work-item's position.
+"""Initialisers of variables that never change, read from the source text. They may contain other such variables,
+numbers, and the work-item's position.
 
 Calls are followed into functions that consist of one return statement.
 """
@@ -70,11 +70,11 @@ class Initialiser(Struct, frozen=True):
 
 
 class NotReadError(Exception):
-    """The text is not understood."""
+    """The text cannot be interpreted."""
 
 
 Resolve = Callable[[int, str], Expression | None]
-"""Gives the meaning of a name at a token."""
+"""Returns the meaning of a name at a token."""
 
 
 class Initialisers:
@@ -85,7 +85,7 @@ class Initialisers:
         self._nodes = 0
 
     def read(self, variable: Variable, constants: Mapping[str, Variable]) -> Initialiser | None:
-        """The initialiser of a variable that never changes; ``constants``: those of its routine, by name."""
+        """Return a variable's initialiser; ``constants`` are the routine's variables that never change, by name."""
         text, name = self._text, variable.name
         kind = kind_of(variable.type)
         places = text.places(name) if name else []
@@ -116,7 +116,7 @@ class Initialisers:
             return None
 
     def call(self, name: str, arguments: list[Expression], depth: int) -> Expression:
-        """The expression that a call of a function computes. Raises `NotReadError`."""
+        """Return the expression that a call of a function computes. Raises `NotReadError`."""
         tokens = self._text.definition(name) if depth < _DEEPEST else None
         if tokens is None:
             raise NotReadError
@@ -144,7 +144,7 @@ class Initialisers:
 
 
 def _without_specifiers(tokens: Sequence[Token]) -> list[str]:
-    """The words of a declaration's type. Raises `NotReadError` for anything more complex."""
+    """Return the words of a declaration's type. Raises `NotReadError` for anything more complex."""
     found: list[str] = []
     depth = 0
     for index, token in enumerate(tokens):
@@ -158,7 +158,7 @@ def _without_specifiers(tokens: Sequence[Token]) -> list[str]:
 
 
 def _parameters(tokens: Sequence[Token]) -> list[tuple[str, Kind]]:
-    """Names and kinds of the parameters of a function. Raises `NotReadError` for those of other types."""
+    """Return the names and kinds of a function's parameters. Raises `NotReadError` for those of other types."""
     end = next((index for index, token in enumerate(tokens) if token.text == ")"), 0)
     inside = list(tokens[2:end])
     found: list[tuple[str, Kind]] = []
@@ -174,7 +174,7 @@ def _parameters(tokens: Sequence[Token]) -> list[tuple[str, Kind]]:
 
 
 def as_kind(expression: Expression, kind: Kind) -> Expression:
-    """An expression converted. Raises `NotReadError` for floating-point computations and mixed pointers."""
+    """Convert an expression. Raises `NotReadError` for floating-point computations and mixed pointers."""
     own = expression.kind
     if own == kind:
         return expression
@@ -209,7 +209,7 @@ class _Parser:
         self.index += 1
 
     def expression(self) -> Expression:
-        """A conditional expression."""
+        """Read a conditional expression."""
         self._reader.count()
         condition = self._binary(0)
         if self.text != "?":
@@ -275,7 +275,7 @@ class _Parser:
         return self._primary()
 
     def _type(self) -> Kind | None:
-        """The type at the current position; None if there is none."""
+        """Read the type at the current position; None if there is none."""
         words: list[str] = []
         while self.token.is_name and self.text in _TYPE_WORDS:
             words.append(self.text)

@@ -1,4 +1,4 @@
-"""Names in a function's text that cannot be macros of a command line: those of the language, and those that texts or
+"""Names in a function's text that cannot be command-line macros: names of the language, and names that source texts or
 debug information declare. A macro with such a name would have broken the declaration.
 """
 
@@ -48,7 +48,7 @@ _HEADER_WORDS: Final = _words(
     "fmod fmodf hypot hypotf ldexp ldexpf frexp frexpf copysign copysignf isnan isinf isfinite signbit clock clock64 "
     "wall_clock64"
 )
-"""Indispensable names that language headers declare; most others are in the debug information."""
+"""Indispensable names that language headers declare; most other such names are in debug information."""
 _HEADER_NAMES: Final = re.compile(r"(?:make_\w+[1-4]|atomic[A-Z]\w*|h?(?:float|half)2\w*|(?:u?int|ll|float)2\w+)")
 _VECTOR: Final = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double|half)(?:1|2|3|4|8|16)")
 _COMPONENTS: Final = re.compile(r"[xyzw]{1,4}|[rgba]{1,4}|[sS][0-9a-fA-F]{1,16}|lo|hi|even|odd")
@@ -65,14 +65,14 @@ _TAGS = (
     r"\btypedef\s+(?:struct|union|enum)\b[^;{{}}]*{{[^{{}}]*}}\s*{0}\s*;",
     r"\benum\b[^;{{}}()]*{{(?:[^{{}}]*[,{{\s])?{0}\s*[,=}}]",
 )
-"""Limit on texts that are searched for a declaration."""
 _MOST_PLACES: Final = 200
+"""How many occurrences of a name are examined to find its declaration."""
 
 
 class KnownText:
-    """The part of a text that is certainly compiled: without comments, directives, strings and conditional code.
+    """The part of a text that is certainly compiled, without comments, directives, strings and conditional code.
 
-    ``code`` has all that in its lines; ``conditions`` are those of ``#if`` that were evaluated.
+    ``code`` keeps its lines; ``conditions`` are the expressions of ``#if`` that were evaluated.
     """
 
     def __init__(self, text: str) -> None:
@@ -84,16 +84,16 @@ class KnownText:
 
     @property
     def code(self) -> str:
-        """What is compiled."""
+        """The code that is compiled."""
         return self._conditions.code
 
     @property
     def conditions(self) -> list[str]:
-        """The expressions of ``#if`` outside of other conditions."""
+        """The expressions of ``#if`` that are outside other conditions."""
         return self._conditions.evaluated
 
     def mentions(self, name: str) -> bool:
-        """Whether a name can be in it."""
+        """Whether a name may occur in the text."""
         return name in self._text
 
     def has(self, pattern: str) -> bool:
@@ -101,7 +101,7 @@ class KnownText:
         return re.search(pattern, self.code) is not None
 
     def declares(self, name: str, is_type: Callable[[str], bool]) -> bool:
-        """Whether the text declares a name; ``is_type`` tells of words before it."""
+        """Whether the text declares a name; ``is_type`` decides whether the word before it is a type."""
         escaped = re.escape(name)
         if any(self.has(pattern.format(escaped)) for pattern in _TAGS):
             return True
@@ -115,7 +115,7 @@ class KnownText:
             word = _LAST_WORD.search(head)
             if word is not None and is_type(word[0]):
                 return True
-            # one of several in a declaration
+            # the name may be one of several in a declaration
             several = _NAMES_BEFORE.search(before) if before.rstrip("* \t\n").endswith(",") else None
             if several is not None and match[1] in ";,=[:" and (several[1] or is_type(several[2])):
                 return True
@@ -123,8 +123,8 @@ class KnownText:
 
 
 class KnownNames:
-    """Decides which names are known. ``texts`` holds the known texts of a unit, by path; ``is_declared`` asks the debug
-    information; ``has_headers``: headers of the language belong to the unit.
+    """Decides which names are known. ``texts`` holds the known texts of a unit, by path; ``is_declared`` queries debug
+    information; ``has_headers``: the unit includes headers of the language.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class KnownNames:
         self._types: dict[str, bool] = {}
 
     def is_known(self, name: str, *, is_member: bool = False) -> bool:
-        """Whether a name is known not to be a macro's; ``is_member``: it follows a dot or an arrow."""
+        """Whether a name is certainly not that of a macro; ``is_member``: it follows a dot or an arrow."""
         if is_member and _COMPONENTS.fullmatch(name) is not None:
             return True
         if name not in self._known:
@@ -154,7 +154,7 @@ class KnownNames:
             return True
         if not self._is_cxx:
             return name in _OPENCL_WORDS or is_library_function(name) or _RESERVED.fullmatch(name) is not None
-        # a program may not define reserved names; without headers it must have done so
+        # A program may not define reserved names, but without headers only the program can have defined them.
         return _RESERVED.fullmatch(name) is not None or (
             self._has_headers and (name in _HEADER_WORDS or _HEADER_NAMES.fullmatch(name) is not None)
         )
@@ -162,7 +162,7 @@ class KnownNames:
     def is_type(self, word: str) -> bool:
         """Whether a word is the name of a type."""
         if word not in self._types:
-            self._types[word] = False  # in case of a recursive query
+            self._types[word] = False  # the answer to a recursive query
             try:
                 self._types[word] = word in _TYPE_WORDS or _VECTOR.fullmatch(word) is not None or (
                     word not in _WORDS and (self._is_dwarf_type(word) or any(

@@ -1,7 +1,7 @@
-"""Integer expressions of C and C++ from source text, evaluated as the languages define.
+"""Integer expressions of C and C++ in source text, evaluated by the rules of these languages.
 
-Undefined behaviour (overflow of signed numbers, division by zero, shifts beyond the width) has no value: the result of
-compiled code does not follow from the text.
+Undefined behaviour (overflow of signed numbers, division by zero, shifts beyond the width) gives no value: the text
+does not determine the result of the compiled code.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from rocdbg.dwarf.info.types import BaseType, Encoding, PointerKind, PointerType
 
 
 class Kind(Struct, frozen=True):
-    """The kind of a value: its size in bytes, whether signed; ``step``: the size of a pointer's target.
+    """The kind of a value: its size in bytes, and whether it is signed; ``step``: the size of a pointer's target.
 
-    ``is_opaque``: floating point, which is only copied.
+    ``is_opaque``: a floating-point number, which is only copied.
     """
 
     size: int
@@ -50,7 +50,7 @@ class Name(Struct, frozen=True, eq=False):
 
 
 class Position(Struct, frozen=True):
-    """Where a work-item is: ``what`` is a `Where` name, ``axis`` 0 to 2."""
+    """A position of a work-item: ``what`` is a `Where` name, ``axis`` is 0 to 2."""
 
     kind: Kind
     what: str
@@ -65,7 +65,7 @@ class Conversion(Struct, frozen=True, eq=False):
 
 
 class Operation(Struct, frozen=True, eq=False):
-    """One or two operands, converted to ``kind``; comparisons convert operands to their common kind."""
+    """An operator with one or two operands of kind ``kind``; comparisons convert operands to their common kind."""
 
     kind: Kind
     operator: str
@@ -84,7 +84,7 @@ Expression: TypeAlias = Number | Name | Position | Conversion | Operation | Choi
 
 
 def kind_of(type_: Type) -> Kind | None:
-    """The kind of integers, floating point numbers and pointers; None for other types."""
+    """Return the kind of an integer, floating-point or pointer type; None for other types."""
     integer = type_.integer
     if integer is not None:
         return Kind(integer.size, integer.signed, integer.boolean) if integer.size <= 8 else None
@@ -97,12 +97,12 @@ def kind_of(type_: Type) -> Kind | None:
 
 
 def promoted(kind: Kind) -> Kind:
-    """Integer promotion."""
+    """Apply integer promotion."""
     return INT if kind.size < 4 else Kind(kind.size, kind.signed)
 
 
 def common(left: Kind, right: Kind) -> Kind:
-    """The usual arithmetic conversions."""
+    """Apply the usual arithmetic conversions."""
     first, second = promoted(left), promoted(right)
     if first.size != second.size:
         return first if first.size > second.size else second
@@ -110,7 +110,7 @@ def common(left: Kind, right: Kind) -> Kind:
 
 
 def variables_of(expression: Expression) -> list[Variable]:
-    """The variables in an expression."""
+    """Return the variables in an expression."""
     match expression:
         case Name():
             return [expression.variable]
@@ -136,7 +136,7 @@ _EXACT: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def converted(value: int, kind: Kind) -> int:
-    """A number converted to a kind."""
+    """Convert a number to a kind."""
     if kind.is_bool:
         return int(value != 0)
     value &= (1 << 8 * kind.size) - 1
@@ -144,9 +144,9 @@ def converted(value: int, kind: Kind) -> int:
 
 
 class Reader(Struct):
-    """The input of expressions.
+    """Provides the inputs of expressions.
 
-    ``variable`` gives the bits of a variable, ``position`` where the work-item is; None where that is not known.
+    ``variable`` returns the bits of a variable, ``position`` a position of the work-item; None if it is not known.
     """
 
     variable: Callable[[Variable], int | None]
@@ -154,7 +154,7 @@ class Reader(Struct):
 
 
 def evaluate(expression: Expression, reader: Reader) -> int | None:
-    """The value of an expression, within its kind; None where it is not known or not defined."""
+    """Return the value of an expression, within its kind; None if it is not known or not defined."""
     match expression:
         case Number():
             return converted(expression.value, expression.kind)
@@ -212,6 +212,6 @@ def _operation(expression: Operation, reader: Reader) -> int | None:
 
 
 def _checked(value: int, kind: Kind) -> int | None:
-    """A result; None where signed numbers overflow."""
+    """Return a result of a kind; None if signed numbers overflow."""
     found = converted(value, kind)
     return None if kind.signed and found != value else found

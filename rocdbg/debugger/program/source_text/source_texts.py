@@ -1,11 +1,11 @@
-"""The source texts of a unit, as far as they are available: files by their checksums, and what they define.
+"""The available source texts of a unit: files, verified by their checksums, and what they define.
 
 LLVM omits all checksums of a unit if one file has none, such as the headers of GCC's C++ library that every HIP program
 includes. A file then counts as the one that was compiled if it is not newer than the code, and has tokens at the lines
 and columns of the line table.
 
-A header that only has macros is not in the line table. If a known file includes it in quotes, its current text is used,
-provided that it is not newer than the code.
+A header that contains only macros is not in the line table. If a known file includes it with quotes, its current text
+is used, provided that it is not newer than the code.
 """
 
 from __future__ import annotations
@@ -31,24 +31,29 @@ _MOST_BYTES: Final = 1 << 22
 _MOST_FILES: Final = 256
 _REFERENCE_TYPE = re.compile(r"\b(?:using\s+\w+\s*=|typedef\b)[^;]*&[^;]*")
 _SYSTEM = re.compile(r"^/(?:usr|opt)/|/lib/clang/|/include/(?:hip|c\+\+)/")
-"""Paths of headers that define the macros of languages, of the C library and of HIP, and none for a program's names."""
+"""Paths of headers that only define macros of languages, of the C library and of HIP, none with a program's names."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NO_NAMES: Final = frozenset({
     "using", "typedef", "typename", "const", "volatile", "unsigned", "signed", "int", "char", "short", "long", "float",
     "double", "bool", "void", "auto", "struct", "class", "operator", "return", "template", "noexcept", "inline",
     "static", "constexpr",
 })
-"""Words that are not a program's own type names."""
+"""Words that cannot be names of a program's own types."""
 
 
 class UnitTexts(Struct, dict=True):
     """What is known about a unit's texts.
 
-    ``macros`` have one certain definition; ``bodies`` is the text of all definitions by name. ``is_closed``: nothing
-    else was included. ``unread`` holds the unknown files that the program's own files include (whether in quotes, the
-    name); None: some of the program's own files are not known. ``has_all_macros``: debug information lists all macros.
-    ``settled`` are the file and line from which on a macro is defined under any condition; ``given`` holds the macros
-    of the command line, None if that is not recorded; ``system`` says whether headers of the language were included.
+    Attributes:
+        macros: macros that have one certain definition.
+        bodies: the text of all definitions, by name.
+        is_closed: nothing else was included.
+        unread: the unknown files that the program's own files include (whether with quotes, the name); None if some of
+            the program's own files are not known.
+        has_all_macros: debug information lists all macros.
+        settled: the file and line from which on a macro is defined, regardless of conditions.
+        given: the macros of the command line, None if it is not recorded.
+        system: whether headers of the language were included.
     """
 
     texts: dict[str, str]
@@ -64,8 +69,8 @@ class UnitTexts(Struct, dict=True):
     def unknown_macros(
         self, is_cxx: bool, declared: Collection[str], place: tuple[str, int], info: DebugInfo
     ) -> UnknownMacros:
-        """What is not known about macros; ``declared`` holds names that are not macros, ``place`` is that of the
-        function.
+        """Return what is not known about macros. ``declared`` holds names that are not macros; ``place`` is the file
+        and line of the function.
         """
         defined = {
             name: self.bodies[name] for name, (path, line) in self.settled.items()
@@ -92,7 +97,7 @@ class UnitTexts(Struct, dict=True):
         return {path: KnownText(text) for path, text in self.texts.items()}
 
     def definitions(self, name: str) -> list[tuple[str, int]]:
-        """The texts and the positions in them that look like a definition of a function with this name."""
+        """Return the texts, and the positions in them, that look like a definition of a function with this name."""
         pattern = re.compile(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)[\s\w]*\{{")
         return [(text, match.start()) for text in self.texts.values() for match in pattern.finditer(text)]
 
@@ -106,7 +111,7 @@ class UnitTexts(Struct, dict=True):
 
     @cached_property
     def reference_words(self) -> frozenset[str]:
-        """The words of declarations that may name reference types."""
+        """The words in declarations that may name reference types."""
         return frozenset(
             word for text in self.texts.values() for match in _REFERENCE_TYPE.finditer(text)
             for word in _WORD.findall(match[0]) if word not in _NO_NAMES
@@ -114,7 +119,7 @@ class UnitTexts(Struct, dict=True):
 
 
 def _begins_token(line: str, column: int) -> bool:
-    """Whether a token may begin at a column of a line (bytes, from 1); 0 is not a column."""
+    """Whether a token may begin at a column of a line (in bytes, from 1); column 0 does not exist."""
     data = line.encode()
     if not column or data.lstrip()[:1] == b"#":
         return True
@@ -128,7 +133,7 @@ def _is_of_word(byte: int) -> bool:
 
 
 class SourceTexts:
-    """Reads texts, each once."""
+    """Reads source texts, each of them once."""
 
     def __init__(self, sources: SourceFiles) -> None:
         self._sources = sources
@@ -137,12 +142,12 @@ class SourceTexts:
         self._fits: dict[tuple[int, int], tuple[Program, bool]] = {}
 
     def text(self, file: SourceFile, program: Program) -> str | None:
-        """The text of a program's file as it was compiled; None if that is not available."""
+        """Return the text of a program's file as it was compiled; None if that is not available."""
         found = self._text(file, program)
         return found[0] if found is not None else None
 
     def fit(self, program: Program, function: Function) -> bool:
-        """Whether the texts without a checksum have a token at each line table position of a function's code."""
+        """Whether each text without a checksum has a token at every line table position of a function's code."""
         key = id(program), function.offset
         kept = self._fits.get(key)
         if kept is None:
@@ -163,7 +168,7 @@ class SourceTexts:
         return True
 
     def of(self, unit: Unit, program: Program) -> UnitTexts | None:
-        """The texts of a unit of ``program``; None if it has too many files."""
+        """Return the texts of a unit of ``program``; None if it has too many files."""
         kept = self._units.get(id(unit))
         if kept is None:
             kept = self._units[id(unit)] = unit, self._of(unit, program)
@@ -267,16 +272,16 @@ class SourceTexts:
             return None
 
 
-# The macros of a compiler's command line, where it is recorded (``-grecord-command-line``).
+# The macros on a compiler's command line, if that is recorded (``-grecord-command-line``).
 _RECORDED: Final = ("-grecord-command-line", "-grecord-gcc-switches")
 _HIDDEN = re.compile(r"-include.*|--include.*|-imacros.*|--imacros.*|-Wp,.*|-X.*|@.*|-fmodule.*|--config.*")
-"""Options that may define macros which are not visible."""
+"""Options that may define macros which the command line does not show."""
 _DEFINITION = re.compile(r"([A-Za-z_]\w*)(?:\(([\w\s,]*)\))?(?:=(.*))?", re.S)
 _LONG: Final = {"--define-macro": "-D", "--undefine-macro": "-U"}
 
 
 def given_macros(producer: str) -> dict[str, Macro] | None:
-    """The macros that the command line in a unit's DW_AT_producer defines; None where it is not known."""
+    """Return the macros that the command line in a unit's DW_AT_producer defines; None if they are not known."""
     if not any(option in producer for option in _RECORDED):
         return None
     try:

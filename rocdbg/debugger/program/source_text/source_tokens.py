@@ -1,4 +1,4 @@
-"""Tokens of C, C++, HIP and OpenCL source text, with macros expanded if their definitions are certain."""
+"""Tokens of C, C++, HIP and OpenCL source text; macros whose definitions are certain are expanded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DEFINITION = re.compile(r"[ \t]*(\w+)(\(([\w\s,.]*)\))?((?:\\\r?\n|.)*)", re.S)
 
 
 class Token(Struct, frozen=True):
-    """A token: its text ("" for strings and characters) and line."""
+    """A token: its text ("" for strings and characters) and its line."""
 
     text: str
     line: int
@@ -35,7 +35,7 @@ class Token(Struct, frozen=True):
 
 
 class Macro(Struct, frozen=True):
-    """A macro: ``parameters`` are None where it takes none in parentheses. ``line`` is the line of its definition."""
+    """A macro: ``parameters`` is None if it takes none in parentheses. ``line`` is the line of its definition."""
 
     parameters: tuple[str, ...] | None
     body: tuple[Token, ...]
@@ -50,14 +50,15 @@ class Definitions(Struct):
     certain: dict[str, Macro]
     bodies: dict[str, str]
     includes: list[tuple[bool, str]]
-    """(whether in quotes, the name) of the files it includes."""
+    """The files that the text includes: (whether with quotes, the name)."""
     settled: dict[str, int] = field(default_factory=dict)
     """The line from which on a macro is defined, regardless of conditions."""
 
 
 class Conditions(Struct):
-    """A text's directives. ``settled`` holds the lines from which on macros are defined regardless of conditions,
-    ``evaluated`` the expressions of unconditional ``#if``, and ``code`` the remaining text that is certainly compiled.
+    """What a text's directives determine. ``settled`` holds the lines from which on macros are defined regardless of
+    conditions, ``evaluated`` the expressions of unconditional ``#if``, and ``code`` the remaining text that is
+    certainly compiled.
     """
 
     settled: dict[str, int] = field(default_factory=dict)
@@ -70,15 +71,15 @@ class _Group(Struct):
 
     is_guard: bool
     defined: set[str] = field(default_factory=set)
-    """Macros defined by the part being read."""
+    """Macros defined by the part that is being read."""
     by_all: set[str] | None = None
     """Macros defined by all previous parts."""
     has_else: bool = False
     is_error: bool = False
-    """This part is never compiled."""
+    """Whether this part is never compiled."""
 
     def end_part(self) -> set[str]:
-        """Macros that all parts so far define."""
+        """End the part that is being read; return the macros that all parts so far define."""
         if not self.is_error:
             self.by_all = self.defined if self.by_all is None else self.by_all & self.defined
         self.defined, self.is_error = set(), False
@@ -86,11 +87,11 @@ class _Group(Struct):
 
 
 def tokens_of(text: str, line: int = 1) -> Iterator[Token]:
-    """The tokens of a text without comments and pragmas; ``line`` is the first line's number."""
+    """Yield the tokens of a text without comments and pragmas; ``line`` is the number of the first line."""
     for match in _TOKEN.finditer(_PRAGMA.sub("", text)):
         kind = match.lastgroup
         if match["skip"] is None:
-            if not match.start() & 63:  # every 64th token or so
+            if not match.start() & 63:  # only at some of the tokens
                 unit()
             is_string = match["string"] is not None or match[0][0] == "'"
             yield Token("" if is_string else match[0], line, kind == "name")
@@ -98,12 +99,12 @@ def tokens_of(text: str, line: int = 1) -> Iterator[Token]:
 
 
 def definitions_of(text: str) -> Definitions:
-    """The macros of a text. A definition under a condition is not certain, unless the condition is an include guard."""
+    """Return the macros of a text. A definition under a condition other than an include guard is not certain."""
     text = _COMMENT_OR_STRING.sub(
         lambda match: match[0] if match[0][0] in "\"'" else "\n" * match[0].count("\n") or " ", text
     )
     found = Definitions({}, {}, [])
-    conditions: list[bool] = []  # whether each is an include guard
+    conditions: list[bool] = []  # for each open condition, whether it is an include guard
     uncertain: set[str] = set()
     directives = list(_DIRECTIVE.finditer(text))
     for number, match in enumerate(directives):
@@ -143,7 +144,7 @@ def definitions_of(text: str) -> Definitions:
 
 def _has_guard(text: str, directives: Sequence[re.Match[str]]) -> bool:
     """Whether a text without comments has an include guard: its first directive is a condition that encloses the whole
-    text, and its name is then defined without a value. A default (``#ifndef TILE``) only encloses itself.
+    text, and the name is then defined without a value. A default value (``#ifndef TILE``) encloses only its definition.
     """
     if len(directives) < 3 or directives[-1][1] != "endif" or text[directives[-1].end() :].strip():
         return False
@@ -160,7 +161,7 @@ def _has_guard(text: str, directives: Sequence[re.Match[str]]) -> bool:
 
 
 def directives_of(text: str) -> Conditions:
-    """What the directives of a text say about conditions; its code is without comments and strings."""
+    """Return what a text's directives determine; the code in the result has no comments and strings."""
     text = _COMMENT_OR_STRING.sub(lambda match: "\n" * match[0].count("\n") or " ", text)
     found = Conditions()
     groups: list[_Group] = []
@@ -209,9 +210,9 @@ def _settle(found: Conditions, groups: Sequence[_Group], names: set[str], line: 
 
 
 def function_tokens(text: str, line: int, name: str) -> list[Token] | None:
-    """The tokens of the definition of a function that is declared at ``line``, from its name to its last brace.
+    """Return the tokens of a function's definition, from its name to its last brace; it is declared at ``line``.
 
-    None if it is not found, or contains something uncertain.
+    Return None if it is not found or contains something uncertain.
     """
     found: list[Token] = []
     depth = 0
@@ -235,13 +236,14 @@ def function_tokens(text: str, line: int, name: str) -> list[Token] | None:
 
 
 class TooManyTokensError(Exception):
-    """Macros expand to more tokens than the limit."""
+    """Macros would expand to more tokens than the limit."""
 
 
 def expand(tokens: Sequence[Token], macros: Mapping[str, Macro], hidden: frozenset[str] = frozenset()) -> list[Token]:
-    """Tokens with macros expanded, at the lines where they are used. Raises `TooManyTokensError`.
+    """Expand macros in tokens; the resulting tokens have the lines where the macros are used. Raises
+    `TooManyTokensError`.
 
-    A macro whose parentheses follow another macro's expansion is not expanded.
+    If only the expansion of another macro puts a macro's name before its parentheses, it is not expanded.
     """
     found: list[Token] = []
     index = 0
@@ -280,7 +282,7 @@ def _at(token: Token, line: int) -> Token:
 
 
 def _closing(tokens: Sequence[Token], opening: int) -> int | None:
-    """The parenthesis that closes the one at ``opening``; None if there is none."""
+    """Return the position of the parenthesis that closes the one at ``opening``; None if there is none."""
     if opening >= len(tokens) or tokens[opening].text != "(":
         return None
     depth = 0

@@ -1,9 +1,10 @@
-"""What a function's text may hide in macros with unknown definitions: those of the command line (``-DTILE=16``) and of
-unavailable headers.
+"""What macros with unknown definitions may hide in a function's text: macros on the command line (``-DTILE=16``), and
+those of unavailable headers.
 
-Any name that neither the language nor a text nor the debug information declares (`KnownNames`) may be such a macro. As
-an operand it is harmless if it has to be a constant elsewhere, and as a type if it is that of a parameter: an
-assignment could not occur there. Its value remains unknown. Anywhere else it could be anything.
+Any name that neither the language nor a text nor debug information declares (`KnownNames`) may be such a macro. In the
+place of an operand it is harmless if it must be a constant elsewhere in the text, and in the place of a type if it is
+the type of a parameter: an assignment could not occur there. Its value remains unknown. In any other place the macro
+could be anything.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _LIMITS = re.compile(
     r"(?:U?(?:CHAR|SHRT|INT|LONG|LLONG|INT(?:8|16|32|64|PTR|MAX))|SCHAR|SIZE|PTRDIFF)_(?:MIN|MAX)|CHAR_BIT"
     r"|(?:FLT|DBL|HALF)_(?:MIN|MAX|EPSILON|DIG|MANT_DIG)|NULL|INFINITY|NAN|HUGE_VALF?|M_\w+"
 )
-"""Macros of C's headers."""
+"""Matches macros of C's headers."""
 _OPENCL_CONSTANTS: Final = ("CLK_", "FLT_", "DBL_", "INT_", "UINT_", "LONG_", "ULONG_", "CHAR_")
 _CONSTANT_USES = (
     r"\bcase\s+{0}\s*:",
@@ -30,7 +31,7 @@ _CONSTANT_USES = (
     r"\busing\s+\w+\s*=\s*(?:const\s+)?{0}\b[\s*&\w]*;",
     r"\btypedef\s+(?:const\s+)?{0}\b[^;{{}}]*;",
 )
-"""Where a macro has to be a constant expression, or a type."""
+"""Matches text in which a macro must be a constant expression, or a type."""
 _STANDARD_HEADER = re.compile(
     r"\w+|hip/\w+\.h|hip/amd_detail/\w+\.h|c?(?:assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale"
     r"|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|tgmath|time|uchar"
@@ -49,12 +50,16 @@ _BEHIND_DECLARED: Final = frozenset({"=", ";", ",", "[", "{", "(", ":", "__attri
 
 
 class UnknownMacros:
-    """What is unknown about the macros in a text.
+    """What is not known about the macros in a text.
 
-    ``texts`` are the known texts, ``defined`` the possible definitions of macros that they certainly define, ``unread``
-    the includes that were not read (whether in quotes, the name); None: some compiled files are not known. ``declared``
-    holds the names of the function's variables in debug information, ``names`` decides which other names cannot be
-    macros. ``has_command_line``: the macros of the command line are known.
+    Attributes:
+        texts: the known texts.
+        defined: the possible definitions of macros that the known texts certainly define.
+        unread: the includes that were not read (whether with quotes, the name); None if some compiled files are
+            not known.
+        declared: the names of the function's variables in debug information.
+        names: decides which other names cannot be macros.
+        has_command_line: whether the macros of the command line are known.
     """
 
     def __init__(
@@ -72,7 +77,7 @@ class UnknownMacros:
         self._has_all = self._only_given and has_command_line
 
     def names(self, tokens: Sequence[Token]) -> frozenset[str]:
-        """The names in a function that may be unknown macros."""
+        """Return the names in a function that may be unknown macros."""
         if self._has_all:
             return frozenset()
         found = {
@@ -88,8 +93,8 @@ class UnknownMacros:
         ))
 
     def are_harmless(self, tokens: Sequence[Token], unknown: frozenset[str]) -> bool:
-        """Whether none of the unknown macros in a function can change what its text says of variables: each must be a
-        constant or a type somewhere, and stand where an operand or a type does.
+        """Whether no unknown macro in a function can change what its text shows about variables: each must be a
+        constant or a type somewhere, and be in the place of an operand or a type.
 
         A variable whose type comes from such a macro may be a reference.
         """
@@ -98,7 +103,7 @@ class UnknownMacros:
         types = _types_of_parameters(tokens)
         if not all(name in types or self._is_constant(name) for name in unknown):
             return False
-        # a macro in place of an operator or a statement could be anything, and one with arguments could change them
+        # a macro in place of an operator or statement could be anything; one with arguments could change these
         return all(
             _is_operand(tokens, index) or _is_type(tokens, index)
             for index, token in _outside_attributes(tokens) if token.is_name and token.text in unknown
@@ -111,7 +116,7 @@ class UnknownMacros:
         )
 
     def _is_known(self, name: str, is_member: bool) -> bool:
-        """Whether a name is a known macro, or not a macro."""
+        """Whether a name is a known macro, or certainly not a macro."""
         unit()
         return (
             name in self._defined or name in self._declared or _LIMITS.fullmatch(name) is not None
@@ -120,7 +125,7 @@ class UnknownMacros:
         )
 
     def _is_constant(self, name: str) -> bool:
-        """Whether a text uses a name where only a constant or a type is valid."""
+        """Whether some text uses a name where only a constant or a type is valid."""
         word = re.escape(name)
         return any(
             text.mentions(name) and (
@@ -132,7 +137,7 @@ class UnknownMacros:
 
 
 def _outside_attributes(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
-    """The tokens with their positions, without those in attribute brackets: names of attributes, constants."""
+    """Yield the tokens, with their positions, that are not in attribute brackets, which contain names and constants."""
     depth = 0
     for index, token in enumerate(tokens):
         if depth or (token.text == "(" and index and tokens[index - 1].text in ("__attribute__", "__attribute")):
@@ -142,11 +147,11 @@ def _outside_attributes(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
 
 
 def _declared_there(tokens: Sequence[Token], is_type: Callable[[str], bool]) -> set[str]:
-    """The names that declarations among the tokens declare; one declaration may declare several."""
+    """Return the names that declarations among the tokens declare; one declaration may declare several names."""
     found: set[str] = set()
     depth = 0
     declaring: int | None = None
-    """The depth of the declaration that is read."""
+    """The bracket depth of the declaration that is being read."""
     for index, token in enumerate(tokens[:-1]):
         before, following = tokens[index - 1].text if index else "", tokens[index + 1].text
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(token.text, 0)
@@ -164,13 +169,13 @@ def _declared_there(tokens: Sequence[Token], is_type: Callable[[str], bool]) -> 
 
 
 def _is_evaluated(name: str, condition: str) -> bool:
-    """Whether a condition has a name's value."""
+    """Whether a condition evaluates a name, and not only whether it is defined."""
     word = re.escape(name)
     return re.search(rf"\b{word}\b", re.sub(r"\bdefined\s*\(?\s*\w+", "", condition)) is not None
 
 
 def _types_of_parameters(tokens: Sequence[Token]) -> set[str]:
-    """The names in a parameter list that follow a bracket or comma and precede another name."""
+    """Return the names in a parameter list that follow a bracket or comma and precede another name."""
     found = set()
     depth = 0
     for index, token in enumerate(tokens[1:], 1):
@@ -188,26 +193,26 @@ def _is_operand(tokens: Sequence[Token], index: int) -> bool:
     before = tokens[index - 1].text if index else ""
     behind = tokens[index + 1].text if index + 1 < len(tokens) else ""
     if before == ":" and behind == ";":
-        return False  # perhaps a statement with a label
+        return False  # possibly a statement with a label
     if before == ")" and behind in _BEHIND_OPERANDS:
         return _is_cast(tokens, index - 1)
     if before == "&" and index > 2 and (
         tokens[index - 2].text in _BEFORE_OPERANDS or (tokens[index - 3].text, tokens[index - 2].text) == ("*", ")")
     ):
-        return False  # its address, perhaps that of a variable
+        return False  # its address is taken, so it may be a variable
     return before in _BEFORE_OPERANDS and behind in _BEHIND_OPERANDS
 
 
 def _is_cast(tokens: Sequence[Token], closing: int) -> bool:
-    """Whether parentheses with two or three tokens are a cast, not the condition of a statement."""
+    """Whether a name in parentheses is a cast, not the condition of a statement."""
     return closing > 2 and tokens[closing - 2].text == "(" and tokens[closing - 1].is_name and (
         tokens[closing - 3].text in _BEFORE_OPERANDS
     )
 
 
 def _is_type(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a name is in the position of a declaration's type: followed by names, stars and then what may follow a
-    variable.
+    """Whether a name is in the place of a declaration's type: it is followed by names, stars and then something that
+    may follow a variable.
     """
     return bool(index) and tokens[index - 1].text in _BEFORE_TYPES and _is_before_variable(tokens, index + 1)
 
