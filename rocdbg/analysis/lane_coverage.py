@@ -516,7 +516,7 @@ class LaneCoverage:
             bit = self._diagrams.bit(crossing.now)
             found[EXEC_LO] = found[EXEC_LO + 1] = bit, bit
         elif crossing.nobody:
-            found[EXEC_LO] = found[EXEC_LO + 1] = self._diagrams.false, self._diagrams.false
+            found[EXEC_LO] = found[EXEC_LO + 1] = self._at_least(crossing.absent), self._diagrams.false
         return found
 
     def _meet(self, state: _Masks, other: _Masks) -> bool:
