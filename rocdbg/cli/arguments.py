@@ -156,7 +156,7 @@ class Arguments:
     # -- derived information
 
     def usage(self, name: str) -> str:
-        """The usage line of a command of this name."""
+        """Return the usage line of a command of this name."""
         parts = [name]
         previous = None
         for item in self.items:
@@ -170,7 +170,7 @@ class Arguments:
         return " ".join(parts)
 
     def table(self) -> list[str]:
-        """The lines of the option table."""
+        """Return the lines of the option table."""
         return option_table(self.options) if self.has_table else []
 
     @property
@@ -236,6 +236,6 @@ class Candidate(Struct, frozen=True):
 
 
 def _first(text: str) -> tuple[str, str]:
-    """The first word, and the rest with its leading blanks."""
+    """Return the first word, and the rest with its leading blanks."""
     word = split_word(text)[0]
     return word, text[len(word) :]

@@ -383,7 +383,7 @@ class Registry:
         return self._place(tuple(name.split())).spec is not None
 
     def user_aliases(self) -> list[tuple[tuple[str, ...], Node]]:
-        """The aliases defined by `alias`, with their expansions."""
+        """Return the aliases defined by `alias`, with their expansions."""
         return [(words, self._place(words)) for words in self.defaults if words not in self.abbreviations]
 
     def default_lines(self, words: tuple[str, ...]) -> list[str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def word(text: str) -> int:
-    """The extent of one word, up to the next blank."""
+    """Return the extent of one word, up to the next blank."""
     return len(split_word(text)[0])
 
 
@@ -43,12 +43,12 @@ def words_while(fits: Callable[[str], object]) -> Callable[[str], int]:
 
 
 def slash(text: str) -> int:
-    """The extent of ``/x`` or ``/4xw``: a slash and what follows it without a blank."""
+    """Return the extent of ``/x`` or ``/4xw``: a slash and what follows it without a blank."""
     return word(text) if text.startswith("/") else 0
 
 
 def _slashes(text: str) -> int:
-    """The extent of ``/r /s``."""
+    """Return the extent of ``/r /s``."""
     return words_while(lambda found: found.startswith("/"))(text)
 
 

@@ -79,7 +79,7 @@ class ThreadList(Struct, frozen=True):
         return cls(text, tuple(parse_thread_spec("*" if word == "all" else word) for word in words))
 
     def of_thread(self, number: int) -> list[ThreadSpec]:
-        """The items that select a thread, or lanes of it."""
+        """Return the items that select a thread, or lanes of it."""
         return [spec for spec in self.specs if spec.picks_thread(number)]
 
 

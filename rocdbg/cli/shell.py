@@ -296,7 +296,7 @@ class Shell:
         self.run_line(spec.name if spec.repeat is Repeat.BARE else self.joined(spec, text))
 
     def last_line(self) -> str:
-        """The command before the current one. Raises `CommandError` if there is none."""
+        """Return the command before the current one. Raises `CommandError` if there is none."""
         previous = self.state.previous
         if previous is None:
             raise CommandError("No previous command to relaunch")

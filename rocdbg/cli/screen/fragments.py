@@ -59,7 +59,7 @@ def fitted(line: Iterable[Fragment], width: int, style: str = "", skip: int = 0)
 
 
 def plain(line: Iterable[Fragment]) -> str:
-    """A line's text without styles."""
+    """Return a line's text without styles."""
     return "".join(text for _, text in line)
 
 

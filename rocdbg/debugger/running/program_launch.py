@@ -117,7 +117,7 @@ class ProgramLaunch:
             self._detached.clear()
 
     def remains(self) -> Target | None:
-        """The last program's target; its memory stays readable until the next."""
+        """Return the last program's target; its memory stays readable until the next."""
         return self._target
 
     def release(self) -> None:
@@ -128,7 +128,7 @@ class ProgramLaunch:
 
 
 def need_program(name: str) -> str:
-    """The path of a program. Raises `LaunchError`."""
+    """Return the path of a program. Raises `LaunchError`."""
     found = find_program(name)
     if found is None:
         raise LaunchError(f"{name}: No such file or directory.")

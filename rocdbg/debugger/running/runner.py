@@ -349,7 +349,7 @@ class Runner(Struct):
                 return
 
     def hits(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
-        """The user's breakpoints that stop a wave here, and the problems with their conditions."""
+        """Return the user's breakpoints that stop a wave here, and the problems with their conditions."""
         here = self.parts.breakpoints.at(pc)
         self.enter_inlined(thread, pc, here)
         conditions = self._conditions(thread, pc)
